@@ -1,10 +1,11 @@
 """The default settings of each agent in each game, in one table.
 
-Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree has TextCraft's.
-HotpotQA has those of the papers of ReAct and Reflexion, and ReAct's for agents that were not played there.
-Those of planners of goals are the DEPS paper's (Wang et al. 2023); AutoPlan (Ouyang and Li 2023) and AdaPlanner (Sun
-et al. 2023) have their own papers'. ``docs/budgets.md`` has them beside the papers' and their code's. Options of an
-agent's constructor override them.
+Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 2023); the tech tree
+has TextCraft's. HotpotQA has those of the papers of ReAct and Reflexion, and ReAct's for agents
+that were not played there. Those of planners of goals are the DEPS paper's (Wang et al. 2023);
+AutoPlan (Ouyang and Li 2023) and AdaPlanner (Sun et al. 2023) have their own papers'.
+``docs/budgets.md`` has them beside the papers' and their code's. Options of an agent's constructor
+override them.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ class Settings:
         turns: Maximum number of turns of one attempt, thoughts included.
         patience: Consecutive no-op turns after which the attempt ends.
         max_tokens: Maximum number of tokens of one turn, or of the answer to a question of a plan.
-        chat_tokens: The same of a turn of a chat model, which may think before it acts; an option ``max_tokens``
-            bounds both.
+        chat_tokens: The same of a turn of a chat model, which may think before it acts; an option
+            ``max_tokens`` bounds both.
         planner_tokens: Maximum number of tokens of a plan.
-        d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of trials.
-        lookahead: Maximum number of turns of one simulation of a tree search, of which ``turns`` is the depth.
+        d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of
+            trials.
+        lookahead: Maximum number of turns of one simulation of a tree search, of which ``turns`` is
+            the depth.
 
     Raises:
         ValueError: If a number is less than 1, or ``d_max`` is larger than ``MAX_DEPTH``.
@@ -56,16 +59,36 @@ REACT_AT_1 = ("adapt", "reflexion", "try_again")
 
 DEFAULTS: Mapping[tuple[str, str], Settings] = {
     # Attempts at one step of a plan, and single trials.
-    ("adapt", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400, d_max=3),
-    ("adapt", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3),
-    ("adapt", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, planner_tokens=400, d_max=3),
-    ("adapt", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
-    ("adapt", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4),
-    ("adapt", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800, d_max=3),
-    ("plan_and_execute", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, planner_tokens=400),
-    ("plan_and_execute", "default"): Settings(turns=20, patience=8, max_tokens=150, planner_tokens=800),
-    ("plan_and_execute", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, planner_tokens=400),
-    ("plan_and_execute", "webshop"): Settings(turns=15, patience=3, max_tokens=100, planner_tokens=800),
+    ("adapt", "alfworld"): Settings(
+        turns=20, patience=5, max_tokens=100, planner_tokens=400, d_max=3
+    ),
+    ("adapt", "default"): Settings(
+        turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3
+    ),
+    ("adapt", "hotpotqa"): Settings(
+        turns=14, patience=14, max_tokens=100, planner_tokens=400, d_max=3
+    ),
+    ("adapt", "minetechtree"): Settings(
+        turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4
+    ),
+    ("adapt", "textcraft"): Settings(
+        turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4
+    ),
+    ("adapt", "webshop"): Settings(
+        turns=15, patience=3, max_tokens=100, planner_tokens=800, d_max=3
+    ),
+    ("plan_and_execute", "alfworld"): Settings(
+        turns=20, patience=5, max_tokens=100, planner_tokens=400
+    ),
+    ("plan_and_execute", "default"): Settings(
+        turns=20, patience=8, max_tokens=150, planner_tokens=800
+    ),
+    ("plan_and_execute", "hotpotqa"): Settings(
+        turns=14, patience=14, max_tokens=100, planner_tokens=400
+    ),
+    ("plan_and_execute", "webshop"): Settings(
+        turns=15, patience=3, max_tokens=100, planner_tokens=800
+    ),
     ("reflexion", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("reflexion", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
     ("reflexion", "hotpotqa"): Settings(turns=12, patience=12, max_tokens=100, d_max=5),
@@ -115,7 +138,8 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
 def settings_for(agent: str, game: str, **options: int | None) -> Settings:
     """Return the settings of an agent in a game: its defaults, overridden by the options that are given.
 
-    An agent that a ``d_max`` of 1 makes ReAct alone has ReAct's defaults there, so that both have the same budget.
+    An agent that a ``d_max`` of 1 makes ReAct alone has ReAct's defaults there, so that both have
+    the same budget.
 
     Args:
         agent: Name of the agent.

@@ -1,7 +1,7 @@
 """Secrets of this process, known by their value, and texts without them.
 
-Whatever uses a key registers it: ``make_model``, a run's spec, a client. Whatever is written afterwards, such as a
-record, an error or a line on a terminal, goes through ``redact``.
+Whatever uses a key registers it: ``make_model``, a run's spec, a client. Whatever is written
+afterwards, such as a record, an error or a line on a terminal, goes through ``redact``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,15 @@ MIN_LENGTH = 8
 """Length of the shortest secret, and of the shortest part of one that is replaced."""
 
 PLACEHOLDERS = frozenset(
-    {"none", "empty", "anything", "not-needed", "no-key-required", "sk-no-key-required", "placeholder"}
+    {
+        "none",
+        "empty",
+        "anything",
+        "not-needed",
+        "no-key-required",
+        "sk-no-key-required",
+        "placeholder",
+    }
 )
 """Values that are no secrets, and shown: what is given as a key to a server that needs none."""
 
@@ -50,12 +58,15 @@ _SECRET_WORD = re.compile(
     r"(?:x?(?:api|access|auth|private|secret))?keys?|\w*token|\w*secrets?|\w*passw(?:or)?ds?|passphrase|pwd|"
     r"auth|authorization|bearer|credentials?|cookies?"
 )
-_ABOUT = frozenset({"id", "ids", "type", "count", "limit", "length", "size", "name", "file", "path"})
+_ABOUT = frozenset(
+    {"id", "ids", "type", "count", "limit", "length", "size", "name", "file", "path"}
+)
 """Last words of names that say something about a token or a key: ``token_ids``, ``key_file``."""
 
 _USERINFO = re.compile(
     r"(?P<before>://?|//|^(?=[^/?#\s:@]+:))"
-    # What follows a colon and is no port is a password, which may contain anything, also @, / and ?.
+    # What follows a colon and is no port is a password, which may contain anything, also @, / and
+    # ?.
     r"(?P<userinfo>[^/?#\s:@]*:(?!\d*(?:[/?#]|$))\S*|[^/?#\s]*)@"
 )
 _QUERY = re.compile(r"(?P<before>[?&;#](?P<name>[^=&;#\s]+)=)(?P<value>[^&;#\s]*)")
@@ -90,11 +101,14 @@ class Secrets:
     def redact(self, text: str) -> str:
         """Return a text with ``HIDDEN`` in place of every secret and of every part of one, in linear time.
 
-        Replaced are ``MIN_LENGTH`` or more consecutive characters of a secret in upper or lower case, as they are or
-        escaped for a URL, HTML, JSON or Python, or in base64, and what a masked secret shows, as in ``sk-ab***wxyz``.
+        Replaced are ``MIN_LENGTH`` or more consecutive characters of a secret in upper or lower
+        case, as they are or escaped for a URL, HTML, JSON or Python, or in base64, and what a
+        masked secret shows, as in ``sk-ab***wxyz``.
         """
         known = self._known  # a snapshot, which no other thread changes
-        return known.without_ends(known.runs.sub(known.without_parts, text)) if known.values else text
+        return (
+            known.without_ends(known.runs.sub(known.without_parts, text)) if known.values else text
+        )
 
 
 class _Known:
@@ -108,8 +122,11 @@ class _Known:
         self.tails = frozenset(value[-shown:] for value in values for shown in _MASKED)
         characters = {character for part in self.parts for character in (part + part.upper())}
         alphabet = "".join(map(re.escape, sorted(characters)))
-        # Only runs of these characters are looked at closely, each once: most of a text has too short ones.
-        self.runs = re.compile(f"(?<![{alphabet}])[{alphabet}]{{{MIN_LENGTH},}}" if values else "(?!)")
+        # Only runs of these characters are looked at closely, each once: most of a text has too
+        # short ones.
+        self.runs = re.compile(
+            f"(?<![{alphabet}])[{alphabet}]{{{MIN_LENGTH},}}" if values else "(?!)"
+        )
 
     def without_parts(self, run: re.Match[str]) -> str:
         """Return a run of characters without parts of secrets; parts that overlap or touch are one."""
@@ -126,8 +143,18 @@ class _Known:
         shown, end = [], 0
         for mask in _MASK.finditer(text):
             start, stop = mask.span()
-            head = next((n for n in _MASKED if start - n >= end and text[start - n : start] in self.heads), 0)
-            tail = next((n for n in _MASKED if stop + n <= len(text) and text[stop : stop + n] in self.tails), 0)
+            head = next(
+                (n for n in _MASKED if start - n >= end and text[start - n : start] in self.heads),
+                0,
+            )
+            tail = next(
+                (
+                    n
+                    for n in _MASKED
+                    if stop + n <= len(text) and text[stop : stop + n] in self.tails
+                ),
+                0,
+            )
             if head or tail:
                 shown += [text[end : start - head], HIDDEN]
                 end = stop + tail
@@ -142,7 +169,9 @@ def _parts(text: str) -> Iterator[str]:
 def _forms(value: str) -> set[str]:
     """Return the texts that a value can be written as."""
     once = {value, *(escape(value) for escape in _ESCAPES)}
-    twice = {escape(form) for form in once for escape in _ESCAPES}  # such as JSON in the repr of an answer
+    twice = {
+        escape(form) for form in once for escape in _ESCAPES
+    }  # such as JSON in the repr of an answer
     return once | twice | set(_base64(value.encode(**_BYTES)))
 
 
@@ -210,7 +239,10 @@ def is_secret_name(name: str) -> bool:
 def _sift(value: Any, found: list[str], *, secret: bool = False) -> Any:
     """Return a JSON value with ``HIDDEN`` in place of its secrets, which are added to ``found``."""
     if isinstance(value, Mapping):
-        return {name: _sift(item, found, secret=secret or is_secret_name(str(name))) for name, item in value.items()}
+        return {
+            name: _sift(item, found, secret=secret or is_secret_name(str(name)))
+            for name, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_sift(item, found, secret=secret) for item in value]
     if not secret:

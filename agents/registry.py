@@ -49,8 +49,8 @@ def find_agent(name: str) -> Any:
     """Return the class, function or object of an agent's name.
 
     Args:
-        name: A name of ``AGENTS``, a name under which an installed package registers an agent as an entry point of the
-            group ``textcraft_gym.agents``, or ``module:name``.
+        name: A name of ``AGENTS``, a name under which an installed package registers an agent as an
+            entry point of the group ``textcraft_gym.agents``, or ``module:name``.
 
     Raises:
         UnknownName: If there is no such agent.
@@ -78,10 +78,10 @@ def make_agent(
 ) -> Agent | Policy:
     """Return an agent by its name.
 
-    A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has parameters of these
-    names. Anything else, such as a function ``(observation, info) -> action``, is returned as it is. Agents never hold
-    a model: they yield ``play.ask(...)``, and the run's models answer. A prompt in another dialect of the game than
-    that of ``prompts`` is warned about.
+    A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has
+    parameters of these names. Anything else, such as a function ``(observation, info) -> action``,
+    is returned as it is. Agents never hold a model: they yield ``play.ask(...)``, and the run's
+    models answer. A prompt in another dialect of the game than that of ``prompts`` is warned about.
 
     Args:
         name: A name that ``find_agent`` takes.
@@ -90,7 +90,8 @@ def make_agent(
         args: Arguments of the constructor.
 
     Raises:
-        UnknownName: If there is no such agent or game, or the constructor has no parameter of an argument's name.
+        UnknownName: If there is no such agent or game, or the constructor has no parameter of an
+            argument's name.
         ValueError: If the agent cannot be made; the message names it and is one line.
     """
     found = find_agent(name)
@@ -133,7 +134,10 @@ def _arguments(
         if key not in signature.parameters:
             names = [known for known in signature.parameters if known not in offered]
             raise UnknownName(f"argument of {name}", key, names)
-    arguments = {**given, **{key: value for key, value in offered.items() if key in signature.parameters}}
+    arguments = {
+        **given,
+        **{key: value for key, value in offered.items() if key in signature.parameters},
+    }
     try:
         signature.bind(**arguments)
     except TypeError as error:  # an argument is missing
@@ -164,8 +168,8 @@ def asks(agent: str | Agent | Policy) -> bool:
 def why_not(name: str, game: str) -> str:
     """Return why an agent does not play a game; empty if it does.
 
-    It does not if its class has an attribute ``games`` that does not name the game, or if it cannot be made for it:
-    without a controller of the game, or without a prompt.
+    It does not if its class has an attribute ``games`` that does not name the game, or if it cannot
+    be made for it: without a controller of the game, or without a prompt.
 
     Args:
         name: A name that ``find_agent`` takes.

@@ -1,8 +1,8 @@
 """Episodes per second of each backend: one process, a pool of processes, and Ray.
 
-There are two workloads: the expert, which takes the environment's time only, and an agent that keeps a core busy
-before each action, as a model in the process does. Rates exclude the start-up time, which is printed beside them. Ray,
-where it is installed, runs on a cluster of this machine.
+There are two workloads: the expert, which takes the environment's time only, and an agent that
+keeps a core busy before each action, as a model in the process does. Rates exclude the start-up
+time, which is printed beside them. Ray, where it is installed, runs on a cluster of this machine.
 """
 
 from __future__ import annotations
@@ -39,11 +39,15 @@ def measure(backend: str, agent: Any, episodes: int) -> tuple[float, float]:
     """Return the seconds until the first episode, and the episodes per second after the warm-up."""
     ids = [task.id for task in tasks("TextCraft-v0", "test")]
     jobs = [(ids[seed % len(ids)], seed) for seed in range(episodes)]
-    workers = 1 if backend == "loop" else WORKERS  # without model calls, more workers would not help
+    workers = (
+        1 if backend == "loop" else WORKERS
+    )  # without model calls, more workers would not help
     start = time.perf_counter()
     times = [
         time.perf_counter()
-        for _ in rollouts(RunSpec("TextCraft-v0", agent=agent, backend=backend, workers=workers), jobs)
+        for _ in rollouts(
+            RunSpec("TextCraft-v0", agent=agent, backend=backend, workers=workers), jobs
+        )
     ]
     warm_up = int(WARM_UP * episodes)
     return times[0] - start, (episodes - warm_up) / (times[-1] - times[warm_up - 1])
@@ -61,8 +65,20 @@ def main() -> None:
         rates: dict[str, float] = {}
         for backend in backends:
             startup, rates[backend] = measure(backend, agent, episodes)
-            against = [f"{rates[backend] / rates[other]:.2f} times {other}" for other in rates if other != backend]
-            print("; ".join([f"  {backend}: {rates[backend]:,.0f}", *against, f"{startup:.1f} s to the first episode"]))
+            against = [
+                f"{rates[backend] / rates[other]:.2f} times {other}"
+                for other in rates
+                if other != backend
+            ]
+            print(
+                "; ".join(
+                    [
+                        f"  {backend}: {rates[backend]:,.0f}",
+                        *against,
+                        f"{startup:.1f} s to the first episode",
+                    ]
+                )
+            )
     if "ray" not in backends:
         print("Ray is not installed: make bench-ray")
 

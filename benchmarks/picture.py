@@ -34,7 +34,11 @@ def main(out: Path) -> None:
     with tempfile.TemporaryDirectory() as name, chromium() as browser:
         run, page = Path(name) / "adapt", Path(name) / "report.html"
         records = evaluate(SPEC, run)
-        page.write_text(html_page({"adapt": records}, {"adapt": read_config(run)}), encoding="utf-8", newline="\n")
+        page.write_text(
+            html_page({"adapt": records}, {"adapt": read_config(run)}),
+            encoding="utf-8",
+            newline="\n",
+        )
         browser.set_window_size(*WINDOW)
         browser.get(f"{page.as_uri()}#episodes?{urlencode({'episode': f'adapt/{SPEC.tasks[0]}'})}")
         clip = {**browser.execute_script(OPEN).rect, "scale": 1}

@@ -1,8 +1,8 @@
 """Speed of HotpotQA on a made wiki of 5,000 pages, through ``gym.make`` with its default wrappers: medians of rounds.
 
-Target: 20,000 steps a second. A walk follows the expert through the questions, with thoughts and mistakes in between;
-resets are not counted. The last figure is of nothing but searches that find no page and were never made before, each of
-which ranks all pages.
+Target: 20,000 steps a second. A walk follows the expert through the questions, with thoughts and
+mistakes in between; resets are not counted. The last figure is of nothing but searches that find no
+page and were never made before, each of which ranks all pages.
 """
 
 from __future__ import annotations

@@ -41,7 +41,9 @@ def write_run(folder: Path, agent: str, episodes: int) -> int:
 def peak(command: list[str], folder: Path) -> tuple[float, float]:
     """Run a command in a process of its own, and return its largest memory in bytes and its time in seconds."""
     started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "textcraft_gym", *command], cwd=folder, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "textcraft_gym", *command], cwd=folder, stdout=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{command} ended with status {os.waitstatus_to_exitcode(status)}")

@@ -1,9 +1,10 @@
 """A report of 800 and of 8,000 episodes: its size, its nodes, and the time until a browser shows it.
 
-Four players play TextCraft, two of them agents with a model that never gets anywhere; for 8,000 episodes each task is
-there ten times under other names. The time is from the start of the navigation until the page is loaded, painted and
-ready for clicks, the best of several tries, and stands beside that of a page without any script: a bare table with a
-row for each episode. Needs chromium and chromedriver.
+Four players play TextCraft, two of them agents with a model that never gets anywhere; for 8,000
+episodes each task is there ten times under other names. The time is from the start of the
+navigation until the page is loaded, painted and ready for clicks, the best of several tries, and
+stands beside that of a page without any script: a bare table with a row for each episode. Needs
+chromium and chromedriver.
 """
 
 from __future__ import annotations
@@ -49,9 +50,17 @@ def chromium() -> Iterator[Any]:
     """Start a headless browser; both programs are named, since the package would download what it does not find."""
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
-    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900"):
+    for argument in (
+        "headless=new",
+        "no-sandbox",
+        "disable-gpu",
+        "disable-dev-shm-usage",
+        "window-size=1200,900",
+    ):
         options.add_argument(f"--{argument}")
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    driver = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
+    )
     try:
         yield driver
     finally:
@@ -73,7 +82,9 @@ def load_time(browser: Any, page: Path) -> float:
 def bare_table(runs: Mapping[str, Sequence[Record]]) -> str:
     """Return a page with a row for each episode and nothing else."""
     rows = (
-        "".join(f"<td>{escape(str(cell))}</td>" for cell in (run, *(record[key] for key in COLUMNS)))
+        "".join(
+            f"<td>{escape(str(cell))}</td>" for cell in (run, *(record[key] for key in COLUMNS))
+        )
         for run, records in runs.items()
         for record in records
     )
@@ -114,7 +125,9 @@ def main() -> None:
                 f"{shown / bare:.2f} times a bare table's {bare:,.0f} ms"
             )
             if shown > LIMIT_MS:
-                raise SystemExit(f"the report is shown after {shown:,.0f} ms, and {LIMIT_MS:,} are the limit")
+                raise SystemExit(
+                    f"the report is shown after {shown:,.0f} ms, and {LIMIT_MS:,} are the limit"
+                )
 
 
 if __name__ == "__main__":

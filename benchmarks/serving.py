@@ -2,8 +2,9 @@
 
     python benchmarks/serving.py --server agentgym --world textcraft --sessions 1000 --calls 100000
 
-The figures go to standard output; the server runs in a process of its own. The exit status is 1 if its memory grows
-from the first report to the last, if a session is lost, or if the server does not end well.
+The figures go to standard output; the server runs in a process of its own. The exit status is 1 if
+its memory grows from the first report to the last, if a session is lost, or if the server does not
+end well.
 """
 
 from __future__ import annotations
@@ -33,7 +34,14 @@ from websockets.sync.client import ClientConnection, connect
 
 ACTIONS = {
     "textcraft": ["get 1 oak log", "craft 4 oak planks using 1 oak log", "inventory", "nonsense"],
-    "alfworld": ["look", "inventory", "go to cabinet 1", "go to drawer 1", "open drawer 1", "nonsense"],
+    "alfworld": [
+        "look",
+        "inventory",
+        "go to cabinet 1",
+        "go to drawer 1",
+        "open drawer 1",
+        "nonsense",
+    ],
     "webshop": ["search[shirt]", "click[next >]", "click[back to search]", "nonsense"],
 }
 NUMBERS = {
@@ -131,7 +139,10 @@ class AgentGymClient(Client):
 
     def begin(self, session: int) -> None:
         """Begin a random task."""
-        self._post("/reset", {self.name: session, self.task: self.rng.randrange(self.tasks), "world_type": "Text"})
+        self._post(
+            "/reset",
+            {self.name: session, self.task: self.rng.randrange(self.tasks), "world_type": "Text"},
+        )
 
     def step(self, session: int, command: str) -> None:
         """Play a command."""
@@ -175,7 +186,9 @@ class AgentGymClient(Client):
         return f"200 half bodies, a client killed in the middle, and statuses {sorted(set(statuses))} for wrong bodies"
 
     def _post(self, path: str, body: Any) -> Any:
-        self.connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        self.connection.request(
+            "POST", path, json.dumps(body), {"Content-Type": "application/json"}
+        )
         response = self.connection.getresponse()
         answer = json.loads(response.read())
         if response.status != 200 or (isinstance(answer, dict) and "error" in answer):
@@ -215,7 +228,14 @@ class OpenEnvClient(Client):
         for _ in range(200):
             with socket.create_connection(("127.0.0.1", port)) as vanishing:
                 vanishing.sendall(UPGRADE.replace("\n", "\r\n").encode() + HALF_MESSAGE)
-        wrong = ("{", "[]", "null", '{"type": "step", "data": 5}', "[" * 100_000, '{"type": "nothing"}')
+        wrong = (
+            "{",
+            "[]",
+            "null",
+            '{"type": "step", "data": 5}',
+            "[" * 100_000,
+            '{"type": "nothing"}',
+        )
         outcomes = Counter(_outcome(port, text) for text in (*wrong, *[HUGE_COMMAND] * 20))
         if set(outcomes) - {"error", "closed"}:
             raise RuntimeError(f"a wrong message was answered: {dict(outcomes)}")
@@ -237,7 +257,11 @@ def _outcome(port: int, message: str) -> str:
 
 
 def _ask(
-    session: ClientConnection, kind: str, data: Mapping[str, Any] | None = None, *, answer: str = "observation"
+    session: ClientConnection,
+    kind: str,
+    data: Mapping[str, Any] | None = None,
+    *,
+    answer: str = "observation",
 ) -> Any:
     session.send(json.dumps({"type": kind} if data is None else {"type": kind, "data": data}))
     answered = json.loads(session.recv(timeout=120))
@@ -259,9 +283,21 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--clients", type=int, default=20, help="threads")
     options = parser.parse_args()
-    logging.getLogger("websockets").setLevel(logging.CRITICAL)  # it tells of connections that the server closes
+    logging.getLogger("websockets").setLevel(
+        logging.CRITICAL
+    )  # it tells of connections that the server closes
     env = options.world if options.server == "agentgym" else IDS[options.world]
-    command = [sys.executable, "-m", "textcraft_gym", "serve", options.server, "--env", env, "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "serve",
+        options.server,
+        "--env",
+        env,
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             _measure(server, options)
@@ -278,15 +314,25 @@ def _measure(server: subprocess.Popen[str], options: argparse.Namespace) -> None
     share, client = options.sessions // options.clients, CLIENTS[options.server]
     with ThreadPoolExecutor(options.clients) as threads:
         started = time.perf_counter()
-        clients = list(threads.map(lambda seed: client(port, options.world, share, seed), range(options.clients)))
+        clients = list(
+            threads.map(
+                lambda seed: client(port, options.world, share, seed), range(options.clients)
+            )
+        )
         opened = share * options.clients
         seconds = time.perf_counter() - started
-        print(f"{opened} sessions opened and begun in {seconds:.1f} s: {_memory(server.pid):.1f} MB")
+        print(
+            f"{opened} sessions opened and begun in {seconds:.1f} s: {_memory(server.pid):.1f} MB"
+        )
         for part in range(REPORTS):
             if part == REPORTS // 2:
                 print(client.misbehave(port))
             started = time.perf_counter()
-            list(threads.map(client.play, clients, repeat(options.calls // REPORTS // options.clients)))
+            list(
+                threads.map(
+                    client.play, clients, repeat(options.calls // REPORTS // options.clients)
+                )
+            )
             seconds = time.perf_counter() - started
             times = sorted(one for each in clients for one in each.seconds)
             memory.append(_memory(server.pid))

@@ -1,14 +1,14 @@
 """Speed of the generated shop, and load and search times of a shop as large as the original's.
 
-The speed is that of a random policy on admissible commands, which always searches for the instruction, through
-``gym.make`` with its default wrappers; resets are counted, and the median round counts. Targets: 10,000 steps per
-second in the mode ``text_rich``, and 20,000 resets.
+The speed is that of a random policy on admissible commands, which always searches for the
+instruction, through ``gym.make`` with its default wrappers; resets are counted, and the median
+round counts. Targets: 10,000 steps per second in the mode ``text_rich``, and 20,000 resets.
 
-``--products 1180000`` is the original's size (half an hour, 12 GB of disk). It generates that many products, in the
-original's file format and text lengths, in a temporary folder. Each start is a separate process: the first reads the
-files, the second the cache that was just written, the third the cache after the system has forgotten it. Targets: at
-most 8 GB of memory at the first, 5 s for the others, and 50 ms for a search. The first start is compared with json.load
-of as many bytes.
+``--products 1180000`` is the original's size (half an hour, 12 GB of disk). It generates that many
+products, in the original's file format and text lengths, in a temporary folder. Each start is a
+separate process: the first reads the files, the second the cache that was just written, the third
+the cache after the system has forgotten it. Targets: at most 8 GB of memory at the first, 5 s for
+the others, and 50 ms for a search. The first start is compared with json.load of as many bytes.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ ENVS = 200
 class EntryGenerator:
     """Generates entries of the original's files, with word frequencies like those of a language.
 
-    Mean lengths in characters of JSON are about those of entries of the original: title 118, description 455 (none in
-    30%), bullets 780, options 520 (42% have some), images 380, path of categories 90, and 4,400 in all. One word in a
-    hundred is a model number that no other product has, so that there are more terms than products.
+    Mean lengths in characters of JSON are about those of entries of the original: title 118,
+    description 455 (none in 30%), bullets 780, options 520 (42% have some), images 380, path of
+    categories 90, and 4,400 in all. One word in a hundred is a model number that no other product
+    has, so that there are more terms than products.
     """
 
     def __init__(self) -> None:
@@ -56,12 +57,15 @@ class EntryGenerator:
         letters = "etaoinsrhldcumfpgwybvkxjqz"
         frequencies = [len(letters) - index for index in range(len(letters))]
         lengths = self.rng.choices(range(2, 11), k=WORDS)
-        self.vocabulary = ["".join(self.rng.choices(letters, frequencies, k=length)) for length in lengths]
+        self.vocabulary = [
+            "".join(self.rng.choices(letters, frequencies, k=length)) for length in lengths
+        ]
         self.weights = list(itertools.accumulate(1 / (rank + 3) for rank in range(WORDS)))
         self.models = itertools.count()
         # Not read by the shop, but part of the file.
         self.details = [
-            {self.words(1, 3).title(): self.words(2, 12) for _ in range(self.rng.randint(12, 36))} for _ in range(500)
+            {self.words(1, 3).title(): self.words(2, 12) for _ in range(self.rng.randint(12, 36))}
+            for _ in range(500)
         ]
 
     def words(self, fewest: int, most: int) -> str:
@@ -75,17 +79,24 @@ class EntryGenerator:
     def product(self, index: int) -> dict[str, Any]:
         """Return an entry of ``items_shuffle.json``."""
         rng = self.rng
-        images = [f"https://m.media-amazon.com/images/I/{index:08}{image}.jpg" for image in range(rng.randint(4, 10))]
+        images = [
+            f"https://m.media-amazon.com/images/I/{index:08}{image}.jpg"
+            for image in range(rng.randint(4, 10))
+        ]
         length = int(12 * 25 ** rng.random())  # most are short, some are long
         return {
             "name": self.words(8, 24).title(),
             "product_information": rng.choice(self.details),
-            "full_description": self.words(length, length).capitalize() if rng.random() > 0.3 else "",
+            "full_description": self.words(length, length).capitalize()
+            if rng.random() > 0.3
+            else "",
             "pricing": rng.choice([f"${rng.randint(5, 90)}.99", "$9.99 - $29.99", None]),
             "images": images,
             "product_category": " \u203a ".join(self.words(1, 3).title() for _ in range(4)),
             "average_rating": "",
-            "small_description": [self.words(10, 34).capitalize() for _ in range(rng.randint(4, 6))],
+            "small_description": [
+                self.words(10, 34).capitalize() for _ in range(rng.randint(4, 6))
+            ],
             "customization_options": self.options(index) if rng.random() < 0.42 else "",
             "asin": f"B{index:09}",
             "category": rng.choice(["beauty", "electronics", "fashion", "garden", "grocery"]),
@@ -121,7 +132,10 @@ def make_files(folder: Path, products: int) -> Path:
         for index in range(products):
             entry = generator.product(index)
             wanted = [generator.words(2, 2) for _ in range(4)]
-            request = {"instruction": f"find me {generator.words(2, 8)}", "instruction_attributes": wanted[:2]}
+            request = {
+                "instruction": f"find me {generator.words(2, 8)}",
+                "instruction_attributes": wanted[:2],
+            }
             stream.write(("[" if index == 0 else ", ") + json.dumps(entry))
             start = ("{" if index == 0 else ", ") + json.dumps(entry["asin"]) + ": "
             attributes.write(start + json.dumps({"attributes": wanted} | request))
@@ -133,7 +147,9 @@ def make_files(folder: Path, products: int) -> Path:
     return file
 
 
-def instruction(generator: EntryGenerator, entry: dict[str, Any], attributes: list[str]) -> dict[str, Any]:
+def instruction(
+    generator: EntryGenerator, entry: dict[str, Any], attributes: list[str]
+) -> dict[str, Any]:
     """Return an entry of ``items_human_ins.json``: a request of some words of the title, and others."""
     title = entry["name"].lower().split()
     words = generator.rng.sample(title, min(len(title), 6))
@@ -154,7 +170,10 @@ def start(file: Path, cache: Path) -> dict[str, float]:
     load_seconds, load_cpu = time.perf_counter() - start_time, time.process_time() - start_cpu
     first, *others = searches(catalogue)
     others.sort()
-    peaks = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    peaks = (
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
     return {
         "load s": load_seconds,
         "of these on the processor": load_cpu,
@@ -216,7 +235,9 @@ def play() -> None:
     for mode in ("text_rich", "text", "react"):
         env = gym.make("WebShopLite-v0", mode=mode, admissible=True)
         rates = [random_rate(env, STEPS) for _ in range(ROUNDS)]
-        print(f"{mode}: {statistics.median(rates):,.0f} steps/s, {rates[0]:,.0f} in the first round")
+        print(
+            f"{mode}: {statistics.median(rates):,.0f} steps/s, {rates[0]:,.0f} in the first round"
+        )
     resets = statistics.median(
         reset_rate(env, range(start, start + STEPS)) for start in range(0, ROUNDS * STEPS, STEPS)
     )
@@ -226,14 +247,23 @@ def play() -> None:
 def load(file: Path, cache: Path) -> None:
     """Print load and search times of a shop."""
     baseline = alone(json_seconds, file)
-    print(f"{file.stat().st_size / 1e6:,.0f} MB of products; json.load of as many: {baseline:.1f} s", flush=True)
+    print(
+        f"{file.stat().st_size / 1e6:,.0f} MB of products; json.load of as many: {baseline:.1f} s",
+        flush=True,
+    )
     for label in ("first start", "later start", "later start, cold"):
         if label.endswith("cold"):
             forget(cache)
         figures = alone(start, file, cache)
-        print(f"{label}: " + ", ".join(f"{name} {value:,.2f}" for name, value in figures.items()), flush=True)
+        print(
+            f"{label}: " + ", ".join(f"{name} {value:,.2f}" for name, value in figures.items()),
+            flush=True,
+        )
         if label == "first start":
-            print(f"that is {figures['of these on the processor'] / baseline:.1f} times json.load", flush=True)
+            print(
+                f"that is {figures['of these on the processor'] / baseline:.1f} times json.load",
+                flush=True,
+            )
     print(f"cache: {sum(file.stat().st_size for file in cache.iterdir()) / 1e6:,.0f} MB")
 
 
@@ -246,14 +276,22 @@ def alone(measure: Callable[..., Any], *arguments: Any) -> Any:
 def main() -> None:
     """Print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--products", type=int, default=0, help="also load and search a shop of this size")
-    parser.add_argument("--files", type=Path, help="measure with items_shuffle.json of this folder instead")
+    parser.add_argument(
+        "--products", type=int, default=0, help="also load and search a shop of this size"
+    )
+    parser.add_argument(
+        "--files", type=Path, help="measure with items_shuffle.json of this folder instead"
+    )
     options = parser.parse_args()
     if not options.files:
         play()
     if options.products or options.files:
         with tempfile.TemporaryDirectory() as folder:
-            file = options.files / "items_shuffle.json" if options.files else make_files(Path(folder), options.products)
+            file = (
+                options.files / "items_shuffle.json"
+                if options.files
+                else make_files(Path(folder), options.products)
+            )
             load(file, Path(folder) / "cache")
 
 

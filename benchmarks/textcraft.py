@@ -1,13 +1,14 @@
 """Speed of TextCraft as ratios to an environment that does nothing.
 
-Both are made by ``gym.make`` with its default wrappers, and play the same actions in turn, round by round; the median
-round counts. Seconds depend on the machine, the ratios much less.
+Both are made by ``gym.make`` with its default wrappers, and play the same actions in turn, round by
+round; the median round counts. Seconds depend on the machine, the ratios much less.
 
-A step of the no-op environment takes 0.30 microseconds, of which Gymnasium's wrappers take 0.25, and one of TextCraft
-1.03 on repeated strings, which is 29%. Of these the wrappers take the same 0.25, the checks of ``TextEnv.step``, the
-info and the tuple of the step 0.2, and the rules 0.1 for an error to 0.6 for a list of the inventory; the rest is the
-reset before every 13 steps, which leaves the processor's caches to the text of a prompt (31% without it). The target of
-35% leaves 0.6 microseconds to the game: that would take a step without these layers, or compiled rules.
+A step of the no-op environment takes 0.30 microseconds, of which Gymnasium's wrappers take 0.25,
+and one of TextCraft 1.03 on repeated strings, which is 29%. Of these the wrappers take the same
+0.25, the checks of ``TextEnv.step``, the info and the tuple of the step 0.2, and the rules 0.1 for
+an error to 0.6 for a list of the inventory; the rest is the reset before every 13 steps, which
+leaves the processor's caches to the text of a prompt (31% without it). The target of 35% leaves 0.6
+microseconds to the game: that would take a step without these layers, or compiled rules.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class NoOpEnv(gym.Env[str, str]):
     def __init__(self) -> None:
         self.observation_space = self.action_space = AnyText()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Seed and return the observation."""
         super().reset(seed=seed)
         return "Nothing.", {}
@@ -84,7 +87,9 @@ def unseen(episodes: Workload, fresh: Iterator[int]) -> Workload:
     return [(task, [vary(action) for action in actions]) for task, actions in episodes]
 
 
-def side_by_side(ours: Callable[[], float], noop: Callable[[], float]) -> tuple[float, float, float]:
+def side_by_side(
+    ours: Callable[[], float], noop: Callable[[], float]
+) -> tuple[float, float, float]:
     """Measure both in turn; return the median of each and of the ratio per round."""
     pairs = [(ours(), noop()) for _ in range(ROUNDS)]
     return (
@@ -107,7 +112,10 @@ def growth_in_mb(env: gym.Env[str, str]) -> float:
 def import_ms() -> float:
     """Return the milliseconds that importing the package adds to importing Gymnasium."""
     code = "import time, gymnasium; t = time.perf_counter(); import textcraft_gym; print(time.perf_counter() - t)"
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, check=True) for _ in range(ROUNDS)]
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        for _ in range(ROUNDS)
+    ]
     return 1000 * statistics.median(float(run.stdout) for run in runs)
 
 
@@ -119,7 +127,8 @@ def main() -> None:
     episodes = workload(ours) * PASSES
     fresh = itertools.count()
     table = Table(
-        title=f"TextCraft-v0 on Python {sys.version.split()[0]}, Gymnasium {gym.__version__}", box=box.SIMPLE_HEAD
+        title=f"TextCraft-v0 on Python {sys.version.split()[0]}, Gymnasium {gym.__version__}",
+        box=box.SIMPLE_HEAD,
     )
     for heading in ("measure", "TextCraft-v0", "no-op", "ratio", "target"):
         table.add_column(heading, justify="left" if heading == "measure" else "right")
@@ -133,7 +142,9 @@ def main() -> None:
     rates = side_by_side(lambda: walk_rate(ours, new[-1]), lambda: walk_rate(noop, new.pop()))
     row("steps/s, new actions", rates, "8% or more")
     seeds = (range(start, start + RESETS) for start in itertools.count(0, RESETS))
-    resets = side_by_side(lambda: reset_rate(ours, next(seeds)), lambda: reset_rate(noop, next(seeds)))
+    resets = side_by_side(
+        lambda: reset_rate(ours, next(seeds)), lambda: reset_rate(noop, next(seeds))
+    )
     row("resets/s", resets, "15,000/s or more")
     table.add_row("MB of growth over 100,000 resets", f"{growth:.1f}", "", "", "flat")
     table.add_row("ms to import", f"{import_ms():.0f}", "", "", "below 100")

@@ -1,7 +1,7 @@
 """Steps per second of n environments: Gymnasium's vector environment against ``TextVectorEnv``.
 
-The last lines are a thousand games of TextCraft in one call, with infos in Gymnasium's form and as a list, and the time
-that it takes to make them.
+The last lines are a thousand games of TextCraft in one call, with infos in Gymnasium's form and as
+a list, and the time that it takes to make them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ ACTIONS = {
 }
 
 
-def steps_per_second(vector: gym.vector.VectorEnv[object, Sequence[str], object], actions: Sequence[str]) -> float:
+def steps_per_second(
+    vector: gym.vector.VectorEnv[object, Sequence[str], object], actions: Sequence[str]
+) -> float:
     """Return the best of several tries."""
     vector.reset(seed=0)
     times = []
@@ -44,9 +46,16 @@ def main() -> None:
     """Print two lines per environment, without resets and with a new task after each truncation; then many games."""
     for env_id in ACTIONS:
         actions = ACTIONS[env_id]
-        for limit, workload in ((-1, "steps alone"), (SUITE[env_id].max_episode_steps, "with resets")):
-            sync = steps_per_second(gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions)
-            native = steps_per_second(TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions)
+        for limit, workload in (
+            (-1, "steps alone"),
+            (SUITE[env_id].max_episode_steps, "with resets"),
+        ):
+            sync = steps_per_second(
+                gym.make_vec(env_id, COUNT, "sync", max_episode_steps=limit), actions
+            )
+            native = steps_per_second(
+                TextVectorEnv(env_id, COUNT, max_episode_steps=limit), actions
+            )
             rates = f"sync {sync:9,.0f}  in one call {native:9,.0f} steps/s"
             print(f"{env_id:18} {workload}  {rates}  {native / sync:.2f} times")
     start = time.perf_counter()
@@ -59,7 +68,9 @@ def main() -> None:
         vector = TextVectorEnv("TextCraft-v0", MANY, max_episode_steps=-1, infos=infos)
         made = time.perf_counter() - start
         rate = steps_per_second(vector, ACTIONS["TextCraft-v0"])
-        print(f"{MANY} TextCraft  infos={infos:5}  made in {1000 * made:.0f} ms  {rate:9,.0f} steps/s")
+        print(
+            f"{MANY} TextCraft  infos={infos:5}  made in {1000 * made:.0f} ms  {rate:9,.0f} steps/s"
+        )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """Speed and memory of wikis: making one, opening a large one, and searches, beside other packages of BM25.
 
-Targets: a wiki of 1,000,000 paragraphs opens from the cache in 2 s, and a search takes 50 ms. The words of its pages
-are drawn with the frequencies of a language, and each page has a word of its own, so that there are a million terms.
+Targets: a wiki of 1,000,000 paragraphs opens from the cache in 2 s, and a search takes 50 ms. The
+words of its pages are drawn with the frequencies of a language, and each page has a word of its
+own, so that there are a million terms.
 
-The packages bm25s and rank-bm25 are compared where they are installed; neither is needed otherwise. They rank the same
-terms by the same formula.
+The packages bm25s and rank-bm25 are compared where they are installed; neither is needed otherwise.
+They rank the same terms by the same formula.
 
-``--pages 1000000`` takes minutes, and 1.3 GB of disk in a temporary folder; each start is a separate process.
+``--pages 1000000`` takes minutes, and 1.3 GB of disk in a temporary folder; each start is a
+separate process.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ def draw_pages(count: int) -> Iterator[Page]:
         words = rng.choices(vocabulary, cum_weights=weights, k=rng.randint(40, 100))
         title = f"{words[0].title()} {words[1].title()} x{index}"
         length = -(-len(words) // rng.randint(3, 5))
-        sentences = (" ".join(words[start : start + length]) for start in range(0, len(words), length))
+        sentences = (
+            " ".join(words[start : start + length]) for start in range(0, len(words), length)
+        )
         yield Page(title, (tuple(f"{sentence.capitalize()}." for sentence in sentences),))
 
 
@@ -73,12 +77,17 @@ def start(pages: int, cache: Path) -> dict[str, float]:
     """Open and search a wiki; return seconds, milliseconds and MiB."""
     os.environ["TEXTCRAFT_GYM_CACHE"] = str(cache)
     begin = time.perf_counter()
-    wiki = ClosedWiki(cached("wiki.arrays", str(pages), lambda append: write_wiki(append, draw_pages(pages))))
+    wiki = ClosedWiki(
+        cached("wiki.arrays", str(pages), lambda append: write_wiki(append, draw_pages(pages)))
+    )
     opened = time.perf_counter() - begin
     titles = [title for _, title in zip(range(QUERIES), wiki, strict=False)]
     return {
         "open s": opened,
-        **{f"search {name} ms": value for name, value in spread(wiki.similar, draw_queries()).items()},
+        **{
+            f"search {name} ms": value
+            for name, value in spread(wiki.similar, draw_queries()).items()
+        },
         "title ms": spread(wiki.find, titles)["median"],
         "peak MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
@@ -92,7 +101,11 @@ def spread(search: Callable[[str], object], queries: Sequence[str]) -> dict[str,
         search(query)
         times.append((time.perf_counter() - begin) * 1000)
     times.sort()
-    figures = {"median": statistics.median(times), "95 %": times[len(times) * 95 // 100], "slowest": times[-1]}
+    figures = {
+        "median": statistics.median(times),
+        "95 %": times[len(times) * 95 // 100],
+        "slowest": times[-1],
+    }
     return {name: round(figure, 3) for name, figure in figures.items()}
 
 
@@ -102,7 +115,10 @@ def load(pages: int) -> None:
         for label in ("first start", "later start"):
             with ProcessPoolExecutor(1, get_context("spawn")) as process:
                 figures = process.submit(start, pages, Path(folder)).result()
-            print(f"{pages:,} pages, {label}: " + ", ".join(f"{name} {value:.2f}" for name, value in figures.items()))
+            print(
+                f"{pages:,} pages, {label}: "
+                + ", ".join(f"{name} {value:.2f}" for name, value in figures.items())
+            )
         print(f"cache: {sum(file.stat().st_size for file in Path(folder).iterdir()) / 1e6:.0f} MB")
 
 
@@ -111,8 +127,12 @@ def compare(count: int) -> None:
     pages, queries = list(draw_pages(count)), draw_queries()
     begin = time.perf_counter()
     wiki = ClosedWiki.of(pages)
-    print(f"{count:,} pages: index {time.perf_counter() - begin:.1f} s, {spread(wiki.similar, queries)}")
-    texts = ["\n".join([page.title, *(" ".join(part) for part in page.paragraphs)]) for page in pages]
+    print(
+        f"{count:,} pages: index {time.perf_counter() - begin:.1f} s, {spread(wiki.similar, queries)}"
+    )
+    texts = [
+        "\n".join([page.title, *(" ".join(part) for part in page.paragraphs)]) for page in pages
+    ]
     terms = [analyze(text) for text in texts]
     for name, make in (("bm25s", of_bm25s), ("rank_bm25", of_rank_bm25)):
         if not find_spec(name):
@@ -122,7 +142,9 @@ def compare(count: int) -> None:
         scores = make(terms)
         index_seconds = time.perf_counter() - begin
         same = sum(is_best(scores(query), pages, wiki.similar(query, TOP)) for query in queries)
-        times = spread(lambda query, scores=scores: np.argpartition(scores(query), -TOP)[-TOP:], queries)
+        times = spread(
+            lambda query, scores=scores: np.argpartition(scores(query), -TOP)[-TOP:], queries
+        )
         print(f"{name}: index {index_seconds:.1f} s without analysis, {times}")
         print(f"{name}: {same} of {len(queries)} rankings equal")
 
@@ -151,7 +173,9 @@ def of_rank_bm25(terms: list[list[str]]) -> Callable[[str], np.ndarray]:
     frequencies: dict[str, int] = {}
     for term in itertools.chain.from_iterable(map(set, terms)):
         frequencies[term] = frequencies.get(term, 0) + 1
-    index.idf = {term: np.log(1 + (len(terms) - df + 0.5) / (df + 0.5)) for term, df in frequencies.items()}
+    index.idf = {
+        term: np.log(1 + (len(terms) - df + 0.5) / (df + 0.5)) for term, df in frequencies.items()
+    }
     return lambda query: index.get_scores(analyze(query)) / (float(K1) + 1)
 
 
@@ -168,8 +192,12 @@ def main() -> None:
     """Print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--made", type=int, default=5000, help="number of pages of a made wiki")
-    parser.add_argument("--compare", type=int, default=20_000, help="number of pages on which packages are compared")
-    parser.add_argument("--pages", type=int, default=0, help="also open and search a wiki of this size")
+    parser.add_argument(
+        "--compare", type=int, default=20_000, help="number of pages on which packages are compared"
+    )
+    parser.add_argument(
+        "--pages", type=int, default=0, help="also open and search a wiki of this size"
+    )
     options = parser.parse_args()
     make(options.made)
     compare(options.compare)

@@ -1,8 +1,8 @@
 """Hooks of the documentation site: pages that lie outside docs/, and the links between all pages.
 
-Every page is plain Markdown that reads well in the repository too, so its links are paths of the repository. Here a
-link to a page outside docs/ becomes one to its copy in the site, one to a notebook leads to a page of it, and one to a
-source file to a page that shows the file.
+Every page is plain Markdown that reads well in the repository too, so its links are paths of the
+repository. Here a link to a page outside docs/ becomes one to its copy in the site, one to a
+notebook leads to a page of it, and one to a source file to a page that shows the file.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for path in sorted(results | set(OUTSIDE)):
         # The overview of the results leads to the other pages of them.
         inclusion = InclusionLevel.UNDEFINED if path in OUTSIDE else InclusionLevel.NOT_IN_NAV
-        file = File.generated(config, place_of(path) or "", abs_src_path=str(ROOT / path), inclusion=inclusion)
+        file = File.generated(
+            config, place_of(path) or "", abs_src_path=str(ROOT / path), inclusion=inclusion
+        )
         files.append(file)
     shown: set[str] = set()
     for file in list(files.documentation_pages()):
@@ -68,14 +70,19 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         place = place_of(path)
         if place is not None and place.startswith(("notebooks/", "source/")):
             page = notebook(path) if place.startswith("notebooks/") else source(path)
-            files.append(File.generated(config, place, content=page, inclusion=InclusionLevel.NOT_IN_NAV))
+            files.append(
+                File.generated(config, place, content=page, inclusion=InclusionLevel.NOT_IN_NAV)
+            )
     return files
 
 
 def notebook(path: str) -> str:
     """Return a notebook, which is a script in the repository, as Markdown."""
     read = jupytext.read(ROOT / path)
-    return "\n\n".join(f"```python\n{one.source}\n```" if one.cell_type == "code" else one.source for one in read.cells)
+    return "\n\n".join(
+        f"```python\n{one.source}\n```" if one.cell_type == "code" else one.source
+        for one in read.cells
+    )
 
 
 def source(path: str) -> str:
@@ -88,7 +95,9 @@ def linked(markdown: str, home: str) -> list[str]:
     """Return the files of the repository that a page links to."""
     targets = [found[2] for found in _LINK.finditer(_CODE.sub("", markdown))]
     paths = [
-        posixpath.normpath(posixpath.join(posixpath.dirname(home), target)) for target in targets if "://" not in target
+        posixpath.normpath(posixpath.join(posixpath.dirname(home), target))
+        for target in targets
+        if "://" not in target
     ]
     return [path for path in paths if (ROOT / path).is_file()]
 
@@ -109,7 +118,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
             return text.lstrip("!")[1:-2]
         return f"{text}{posixpath.relpath(place, posixpath.dirname(here) or '.')}{anchor})"
 
-    # What stands after the language says how a test runs the block, and would hide it from the highlighter.
+    # What stands after the language says how a test runs the block, and would hide it from the
+    # highlighter.
     markdown = re.sub(r"^```(\w+) [\w.]+$", r"```\1", markdown, flags=re.MULTILINE)
     parts = re.split(r"(```.*?```)", markdown, flags=re.DOTALL)
     return "".join(part if part.startswith("```") else _LINK.sub(link, part) for part in parts)

@@ -1,7 +1,8 @@
 """Behaviour cloning on TextCraft, tested on goals whose intermediates were never goals in training.
 
-Tasks are split by ``make_splits(compositional=True)``: no intermediate of a test goal is a goal of train. The expert
-plays the goals of train, a small network learns to imitate it, and then plays the goals of test.
+Tasks are split by ``make_splits(compositional=True)``: no intermediate of a test goal is a goal of
+train. The expert plays the goals of train, a small network learns to imitate it, and then plays the
+goals of test.
 
     python examples/behaviour_cloning.py             # a few minutes
     python examples/behaviour_cloning.py --smoke     # a smoke test of seconds
@@ -120,9 +121,13 @@ def by_depth(tasks: Sequence[str], depths: dict[str, int]) -> dict[str, Sequence
 
 def main() -> None:
     """Learn, and write ``behaviour_cloning.md`` and the weights."""
-    parser = argparse.ArgumentParser(description="Learn TextCraft from the expert's demonstrations.")
+    parser = argparse.ArgumentParser(
+        description="Learn TextCraft from the expert's demonstrations."
+    )
     parser.add_argument("--out", type=Path, default=Path("runs/learning"))
-    parser.add_argument("--smoke", action="store_true", help="train for seconds only, on a few goals")
+    parser.add_argument(
+        "--smoke", action="store_true", help="train for seconds only, on a few goals"
+    )
     arguments = parser.parse_args()
     started, processor_started = time.perf_counter(), time.process_time()
     torch.set_num_threads(1)  # the network is small: more threads would wait for each other
@@ -137,7 +142,11 @@ def main() -> None:
     torch.save(scorer.state_dict(), arguments.out / "behaviour_cloning.pt")
     learning, processor = time.perf_counter() - started, time.process_time() - processor_started
     groups = by_depth(test, made.depths)
-    players = {"random": RandomAgent(), "untrained": GreedyPlayer(Scorer()), "cloned": GreedyPlayer(scorer)}
+    players = {
+        "random": RandomAgent(),
+        "untrained": GreedyPlayer(Scorer()),
+        "cloned": GreedyPlayer(scorer),
+    }
     text = ABOUT.format(
         table=table([(name, play(player, groups)) for name, player in players.items()]),
         train=len(train),

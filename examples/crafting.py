@@ -1,7 +1,8 @@
 """TextCraft as a graph for the examples' network: which command makes a missing ingredient of which listed recipe.
 
-Everything is parsed from the text: the listed recipes, the goal, the admissible commands, and the answers to the
-commands played. Neither the expert nor the recipe book is used, and no item name is known beforehand.
+Everything is parsed from the text: the listed recipes, the goal, the admissible commands, and the
+answers to the commands played. Neither the expert nor the recipe book is used, and no item name is
+known beforehand.
 """
 
 from __future__ import annotations
@@ -63,7 +64,12 @@ def read_line(text: str) -> Line:
         return Line("", (), 0, ())
     verb, count, makes, using = match.groups()
     uses = [part.partition(" ") for part in using.split(", ")] if using else []
-    return Line(verb, tuple(makes.split()), int(count), tuple((tuple(name.split()), int(n)) for n, _, name in uses))
+    return Line(
+        verb,
+        tuple(makes.split()),
+        int(count),
+        tuple((tuple(name.split()), int(n)) for n, _, name in uses),
+    )
 
 
 def match_kind(name: Name, ingredient: Name) -> int | None:
@@ -97,7 +103,9 @@ class Reader:
         goal = GOAL.search(prompt)
         if goal is None:
             raise ValueError(f"expected the prompt of a TextCraft task, got {prompt[:80]!r}")
-        recipes = [read_line(line) for line in prompt.partition("\n\n")[0].split("\n")[1:]][:RECIPES]
+        recipes = [read_line(line) for line in prompt.partition("\n\n")[0].split("\n")[1:]][
+            :RECIPES
+        ]
         self._goal: Name = tuple(goal[1].split())
         self._held: dict[Name, int] = {}
         self._ingredients = [ingredient for recipe in recipes for ingredient in recipe.uses]
@@ -112,7 +120,10 @@ class Reader:
             self._made[index] = self._filled(recipe.makes)
 
     def _change(self, played: Line) -> None:
-        for name, count in (*((name, -count) for name, count in played.uses), (played.makes, played.amount)):
+        for name, count in (
+            *((name, -count) for name, count in played.uses),
+            (played.makes, played.amount),
+        ):
             self._held[name] = self._held.get(name, 0) + count
 
     def _filled(self, name: Name) -> Floats:
@@ -138,7 +149,13 @@ class Reader:
         made = np.zeros((COMMANDS, KINDS, len(missing)), np.float32)
         for index, command in enumerate(commands):
             amounts = np.log1p([self._held.get(command.makes, 0), command.amount])
-            features[index] = command.verb == "get", command.verb == "craft", command.makes == self._goal, *amounts, 1
+            features[index] = (
+                command.verb == "get",
+                command.verb == "craft",
+                command.makes == self._goal,
+                *amounts,
+                1,
+            )
             made[index] = self._filled(command.makes)
         return {
             "commands": features,
@@ -156,7 +173,9 @@ class CraftingGraph(gym.Wrapper[Any, Any, Any, Any]):
         self.observation_space = SPACE
         self._reader = Reader()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Graph, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Graph, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self._reader.read("", observation, info["admissible_commands"]), info

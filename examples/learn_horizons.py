@@ -1,9 +1,9 @@
 """Learns the durations of goals in Minecraft's tech tree, for DEPS's selector ``learned``.
 
-DEPS with the expert's plans and goals in random order plays generated tasks of several goals. For each goal that it
-reaches, its subgoal and the ticks that it took are logged; the horizon, a softmax regression over classes of time, is
-fitted to that log. There is one for each way in which the game tells distances: exactly, roughly, or not at all. It
-takes a minute or two.
+DEPS with the expert's plans and goals in random order plays generated tasks of several goals. For
+each goal that it reaches, its subgoal and the ticks that it took are logged; the horizon, a softmax
+regression over classes of time, is fitted to that log. There is one for each way in which the game
+tells distances: exactly, roughly, or not at all. It takes a minute or two.
 
     python examples/learn_horizons.py --out agents/deps/horizons/minetechtree.json
 
@@ -93,14 +93,19 @@ class Recital(NamedTuple):
 
 def as_goals(actions: Iterable[str]) -> str:
     """Write actions as a plan of goals: ``mine 3 iron ore with stone pickaxe`` as ``mine({'iron ore': 3})``."""
-    found = [re.match(r"(\w+) (?:(\d+) )?(.+?)(?: using .*| with .*)?$", action) for action in actions]
+    found = [
+        re.match(r"(\w+) (?:(\d+) )?(.+?)(?: using .*| with .*)?$", action) for action in actions
+    ]
     return "\n".join(f"{of[1]}({{'{of[3]}': {of[2] or 1}}})" for of in found if of)
 
 
 def play(seeds: Iterable[int], around: str = "exact") -> list[Leg]:
     """Play an episode for each seed in a world that tells distances in one way, and return the log."""
     agent = Logged()
-    env, planned = (gym.make(ENV, around=around, expert=expert, max_episode_steps=-1) for expert in (False, True))
+    env, planned = (
+        gym.make(ENV, around=around, expert=expert, max_episode_steps=-1)
+        for expert in (False, True)
+    )
     for seed in seeds:
         task = several_goals(random.Random(seed))
         _, info = planned.reset(seed=seed, options={"task": task})
@@ -129,7 +134,9 @@ def fit(legs: Sequence[Leg]) -> Horizon:
         probs = np.exp(logits - logits.max(axis=1, keepdims=True))
         probs /= probs.sum(axis=1, keepdims=True)
         grad = inputs.T @ (probs - targets) / len(legs) + DECAY * weights
-        velocity = MOMENTUM * velocity - RATE * (1 - step / STEPS) * grad  # the rate falls to 0 by the last step
+        velocity = (
+            MOMENTUM * velocity - RATE * (1 - step / STEPS) * grad
+        )  # the rate falls to 0 by the last step
         weights = weights + velocity
     return Horizon(names, weights.round(DECIMALS))
 
@@ -141,18 +148,26 @@ def time_class(ticks: int) -> int:
 
 def as_json(horizons: Mapping[str, Horizon]) -> str:
     """Return horizons as JSON, one line for each feature."""
-    return "{\n" + ",\n".join(f"{json.dumps(sight)}: {_as_json(each)}" for sight, each in horizons.items()) + "\n}\n"
+    return (
+        "{\n"
+        + ",\n".join(f"{json.dumps(sight)}: {_as_json(each)}" for sight, each in horizons.items())
+        + "\n}\n"
+    )
 
 
 def _as_json(horizon: Horizon) -> str:
     rows = zip(horizon.features, horizon.weights.tolist(), strict=True)
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows) + "\n}"
+    return (
+        "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows) + "\n}"
+    )
 
 
 def median_error(horizon: Horizon, legs: Iterable[Leg]) -> float:
     """Return the median relative error of a horizon on the legs that are not crafting or smelting."""
     got = [leg for leg in legs if leg.subgoal.source]
-    return statistics.median(abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in got)
+    return statistics.median(
+        abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in got
+    )
 
 
 def main() -> None:
@@ -165,9 +180,13 @@ def main() -> None:
         log = play(range(FIRST_SEED, FIRST_SEED + EPISODES), around)
         horizons[around] = fit(log)
         tests = play(range(FIRST_SEED + EPISODES, FIRST_SEED + EPISODES + TESTS), around)
-        print(f"{around}: {len(log)} goals of {EPISODES} episodes, {len(horizons[around].features)} features")
+        print(
+            f"{around}: {len(log)} goals of {EPISODES} episodes, {len(horizons[around].features)} features"
+        )
         error = median_error(horizons[around], tests)
-        print(f"off by {100 * error:.1f}% in the median, on {len(tests)} goals of {TESTS} other episodes")
+        print(
+            f"off by {100 * error:.1f}% in the median, on {len(tests)} goals of {TESTS} other episodes"
+        )
     out.write_text(as_json(horizons), encoding="utf-8", newline="\n")
 
 

@@ -51,7 +51,9 @@ def play(player: Agent | Policy, groups: Mapping[str, Sequence[str]]) -> Scores:
 def score(episodes: Sequence[Episode]) -> Score:
     """Return the results of episodes."""
     return Score(
-        len(episodes), sum(bool(episode.won) for episode in episodes), fmean(episode.steps for episode in episodes)
+        len(episodes),
+        sum(bool(episode.won) for episode in episodes),
+        fmean(episode.steps for episode in episodes),
     )
 
 

@@ -16,8 +16,8 @@ HOPS = 5
 class Scorer(nn.Module):
     """Scores each command by messages from the recipes that miss the item it makes.
 
-    All recipes share their weights, and so do all commands. The scores depend neither on their order nor on item names,
-    so that the network generalises to new goals.
+    All recipes share their weights, and so do all commands. The scores depend neither on their
+    order nor on item names, so that the network generalises to new goals.
     """
 
     def __init__(self) -> None:
@@ -34,9 +34,13 @@ class Scorer(nn.Module):
         embedded = self.recipe(graph["recipes"])
         recipes = torch.tanh(embedded)
         for _ in range(HOPS):
-            recipes = torch.tanh(embedded + self.recipe_messages(messages(graph["recipe_fills"], recipes)))
+            recipes = torch.tanh(
+                embedded + self.recipe_messages(messages(graph["recipe_fills"], recipes))
+            )
         embedded = self.command(graph["commands"])
-        commands = torch.tanh(embedded + self.command_messages(messages(graph["command_fills"], recipes)))
+        commands = torch.tanh(
+            embedded + self.command_messages(messages(graph["command_fills"], recipes))
+        )
         present = graph["commands"][:, :, -1:]
         maximum = commands.masked_fill(present == 0, -1).amax(dim=1)
         mean = (commands * present).sum(dim=1) / present.sum(dim=1)
@@ -51,7 +55,9 @@ def messages(fills: Tensor, recipes: Tensor) -> Tensor:
 
 def batch(*graphs: Graph) -> dict[str, Tensor]:
     """Return graphs as one batch."""
-    return {name: torch.stack([torch.from_numpy(graph[name]) for graph in graphs]) for name in graphs[0]}
+    return {
+        name: torch.stack([torch.from_numpy(graph[name]) for graph in graphs]) for name in graphs[0]
+    }
 
 
 class GreedyPlayer:

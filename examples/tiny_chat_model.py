@@ -37,22 +37,30 @@ def tokenizer_for(
         size: Number of tokens, without the tags.
     """
     blank = _chat(Tokenizer(models.BPE()))
-    texts = [blank.apply_chat_template(dialogue, tools=[*tools], tokenize=False) for dialogue in dialogues]
+    texts = [
+        blank.apply_chat_template(dialogue, tools=[*tools], tokenize=False)
+        for dialogue in dialogues
+    ]
     bytewise = Tokenizer(models.BPE())
     lines_and_tags = pre_tokenizers.Split(Regex(r"<[^>\n]*>|\n"), "isolated")
     to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     bytewise.pre_tokenizer = pre_tokenizers.Sequence([lines_and_tags, to_bytes])
     bytewise.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=MARKS, initial_alphabet=alphabet, show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=size, special_tokens=MARKS, initial_alphabet=alphabet, show_progress=False
+    )
     bytewise.train_from_iterator(texts, trainer)
-    # Tags are plain tokens: the parser of tool calls reads them, and so the decoder must not skip them.
+    # Tags are plain tokens: the parser of tool calls reads them, and so the decoder must not skip
+    # them.
     bytewise.add_tokens(TAGS)
     return _chat(bytewise)
 
 
 def _chat(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
-    chat = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=MARKS[2], pad_token=MARKS[0])
+    chat = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token=MARKS[2], pad_token=MARKS[0]
+    )
     template = Path(trl.__file__).parent / "chat_templates" / "qwen3_instruct_2507.jinja"
     chat.chat_template = template.read_text(encoding="utf-8")
     return chat

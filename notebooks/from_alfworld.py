@@ -12,20 +12,24 @@
 # %% [markdown]
 # # From alfworld in ten lines
 #
-# The loop that users of the package alfworld know, with a plain Gymnasium environment. By default the households are
-# generated; `games="official"` plays those that `alfworld-download` fetched.
+# The loop that users of the package alfworld know, with a plain Gymnasium environment. By default
+# the households are generated; `games="official"` plays those that `alfworld-download` fetched.
 
 # %%
 import gymnasium as gym
 
 import textcraft_gym
 
-env = gym.make("ALFWorld-v0", split="valid_unseen", admissible=True, expert=True, textworld_info=True)
+env = gym.make(
+    "ALFWorld-v0", split="valid_unseen", admissible=True, expert=True, textworld_info=True
+)
 observation, info = env.reset(seed=0)
 print(observation)
 done = False
 while not done:
-    action = info["expert_plan"][0]  # your agent chooses one of info["admissible_commands"], or writes its own
+    action = info["expert_plan"][
+        0
+    ]  # your agent chooses one of info["admissible_commands"], or writes its own
     observation, reward, terminated, truncated, info = env.step(action)
     done = terminated or truncated
     print(f"> {action}\n{observation}")

@@ -12,10 +12,10 @@
 # %% [markdown]
 # # GRPO with TRL on a tiny model
 #
-# A language model learns to win from the game's reward alone, in two to three minutes and without a GPU. It is made
-# here, with random weights: first it imitates a player that calls commands at random, so that it can play at all, and
-# then TRL's `GRPOTrainer` plays with it. PyTorch and TRL are needed: `pip install torch` and `pip install '.[trl]'` in
-# a clone of the repository.
+# A language model learns to win from the game's reward alone, in two to three minutes and without a
+# GPU. It is made here, with random weights: first it imitates a player that calls commands at
+# random, so that it can play at all, and then TRL's `GRPOTrainer` plays with it. PyTorch and TRL
+# are needed: `pip install torch` and `pip install '.[trl]'` in a clone of the repository.
 
 # %%
 import random
@@ -40,7 +40,10 @@ torch.set_num_threads(1)  # the model is so small that threads would wait for on
 SEED = 0
 ENV_ID, SPLIT = "TextCraft-v0", "dev"
 GAME = {"distractors": 0, "max_steps": 6}
-GOALS = [f"minecraft:{item}" for item in ("acacia_slab", "birch_button", "dark_oak_pressure_plate", "jungle_slab")]
+GOALS = [
+    f"minecraft:{item}"
+    for item in ("acacia_slab", "birch_button", "dark_oak_pressure_plate", "jungle_slab")
+]
 
 # %% [markdown]
 # ## The game as a tool
@@ -67,7 +70,13 @@ def play_at_random(task, rng):
     while not episode.over:
         action = rng.choice(episode.last.info["admissible_commands"])
         call = {"name": "step", "arguments": {"action": action}}
-        messages.append({"role": "assistant", "content": "", "tool_calls": [{"type": "function", "function": call}]})
+        messages.append(
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"type": "function", "function": call}],
+            }
+        )
         messages.append({"role": "tool", "name": "step", "content": episode.step(action)})
     if episode.won:
         messages.append({"role": "assistant", "content": "Done."})
@@ -83,10 +92,18 @@ print(f"{at_random:.0%} of {len(games)} games won")
 # %% [markdown]
 # ## Imitation
 #
-# The model is a Qwen3 of two layers, with 137,000 weights. It learns what the player calls, not what the game answers.
+# The model is a Qwen3 of two layers, with 137,000 weights. It learns what the player calls, not
+# what the game answers.
 
 # %%
-COMMON = {"use_cpu": True, "bf16": False, "report_to": [], "save_strategy": "no", "disable_tqdm": True, "seed": SEED}
+COMMON = {
+    "use_cpu": True,
+    "bf16": False,
+    "report_to": [],
+    "save_strategy": "no",
+    "disable_tqdm": True,
+    "seed": SEED,
+}
 tools = [get_json_schema(TextGame.step)]
 tokenizer = tokenizer_for(dialogues, tools)
 imitation = SFTTrainer(
@@ -101,7 +118,9 @@ imitation = SFTTrainer(
         logging_steps=60,
         **COMMON,
     ),
-    train_dataset=Dataset.from_list([{"messages": messages, "tools": tools} for messages in dialogues]),
+    train_dataset=Dataset.from_list(
+        [{"messages": messages, "tools": tools} for messages in dialogues]
+    ),
     processing_class=tokenizer,
 )
 imitation.train()
@@ -109,16 +128,19 @@ imitation.train()
 # %% [markdown]
 # ## GRPO
 #
-# A step plays 32 games, eight of each of four starts. What is better than its group becomes likelier, what is worse
-# less likely. The reward is the game's: 1 for the goal, and nothing else. A further function of rewards, which gives
-# none, keeps the last dialogues to look at.
+# A step plays 32 games, eight of each of four starts. What is better than its group becomes
+# likelier, what is worse less likely. The reward is the game's: 1 for the goal, and nothing else. A
+# further function of rewards, which gives none, keeps the last dialogues to look at.
 
 # %%
 last = []
 
 
 def keep(completions, environments, **_):
-    last[:] = [(made.get_reward(), dialogue) for made, dialogue in zip(environments, completions, strict=True)]
+    last[:] = [
+        (made.get_reward(), dialogue)
+        for made, dialogue in zip(environments, completions, strict=True)
+    ]
     return [0.0] * len(completions)
 
 
@@ -148,7 +170,11 @@ trainer.train()
 # ## What it learned
 
 # %%
-won = [log["rewards/TextGame/mean"] for log in trainer.state.log_history if "rewards/TextGame/mean" in log]
+won = [
+    log["rewards/TextGame/mean"]
+    for log in trainer.state.log_history
+    if "rewards/TextGame/mean" in log
+]
 for at in range(0, len(won), 10):
     share = fmean(won[at : at + 10])
     print(f"steps {at + 1:2} to {at + 10}: {share:4.0%} won {'#' * round(40 * share)}")
@@ -160,7 +186,12 @@ assert fmean(won[-10:]) > max(at_random, fmean(won[:10])) + 0.1
 # %%
 for message in next(dialogue for reward, dialogue in last if reward):
     calls = [call["function"]["arguments"]["action"] for call in message.get("tool_calls") or []]
-    print(*(calls or [message["content"]]) if message["role"] == "assistant" else ["   ", message["content"]])
+    print(
+        *(calls or [message["content"]])
+        if message["role"] == "assistant"
+        else ["   ", message["content"]]
+    )
 
 # %% [markdown]
-# [The page about TRL](../docs/trl.md) has the rest: several worlds at once, a tool for each verb, a reward on the way.
+# [The page about TRL](../docs/trl.md) has the rest: several worlds at once, a tool for each verb, a
+# reward on the way.

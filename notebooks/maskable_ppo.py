@@ -12,9 +12,9 @@
 # %% [markdown]
 # # Learn with MaskablePPO
 #
-# A small network learns to craft from the game's own reward, in a minute. It cannot read, so it gets a fixed list of
-# commands to choose from, with a mask of those that would have an effect. sb3-contrib is needed: `pip install '.[rl]'`
-# in a clone of the repository.
+# A small network learns to craft from the game's own reward, in a minute. It cannot read, so it
+# gets a fixed list of commands to choose from, with a mask of those that would have an effect.
+# sb3-contrib is needed: `pip install '.[rl]'` in a clone of the repository.
 
 # %%
 from itertools import cycle
@@ -31,8 +31,8 @@ GOALS = [task.id for task in textcraft_gym.tasks("TextCraft-v0", "dev")[:6]]
 GOALS
 
 # %% [markdown]
-# `possible_commands` returns every command that these goals can offer. `ActionMasking` makes a discrete action of each,
-# and has the method `action_masks()`, which MaskablePPO calls by itself.
+# `possible_commands` returns every command that these goals can offer. `ActionMasking` makes a
+# discrete action of each, and has the method `action_masks()`, which MaskablePPO calls by itself.
 
 
 # %%
@@ -41,7 +41,9 @@ class Sight(gym.Wrapper):
 
     def __init__(self, env):
         super().__init__(env)
-        self.observation_space = gym.spaces.Box(0, 1, (env.action_space.n + len(GOALS),), np.float32)
+        self.observation_space = gym.spaces.Box(
+            0, 1, (env.action_space.n + len(GOALS),), np.float32
+        )
         self.goals = cycle(GOALS)
 
     def reset(self, *, seed=None, options=None):
@@ -77,10 +79,14 @@ def success(model, episodes=60):
     """Return the share of episodes that a model wins, each goal the same number of times."""
     won = 0
     for episode in range(episodes):
-        observation, info = env.reset(seed=1000 + episode, options={"task": GOALS[episode % len(GOALS)]})
+        observation, info = env.reset(
+            seed=1000 + episode, options={"task": GOALS[episode % len(GOALS)]}
+        )
         done = False
         while not done:
-            action, _ = model.predict(observation, action_masks=env.action_masks(), deterministic=False)
+            action, _ = model.predict(
+                observation, action_masks=env.action_masks(), deterministic=False
+            )
             observation, reward, terminated, truncated, info = env.step(action)
             done = terminated or truncated
         won += info["won"]
@@ -88,7 +94,13 @@ def success(model, episodes=60):
 
 
 model = MaskablePPO(
-    "MlpPolicy", DummyVecEnv([make] * 8), n_steps=128, batch_size=256, gamma=0.95, ent_coef=0.01, seed=0
+    "MlpPolicy",
+    DummyVecEnv([make] * 8),
+    n_steps=128,
+    batch_size=256,
+    gamma=0.95,
+    ent_coef=0.01,
+    seed=0,
 )
 before = success(model)
 model.learn(16_384)
@@ -111,5 +123,6 @@ while not done:
 print("won:", info["won"])
 
 # %% [markdown]
-# [The page of training](../docs/training.md) has the other wrappers, and `examples/train_maskable_ppo.py` learns all
-# goals of depth 2, and goals that it never saw, with a network that looks at the recipes.
+# [The page of training](../docs/training.md) has the other wrappers, and
+# `examples/train_maskable_ppo.py` learns all goals of depth 2, and goals that it never saw, with a
+# network that looks at the recipes.

@@ -28,7 +28,8 @@ observation, info = env.reset(seed=0, options={"task": "minecraft:ladder"})
 print(observation)
 
 # %% [markdown]
-# Any string is an action. One that makes no sense is answered, changes nothing, and leaves a short code in `info`.
+# Any string is an action. One that makes no sense is answered, changes nothing, and leaves a short
+# code in `info`.
 
 # %%
 for action in ["get 1 oak logs", "craft 4 oak planks using 1 oak logs", "climb the ladder"]:
@@ -42,7 +43,14 @@ info
 # The expert plays the first task that the seed draws in each world.
 
 # %%
-WORLDS = ["TextCraft-v0", "ALFWorld-v0", "WebShopLite-v0", "MineTechTree-v0", "HotpotQA-v0", "Tabletop-v0"]
+WORLDS = [
+    "TextCraft-v0",
+    "ALFWorld-v0",
+    "WebShopLite-v0",
+    "MineTechTree-v0",
+    "HotpotQA-v0",
+    "Tabletop-v0",
+]
 for world in WORLDS:
     env = gym.make(world, expert=True)
     observation, info = env.reset(seed=3)

@@ -1,8 +1,9 @@
 """The recipe book: the recipes that count, craftable items, base items, and the members of each ingredient.
 
-Two readings of the same files. ``tags="group"`` is the game that ADaPT's authors published: the first of several
-alternatives counts, and the members of a tag are the craftable items whose recipes carry the tag's name as their group;
-a tag without members is a plain item. ``tags="item"`` takes the game's own item tags and every alternative.
+Two readings of the same files. ``tags="group"`` is the game that ADaPT's authors published: the
+first of several alternatives counts, and the members of a tag are the craftable items whose recipes
+carry the tag's name as their group; a tag without members is a plain item. ``tags="item"`` takes
+the game's own item tags and every alternative.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ NO_TABLE = "no recipe for a crafting table"
 class RecipeBook:
     """Every recipe that counts, immutable once made.
 
-    In one process there is one book of the same content: loading, copying or unpickling it again gives the same object,
-    so that environments share it and everything that is cached for it.
+    In one process there is one book of the same content: loading, copying or unpickling it again
+    gives the same object, so that environments share it and everything that is cached for it.
 
     Attributes:
         tags: The reading of tags.
@@ -54,7 +55,11 @@ class RecipeBook:
     """
 
     def __init__(
-        self, recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]], items: Iterable[str], tags: Tags
+        self,
+        recipes: Recipes,
+        members: Mapping[Ingredient, tuple[str, ...]],
+        items: Iterable[str],
+        tags: Tags,
     ) -> None:
         self.tags: Tags = tags
         self.recipes = recipes
@@ -76,13 +81,16 @@ class RecipeBook:
     def load(cls, path: str | Path | None = None, *, tags: Tags = "group") -> RecipeBook:
         """Load a bundle, a data-pack folder, a zip or a game jar; by default the bundled recipes of Minecraft 1.16.5.
 
-        ``made:depth=8,items=400,seed=3`` stands for recipes that are made for this; see ``made.MadeRecipes``.
+        ``made:depth=8,items=400,seed=3`` stands for recipes that are made for this; see
+        ``made.MadeRecipes``.
 
-        A recipe that cannot be read, such as one that takes a tag of another pack, is skipped, and one warning counts
-        and names all of them. Of items that can only be made of one another, one can be got, and a warning names them.
+        A recipe that cannot be read, such as one that takes a tag of another pack, is skipped, and
+        one warning counts and names all of them. Of items that can only be made of one another, one
+        can be got, and a warning names them.
 
         Raises:
-            RecipeError: With the place and the reason, if no recipe for a crafting table can be read.
+            RecipeError: With the place and the reason, if no recipe for a crafting table can be
+                read.
             UnknownName: For an option of made recipes that does not exist.
         """
         if tags not in get_args(Tags):
@@ -94,7 +102,12 @@ class RecipeBook:
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 of the content, the same on every machine."""
-        content = (self.tags, list(self.recipes.items()), list(self.members.items()), list(self.names))
+        content = (
+            self.tags,
+            list(self.recipes.items()),
+            list(self.members.items()),
+            list(self.names),
+        )
         return hashlib.sha256(repr(content).encode()).hexdigest()
 
     @property
@@ -114,7 +127,11 @@ class RecipeBook:
         while pending:
             for recipe in self.recipes.get(pending.popleft(), ()):
                 for slot in recipe.slots:
-                    new = [m for m in self.members[slot.ingredient] if m in self.recipes and m not in reached]
+                    new = [
+                        m
+                        for m in self.members[slot.ingredient]
+                        if m in self.recipes and m not in reached
+                    ]
                     reached.update(dict.fromkeys(new))
                     pending.extend(new)
         return tuple(reached)
@@ -128,7 +145,10 @@ _books: WeakValueDictionary[str, RecipeBook] = WeakValueDictionary()
 
 
 def _only(
-    recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]], items: Iterable[str], tags: Tags
+    recipes: Recipes,
+    members: Mapping[Ingredient, tuple[str, ...]],
+    items: Iterable[str],
+    tags: Tags,
 ) -> RecipeBook:
     """Return the one book of this content."""
     book = RecipeBook(recipes, members, items, tags)
@@ -142,7 +162,9 @@ def name_of_ingredient(ingredient: Ingredient) -> str:
 
 @lru_cache(maxsize=1 << 13)
 def _match(book: RecipeBook, output: str, offer: Offer) -> Recipe | None:
-    fitting = [recipe for recipe in book.recipes.get(output, ()) if _fills(book, offer, recipe.slots)]
+    fitting = [
+        recipe for recipe in book.recipes.get(output, ()) if _fills(book, offer, recipe.slots)
+    ]
     return max(fitting, key=lambda recipe: recipe.makes, default=None)
 
 
@@ -150,12 +172,15 @@ def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
     """Return whether exactly the offer fills the slots: each from one item, or from a mix if the book mixes."""
     if not offer:
         return not slots
-    # Backtracking: assign the first offered item to each slot that takes it, and fill the others with the rest.
+    # Backtracking: assign the first offered item to each slot that takes it, and fill the others
+    # with the rest.
     (item, held), others = offer[0], offer[1:]
     for index, (ingredient, count) in enumerate(slots):
         if item not in book.members[ingredient]:
             continue
-        amounts: Iterable[int] = range(min(held, count), 0, -1) if book.mixes else [count] if count <= held else []
+        amounts: Iterable[int] = (
+            range(min(held, count), 0, -1) if book.mixes else [count] if count <= held else []
+        )
         for amount in amounts:
             unfilled = (Slot(ingredient, count - amount),) if amount < count else ()
             unused = ((item, held - amount), *others) if amount < held else others
@@ -172,7 +197,9 @@ def _kept(recipes: str | None, tags: Tags) -> RecipeBook:
 def _read(pack: Pack, tags: Tags) -> RecipeBook:
     """Return the book of a pack, by these rules in order: the two shapes, duplicates, loops, blocks, tags, cycles."""
     written = _crafting_recipes(pack, tags)
-    packed = _without_unpacking([recipe for recipe in written if not _takes_its_output(recipe)], tags)
+    packed = _without_unpacking(
+        [recipe for recipe in written if not _takes_its_output(recipe)], tags
+    )
     members = _members(written, packed, pack, tags)
     recipes = _without_cycles(packed, members, pack)
     items = {recipe.output for recipe in written}.union(*members.values())
@@ -190,7 +217,8 @@ def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
             if recipe is None:
                 continue
             recipe = _first_alternatives(recipe) if tags == "group" else recipe
-            # Groups need no tag files; but in a pack that has some, a recipe with a missing one is of no use.
+            # Groups need no tag files; but in a pack that has some, a recipe with a missing one is
+            # of no use.
             for reference in _tags_of(recipe) if tags == "item" or pack.tags else ():
                 items_of(reference, file)
         except RecipeError as error:
@@ -198,11 +226,17 @@ def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
         else:
             distinct.setdefault((recipe.output, recipe.makes, recipe.slots), recipe)
     if not distinct:
-        reason = f"no recipe for a crafting table can be read: {listed(skipped)}" if skipped else NO_TABLE
+        reason = (
+            f"no recipe for a crafting table can be read: {listed(skipped)}"
+            if skipped
+            else NO_TABLE
+        )
         raise RecipeError(pack.origin, reason)
     if skipped:
         counted = "1 recipe or tag" if len(skipped) == 1 else f"{len(skipped)} recipes or tags"
-        warnings.warn(f"{pack.origin}: skipped {counted} that cannot be read: {listed(skipped)}", stacklevel=2)
+        warnings.warn(
+            f"{pack.origin}: skipped {counted} that cannot be read: {listed(skipped)}", stacklevel=2
+        )
     return list(distinct.values())
 
 
@@ -215,7 +249,12 @@ def _first_alternatives(recipe: Recipe) -> Recipe:
 
 
 def _tags_of(recipe: Recipe) -> list[str]:
-    return [reference for slot in recipe.slots for reference in slot.ingredient if reference.startswith("#")]
+    return [
+        reference
+        for slot in recipe.slots
+        for reference in slot.ingredient
+        if reference.startswith("#")
+    ]
 
 
 def _takes_its_output(recipe: Recipe) -> bool:
@@ -226,7 +265,8 @@ def _takes_its_output(recipe: Recipe) -> bool:
 def _without_unpacking(recipes: list[Recipe], tags: Tags) -> list[Recipe]:
     """Drop recipes that only take a block apart.
 
-    With item tags, only where the block is made of the output: directly, or through other blocks, as waxed copper is.
+    With item tags, only where the block is made of the output: directly, or through other blocks,
+    as waxed copper is.
     """
     parts: dict[str, set[str]] = {}
     for recipe in recipes:
@@ -249,7 +289,11 @@ def _without_unpacking(recipes: list[Recipe], tags: Tags) -> list[Recipe]:
         blocks = [name for name in recipe.slots[0].ingredient if name.endswith("_block")]
         if len(recipe.slots) > 1:
             return False
-        return bool(blocks) if tags == "group" else any(is_made_of(block, recipe.output) for block in blocks)
+        return (
+            bool(blocks)
+            if tags == "group"
+            else any(is_made_of(block, recipe.output) for block in blocks)
+        )
 
     return [recipe for recipe in recipes if not unpacks(recipe)]
 
@@ -306,7 +350,8 @@ def tag_items(pack: Pack, tag: str, file: str) -> list[str]:
         RecipeError: If the tag is unknown, without items, malformed or contains itself.
     """
     items: dict[str, None] = {}
-    # The tags that are open, outermost first, and the rest of each; one that was read before adds nothing.
+    # The tags that are open, outermost first, and the rest of each; one that was read before adds
+    # nothing.
     opened = {tag: _references(pack, tag, file)}
     seen = {tag}
     while opened:
@@ -341,7 +386,9 @@ def _references(pack: Pack, tag: str, file: str) -> Iterator[str]:
     return iter(references)
 
 
-def _without_cycles(kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]], pack: Pack) -> Recipes:
+def _without_cycles(
+    kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]], pack: Pack
+) -> Recipes:
     """Drop the compressing recipe (many into few) of each pair of items that can only be made of each other.
 
     Of a larger set, or a pair of another kind, the item that most others take loses its recipes.
@@ -376,7 +423,9 @@ def _underivable(recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]]
     return recipes.keys() - recipe_depths(recipes, members.__getitem__).keys()
 
 
-def _needs(recipes: Iterable[Recipe], members: Mapping[Ingredient, tuple[str, ...]], stuck: set[str]) -> set[str]:
+def _needs(
+    recipes: Iterable[Recipe], members: Mapping[Ingredient, tuple[str, ...]], stuck: set[str]
+) -> set[str]:
     """Return the items of the slots that only underivable items fill."""
     fillings = (members[slot.ingredient] for recipe in recipes for slot in recipe.slots)
     return {item for items in fillings if stuck.issuperset(items) for item in items}

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 def strong_components(edges: Mapping[str, Collection[str]]) -> list[list[str]]:
     """Return the components of a graph, the nodes of each sorted; every node is a key of ``edges``.
 
-    Kosaraju's algorithm: backwards from the node that finishes last in a depth-first walk, only its own component can
-    be reached, and so on with those that are left.
+    Kosaraju's algorithm: backwards from the node that finishes last in a depth-first walk, only its
+    own component can be reached, and so on with those that are left.
     """
     backwards: dict[str, list[str]] = {node: [] for node in edges}
     for node, targets in edges.items():

@@ -1,8 +1,8 @@
 """A topological order of the goal's tree, items before their ingredients: the order in which the solver decides.
 
-A tree of recipes may have cycles: chiseled sandstone is made of slabs, and slabs of sandstone or chiseled sandstone.
-Then the edge that climbs highest in recipe depth is cut (slabs of chiseled sandstone); its demand can only be met from
-stock.
+A tree of recipes may have cycles: chiseled sandstone is made of slabs, and slabs of sandstone or
+chiseled sandstone. Then the edge that climbs highest in recipe depth is cut (slabs of chiseled
+sandstone); its demand can only be met from stock.
 """
 
 from __future__ import annotations
@@ -61,7 +61,11 @@ def _edges(book: RecipeBook, goal: str) -> Edges:
         if isinstance(node, tuple):
             below = book.members[node]
         else:
-            below = (node_of(book, slot.ingredient) for recipe in book.recipes.get(node, ()) for slot in recipe.slots)
+            below = (
+                node_of(book, slot.ingredient)
+                for recipe in book.recipes.get(node, ())
+                for slot in recipe.slots
+            )
         edges[node] = dict.fromkeys(below)
         pending += edges[node]
     return edges
@@ -74,7 +78,9 @@ def _ingredients_first(book: RecipeBook, edges: Edges) -> list[Node]:
             return list(TopologicalSorter(edges).static_order())
         except CycleError as error:
             loop: list[Node] = error.args[1]
-            consumer, part = max(zip(loop[1:], loop, strict=False), key=lambda edge: _climb(book, *edge))
+            consumer, part = max(
+                zip(loop[1:], loop, strict=False), key=lambda edge: _climb(book, *edge)
+            )
             edges = edges | {consumer: {node: None for node in edges[consumer] if node != part}}
 
 

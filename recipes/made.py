@@ -1,10 +1,11 @@
 """Made recipes: ``made:depth=8,items=400,seed=3`` is a pack of recipes that are drawn, as deep and broad as asked for.
 
-Items are made depth by depth. Each recipe takes one ingredient of the depth just below its own, and others that can be
-got or are made more easily; an ingredient is the likelier the more recipes take it already, so that a few are taken by
-many, as sticks are. Amounts and results are those of a recipe of Minecraft 1.16.5, drawn anew where they would make the
-item too long to craft. Neither structure nor names have anything but ``random.Random(...).random()`` as their source,
-and the structure is the same with either kind of names.
+Items are made depth by depth. Each recipe takes one ingredient of the depth just below its own, and
+others that can be got or are made more easily; an ingredient is the likelier the more recipes take
+it already, so that a few are taken by many, as sticks are. Amounts and results are those of a
+recipe of Minecraft 1.16.5, drawn anew where they would make the item too long to craft. Neither
+structure nor names have anything but ``random.Random(...).random()`` as their source, and the
+structure is the same with either kind of names.
 """
 
 from __future__ import annotations
@@ -55,9 +56,12 @@ class MadeRecipes:
 
     Attributes:
         depth: Depth of the deepest items, 1 to 12. There are items of every depth up to it.
-        items: Number of items, base items among them: at most 20,000, at least 10 and 4 of each depth from 0.
-        seed: 0 to 9999. Books of different seeds have no recipe in common, with either kind of names.
-        names: ``invented`` (velkin rod) or ``borrowed`` from English in new combinations (ember silk rod).
+        items: Number of items, base items among them: at most 20,000, at least 10 and 4 of each
+            depth from 0.
+        seed: 0 to 9999. Books of different seeds have no recipe in common, with either kind of
+            names.
+        names: ``invented`` (velkin rod) or ``borrowed`` from English in new combinations (ember
+            silk rod).
         branching: Number of ingredients of a recipe, 1 to 4; by default it varies, as in Minecraft.
     """
 
@@ -73,7 +77,8 @@ class MadeRecipes:
 
         Raises:
             UnknownName: For an option that does not exist.
-            RecipeError: For a value out of bounds, and for what is no option; the message names the option.
+            RecipeError: For a value out of bounds, and for what is no option; the message names the
+                option.
         """
         options: dict[str, Any] = {}
         asked = text.removeprefix(PREFIX)
@@ -86,12 +91,16 @@ class MadeRecipes:
             options[key] = value
         names = options.setdefault("names", "invented")
         if names not in get_args(Names):
-            raise RecipeError(text, f"expected names of {' or '.join(get_args(Names))}, got {names!r}")
+            raise RecipeError(
+                text, f"expected names of {' or '.join(get_args(Names))}, got {names!r}"
+            )
         bounds = {"depth": (1, MAX_DEPTH), "seed": (0, MAX_SEED), "branching": (1, MAX_BRANCHING)}
         for key in filter(options.__contains__, bounds):
             options[key] = _integer(text, key, options[key], *bounds[key])
         least = max(10, LEAST_OF_DEPTH * (options.get("depth", cls.depth) + 1))
-        options["items"] = _integer(text, "items", options.get("items", str(cls.items)), least, MAX_ITEMS)
+        options["items"] = _integer(
+            text, "items", options.get("items", str(cls.items)), least, MAX_ITEMS
+        )
         return cls(**options)
 
     def __str__(self) -> str:
@@ -108,7 +117,8 @@ def open_pack(recipes: str | Path | None = None) -> Pack:
     """Return made recipes, or those at a path, by default the bundled ones.
 
     Raises:
-        RecipeError: If there is nothing that can be read, or an option of made recipes is out of bounds.
+        RecipeError: If there is nothing that can be read, or an option of made recipes is out of
+            bounds.
         UnknownName: For an option of made recipes that does not exist.
     """
     return make_pack(MadeRecipes.parse(str(recipes))) if is_made(recipes) else read_pack(recipes)
@@ -142,7 +152,9 @@ def _shapes() -> tuple[_Shape, ...]:
     """Return the shape of every crafting recipe of Minecraft, so that a draw has Minecraft's distribution."""
     parsed = (parse_recipe(id, *entry) for id, entry in read_pack().recipes.items())
     return tuple(
-        _Shape(tuple(slot.amount for slot in recipe.slots), recipe.makes) for recipe in parsed if recipe is not None
+        _Shape(tuple(slot.amount for slot in recipe.slots), recipe.makes)
+        for recipe in parsed
+        if recipe is not None
     )
 
 
@@ -173,7 +185,8 @@ class _Item:
         root: The root in it.
         depth: Its depth.
         first: Its first recipe; of a base item, one that takes nothing.
-        tree: The craftable items of its tree below it, and the choices there: the items of which each fills a slot.
+        tree: The craftable items of its tree below it, and the choices there: the items of which
+            each fills a slot.
     """
 
     id: str
@@ -195,7 +208,9 @@ class _Maker:
         self.recipes: dict[str, dict[str, Any]] = {}
         self.tags: dict[str, dict[str, Any]] = {}
         self._made = made
-        self._random = random.Random(f"{made.depth}/{made.items}/{made.seed}/{made.branching}").random
+        self._random = random.Random(
+            f"{made.depth}/{made.items}/{made.seed}/{made.branching}"
+        ).random
         self._shapes = [shape for shape in _shapes() if _fits(shape, made.branching)]
         self._roots = [*roots(made.names, made.seed)][: max(LEAST_OF_DEPTH, made.items // 4)]
         self._named: set[tuple[str, str]] = set()
@@ -215,12 +230,18 @@ class _Maker:
             # The forms of the first items of this depth, if these fill tags.
             forms = kinds.get(depth, [])
             made = [
-                self._make_item(depth, forms[index] if index < len(forms) else "", own[index] if depth == 1 else None)
+                self._make_item(
+                    depth,
+                    forms[index] if index < len(forms) else "",
+                    own[index] if depth == 1 else None,
+                )
                 for index in range(size)
             ]
             self._urns[depth] = made
             for form in dict.fromkeys(forms):
-                self._kinds[form] = tuple(item for item, own_form in zip(made, forms, strict=False) if own_form == form)
+                self._kinds[form] = tuple(
+                    item for item, own_form in zip(made, forms, strict=False) if own_form == form
+                )
                 values = sorted(item.id for item in self._kinds[form])
                 self.tags[DEFAULT_NAMESPACE + form] = {"values": values}
 
@@ -232,7 +253,10 @@ class _Maker:
             # Most as planks are, of depth 1. Something above must be there to take them.
             depth = 1 if self._random() < _SHALLOW_TAG else 2
             members = 3 + int(4 * self._random())
-            if depth < self._made.depth and len(planned.get(depth, ())) + members <= sizes[depth - 1]:
+            if (
+                depth < self._made.depth
+                and len(planned.get(depth, ())) + members <= sizes[depth - 1]
+            ):
                 planned.setdefault(depth, []).extend([form] * members)
         return planned
 
@@ -243,19 +267,31 @@ class _Maker:
         if self._random() < _SECOND_RECIPE:
             second = self._draw(depth, None)
             taken = {part.items for part in first.parts}
-            if taken.isdisjoint(part.items for part in second.parts) and _is_listed(depth, first.parts + second.parts):
+            if taken.isdisjoint(part.items for part in second.parts) and _is_listed(
+                depth, first.parts + second.parts
+            ):
                 drafts.append(second)
         root = (
-            self._pick(self._pick(first.parts).items).root if self._random() < _SAME_ROOT else self._pick(self._roots)
+            self._pick(self._pick(first.parts).items).root
+            if self._random() < _SAME_ROOT
+            else self._pick(self._roots)
         )
         id, root = self._name(root, (kind,) if kind else words("crafted"))
         for number, draft in enumerate(drafts):
             entries = [_entry(part) for part in draft.parts for _ in range(part.amount)]
-            data = {"type": SHAPELESS, "ingredients": entries, "result": {"item": id, "count": draft.makes}}
-            self.recipes[f"{id}_again" if number else id] = {"group": kind, **data} if kind and not number else data
+            data = {
+                "type": SHAPELESS,
+                "ingredients": entries,
+                "result": {"item": id, "count": draft.makes},
+            }
+            self.recipes[f"{id}_again" if number else id] = (
+                {"group": kind, **data} if kind and not number else data
+            )
             for item in (item for part in draft.parts if not part.tag for item in part.items):
                 self._urns[item.depth] += (item, item)
-        return _Item(id, root, depth, first, _tree(part for draft in drafts for part in draft.parts))
+        return _Item(
+            id, root, depth, first, _tree(part for draft in drafts for part in draft.parts)
+        )
 
     def _draw(self, depth: int, own: _Item | None) -> _Draft:
         """Draw a recipe that is not too long to carry out."""
@@ -267,7 +303,9 @@ class _Maker:
         else:
             # Of what is made most easily, one, and base items: five actions more at most.
             shape = min(self._shapes, key=lambda shape: len(shape.amounts))
-            easiest = min(dict.fromkeys(self._urns[depth - 1]), key=lambda item: _work(item.first.parts))
+            easiest = min(
+                dict.fromkeys(self._urns[depth - 1]), key=lambda item: _work(item.first.parts)
+            )
             parts = (_Part((easiest,), 1), *self._fill(1, shape.amounts[1:], None))
         return _Draft(shape.makes, tuple(self._shuffled(parts)))
 
@@ -277,7 +315,11 @@ class _Maker:
         while len(parts) < len(amounts):
             amount = amounts[len(parts)]
             if not parts:
-                part = _Part((own,), amount) if own else self._ingredient(range(depth - 1, depth), amount)
+                part = (
+                    _Part((own,), amount)
+                    if own
+                    else self._ingredient(range(depth - 1, depth), amount)
+                )
             elif self._random() >= _BASE and depth > 1:
                 part = self._ingredient(range(1, depth), amount)
             else:
@@ -317,7 +359,11 @@ class _Maker:
 
 
 def _fits(shape: _Shape, branching: int | None) -> bool:
-    return len(shape.amounts) <= MAX_BRANCHING if branching is None else len(shape.amounts) == branching
+    return (
+        len(shape.amounts) <= MAX_BRANCHING
+        if branching is None
+        else len(shape.amounts) == branching
+    )
 
 
 def _sizes(made: MadeRecipes) -> list[int]:
@@ -332,7 +378,10 @@ def _sizes(made: MadeRecipes) -> list[int]:
 def _is_listed(depth: int, parts: Iterable[_Part]) -> bool:
     """Return whether the tree of an item with these ingredients is small enough to be listed."""
     tree = _tree(parts)
-    return len(tree) <= SIZE_PER_DEPTH * (depth + 1) and sum(isinstance(node, tuple) for node in tree) <= MAX_CHOICES
+    return (
+        len(tree) <= SIZE_PER_DEPTH * (depth + 1)
+        and sum(isinstance(node, tuple) for node in tree) <= MAX_CHOICES
+    )
 
 
 def _is_short(depth: int, parts: Iterable[_Part]) -> bool:
@@ -346,7 +395,9 @@ def _tree(parts: Iterable[_Part]) -> frozenset[_Item | tuple[_Item, ...]]:
     nodes: set[_Item | tuple[_Item, ...]] = set()
     for part in parts:
         nodes.update(item for item in part.items if item.depth)
-        nodes.update(*(item.tree for item in part.items), [part.items] if len(part.items) > 1 else [])
+        nodes.update(
+            *(item.tree for item in part.items), [part.items] if len(part.items) > 1 else []
+        )
     return frozenset(nodes)
 
 
@@ -358,10 +409,13 @@ def _work(parts: Iterable[_Part]) -> tuple[int, int]:
     actions, chosen = 1, 0
     needs: dict[int, Counter[_Item]] = {}
     pending = [(part, 1) for part in parts]
-    # What an item takes is less deep, so that all demand for an item is known when its depth is reached.
+    # What an item takes is less deep, so that all demand for an item is known when its depth is
+    # reached.
     for depth in range(MAX_DEPTH, -1, -1):
         for item, count in needs.get(depth, {}).items():
-            times = -(-count // item.first.makes) if depth else 1  # rounded up; one action gets any number
+            times = (
+                -(-count // item.first.makes) if depth else 1
+            )  # rounded up; one action gets any number
             actions += times
             pending += [(part, times) for part in item.first.parts]
         for part, times in pending:

@@ -1,10 +1,11 @@
 """Sources of recipes: a data-pack folder, a zip, a game jar, or the compact bundle that the package carries.
 
-A data pack keeps ``data/<namespace>/recipes/<name>.json`` and ``data/<namespace>/tags/items/<name>.json`` (``recipe``
-and ``tags/item`` since Minecraft 1.21). A folder or an archive with plain ``recipes/`` and ``tags/`` is read too. The
-bundle is one folder with ``recipes.jsonl`` and ``tags.jsonl``: a line for each file of the pack, the same JSON with
-its ``id`` in front. A file that cannot be read is skipped and noted in the pack. Nothing is unpacked to disk, and sizes
-are bounded, since a small archive can unpack to gigabytes.
+A data pack keeps ``data/<namespace>/recipes/<name>.json`` and
+``data/<namespace>/tags/items/<name>.json`` (``recipe`` and ``tags/item`` since Minecraft 1.21). A
+folder or an archive with plain ``recipes/`` and ``tags/`` is read too. The bundle is one folder
+with ``recipes.jsonl`` and ``tags.jsonl``: a line for each file of the pack, the same JSON with its
+``id`` in front. A file that cannot be read is skipped and noted in the pack. Nothing is unpacked to
+disk, and sizes are bounded, since a small archive can unpack to gigabytes.
 """
 
 from __future__ import annotations
@@ -38,13 +39,23 @@ MAX_ENTRIES = 100_000
 _DATA_PACK = re.compile(
     r"(?P<above>(?:[^/]+/)*?)data/(?P<namespace>[^/]+)/(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
 )
-_PLAIN = re.compile(r"(?P<above>(?:[^/]+/)*?)(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json")
+_PLAIN = re.compile(
+    r"(?P<above>(?:[^/]+/)*?)(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json"
+)
 # Since Minecraft 1.18 the jar of the server holds the game's own jar.
 _INNER_JAR = re.compile(r"META-INF/versions/[^/]+/server-[^/]+\.jar")
 _NO_RECIPES = "no recipes here: expected data/<namespace>/recipes/*.json or recipes/*.json"
 # Game packs use no other methods, and of these the output is bounded by what the archive states.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, OSError, ValueError)
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    RuntimeError,
+    OSError,
+    ValueError,
+)
 _LISTED = 10
 
 Kind = Literal["recipe", "tag"]
@@ -77,7 +88,8 @@ def read_pack(path: str | Path | None = None) -> Pack:
     """Read every recipe and item tag at ``path``, by default the bundled ones of Minecraft 1.16.5.
 
     Raises:
-        RecipeError: If there is nothing that can be read, or all recipes and tags together are too large.
+        RecipeError: If there is nothing that can be read, or all recipes and tags together are too
+            large.
     """
     source = BUNDLED if path is None else Path(path)
     if (source / BUNDLE[0]).is_file():
@@ -105,7 +117,9 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
 def listed(things: Sequence[object], separator: str = "; ") -> str:
     """Return the first few things in words, and the number of the others."""
     more = len(things) - _LISTED
-    return separator.join([*map(str, things[:_LISTED]), *([f"and {more} more"] if more > 0 else [])])
+    return separator.join(
+        [*map(str, things[:_LISTED]), *([f"and {more} more"] if more > 0 else [])]
+    )
 
 
 class _File(NamedTuple):
@@ -132,7 +146,10 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
     except _ZIP_ERRORS as error:
         raise RecipeError(str(source), f"a damaged archive: {error}") from error
     with archive:
-        files = [_File(info.filename, info.file_size, partial(_unzip, archive, info)) for info in archive.infolist()]
+        files = [
+            _File(info.filename, info.file_size, partial(_unzip, archive, info))
+            for info in archive.infolist()
+        ]
         entries = list(_pack_files(source, files))
         jars = [file for file in files if _INNER_JAR.fullmatch(file.name)]
         if entries or inner or len(jars) != 1:
@@ -140,7 +157,9 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
         (jar,) = jars
         if jar.size > MAX_INNER_JAR_BYTES:
             raise RecipeError(str(source), f"{jar.name} is larger than {MAX_INNER_JAR_BYTES} bytes")
-        return _read_archive(source / jar.name, BytesIO(_read(f"{source}/{jar.name}", jar.read)), inner=True)
+        return _read_archive(
+            source / jar.name, BytesIO(_read(f"{source}/{jar.name}", jar.read)), inner=True
+        )
 
 
 def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -154,14 +173,22 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 def _folder_files(folder: Path) -> list[_File]:
     found = list(islice(folder.rglob("*"), MAX_ENTRIES + 1))
     if len(found) > MAX_ENTRIES:
-        raise RecipeError(str(folder), f"holds more than {MAX_ENTRIES} files and folders: name that of a data pack")
+        raise RecipeError(
+            str(folder),
+            f"holds more than {MAX_ENTRIES} files and folders: name that of a data pack",
+        )
     files = sorted(file for file in found if file.suffix == ".json" and file.is_file())
-    return [_File(file.relative_to(folder).as_posix(), file.stat().st_size, file.read_bytes) for file in files]
+    return [
+        _File(file.relative_to(folder).as_posix(), file.stat().st_size, file.read_bytes)
+        for file in files
+    ]
 
 
 def _pack_files(source: Path, files: Iterable[_File]) -> Iterator[_Entry]:
     """Yield the recipes and tags of the outermost pack, in the order of their names."""
-    files = sorted((file for file in files if file.name.endswith(".json")), key=lambda file: file.name)
+    files = sorted(
+        (file for file in files if file.name.endswith(".json")), key=lambda file: file.name
+    )
     # A game jar contains further packs, which are off by default.
     layout = _DATA_PACK if any(_DATA_PACK.fullmatch(file.name) for file in files) else _PLAIN
     matches = [(file, match) for file in files if (match := layout.fullmatch(file.name))]
@@ -192,7 +219,8 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
     total = 0
     for entry in entries:
         try:
-            # The stated size is the most that is read, so that the sum is bounded before anything large is in memory.
+            # The stated size is the most that is read, so that the sum is bounded before anything
+            # large is in memory.
             if entry.size > MAX_FILE_BYTES:
                 raise RecipeError(entry.file, f"larger than {MAX_FILE_BYTES} bytes")
             total += entry.size
@@ -200,14 +228,21 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
                 break
             id, file = _parse(entry)
             if id in found[entry.kind]:
-                raise RecipeError(entry.file, f"the {entry.kind} {id} stands already in {found[entry.kind][id].file}")
+                raise RecipeError(
+                    entry.file,
+                    f"the {entry.kind} {id} stands already in {found[entry.kind][id].file}",
+                )
             found[entry.kind][id] = file
         except RecipeError as error:
             skipped.append(error)
     if total > MAX_PACK_BYTES:
-        raise RecipeError(str(source), f"its recipes and tags are larger than {MAX_PACK_BYTES} bytes together")
+        raise RecipeError(
+            str(source), f"its recipes and tags are larger than {MAX_PACK_BYTES} bytes together"
+        )
     if not found["recipe"]:
-        reason = f"none of the recipes here can be read: {listed(skipped)}" if skipped else _NO_RECIPES
+        reason = (
+            f"none of the recipes here can be read: {listed(skipped)}" if skipped else _NO_RECIPES
+        )
         raise RecipeError(str(source), reason)
     recipes, tags = (dict(sorted(found[kind].items())) for kind in ("recipe", "tag"))
     return Pack(str(source), recipes, tags, tuple(skipped))

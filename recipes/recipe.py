@@ -1,7 +1,8 @@
 """One crafting recipe, read from the JSON of a Minecraft data pack.
 
-The two shapes that count are ``minecraft:crafting_shaped`` and ``minecraft:crafting_shapeless``, in the spelling of
-Minecraft 1.14 to 1.21.1 (``{"item": ...}``) and in the later one (``"minecraft:stick"``, ``"#minecraft:planks"``).
+The two shapes that count are ``minecraft:crafting_shaped`` and ``minecraft:crafting_shapeless``, in
+the spelling of Minecraft 1.14 to 1.21.1 (``{"item": ...}``) and in the later one
+(``"minecraft:stick"``, ``"#minecraft:planks"``).
 """
 
 from __future__ import annotations
@@ -53,11 +54,14 @@ def parse_reference(file: str, reference: object, *, tags: bool = True) -> str:
     """Return an id, or ``#`` and a tag's id, with its namespace: ``stick`` is ``minecraft:stick``.
 
     Raises:
-        RecipeError: If it has letters that the game does not allow in an id, or is a tag where there can be none.
+        RecipeError: If it has letters that the game does not allow in an id, or is a tag where
+            there can be none.
     """
     match = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
     if not match or (match["tag"] and not tags):
-        raise RecipeError(file, f"expected an id such as minecraft:stick, got {reprlib.repr(reference)}")
+        raise RecipeError(
+            file, f"expected an id such as minecraft:stick, got {reprlib.repr(reference)}"
+        )
     return f"{match['tag']}{match['namespace'] or DEFAULT_NAMESPACE}{match['path']}"
 
 
@@ -87,7 +91,11 @@ def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
 
 def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     pattern, key = data.get("pattern"), data.get("key")
-    if not isinstance(pattern, list) or not pattern or not all(isinstance(row, str) for row in pattern):
+    if (
+        not isinstance(pattern, list)
+        or not pattern
+        or not all(isinstance(row, str) for row in pattern)
+    ):
         raise RecipeError(file, "a shaped recipe needs a pattern, a list of rows")
     if not isinstance(key, dict):
         raise RecipeError(file, "a shaped recipe needs a key")
@@ -97,7 +105,10 @@ def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     drawn = Counter(squares)
     if drawn.keys() != key.keys():
         odd = ", ".join(sorted(reprlib.repr(symbol) for symbol in drawn.keys() ^ key.keys()))
-        raise RecipeError(file, f"pattern and key do not have the same symbols: {odd}" if odd else "an empty pattern")
+        raise RecipeError(
+            file,
+            f"pattern and key do not have the same symbols: {odd}" if odd else "an empty pattern",
+        )
     amounts: Counter[Ingredient] = Counter()
     for symbol, entry in key.items():
         amounts[_ingredient(file, entry)] += drawn[symbol]
@@ -138,5 +149,7 @@ def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
         raise RecipeError(file, "a recipe needs a result")
     item, count = result.get("item", result.get("id")), result.get("count", 1)
     if type(count) is not int or not 1 <= count <= MAX_MADE:
-        raise RecipeError(file, f"expected a result count of 1 to {MAX_MADE}, got {reprlib.repr(count)}")
+        raise RecipeError(
+            file, f"expected a result count of 1 to {MAX_MADE}, got {reprlib.repr(count)}"
+        )
     return parse_reference(file, item, tags=False), count

@@ -1,10 +1,11 @@
 """The fewest actions that craft an item: branch and bound over the goal's tree.
 
-An action gets any number of one base item, or crafts one recipe once; so the length of a plan is the number of distinct
-base items it gets plus its crafts. The search visits the tree from the goal down, items before their ingredients. At an
-item, all demand for it is known: the stock covers some of it, and the rest is got, or crafted with some mix of the
-item's recipes. At a choice, a slot that several items fill, it shares the demand out among them. A branch is cut when
-its cost, with a lower bound on the remaining cost, reaches that of the best plan known.
+An action gets any number of one base item, or crafts one recipe once; so the length of a plan is
+the number of distinct base items it gets plus its crafts. The search visits the tree from the goal
+down, items before their ingredients. At an item, all demand for it is known: the stock covers some
+of it, and the rest is got, or crafted with some mix of the item's recipes. At a choice, a slot that
+several items fill, it shares the demand out among them. A branch is cut when its cost, with a lower
+bound on the remaining cost, reaches that of the best plan known.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ class Plan(NamedTuple):
 def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = None) -> Plan:
     """Return a plan of the fewest actions that crafts one more of ``goal`` from the items already held.
 
-    The plan is proven shortest if the recipes form no cycle, and the search ends within ``MAX_BOUNDS``: in Minecraft
-    1.16.5 it always does, with the dyes of later versions now and then not. If the recipes form cycles, deeper items
-    are not made back into less deep ones (see ``layout``); for the cycles of Minecraft 1.16.5 an exhaustive search
-    finds nothing shorter.
+    The plan is proven shortest if the recipes form no cycle, and the search ends within
+    ``MAX_BOUNDS``: in Minecraft 1.16.5 it always does, with the dyes of later versions now and then
+    not. If the recipes form cycles, deeper items are not made back into less deep ones (see
+    ``layout``); for the cycles of Minecraft 1.16.5 an exhaustive search finds nothing shorter.
 
     Raises:
         ValueError: If the goal cannot be crafted.
@@ -67,7 +68,9 @@ class _Need(NamedTuple):
     lots: dict[Ingredient, Counter[int]]
 
     def copy(self) -> _Need:
-        return _Need(dict(self.items), {choice: Counter(lots) for choice, lots in self.lots.items()})
+        return _Need(
+            dict(self.items), {choice: Counter(lots) for choice, lots in self.lots.items()}
+        )
 
 
 class _Decision(NamedTuple):
@@ -108,7 +111,9 @@ class _Search:
         if cost < self.best:
             self.best, self.decisions = cost, past
 
-    def craft(self, at: int, item: str, short: int, need: _Need, cost: int, past: _Decision | None) -> None:
+    def craft(
+        self, at: int, item: str, short: int, need: _Need, cost: int, past: _Decision | None
+    ) -> None:
         """Try each mix of the item's recipes that crafts the missing items."""
         recipes = self.book.recipes[item]
         for batch in _batches(short, [recipe.makes for recipe in recipes]):
@@ -116,7 +121,10 @@ class _Search:
             for recipe, times in zip(recipes, batch, strict=True):
                 if times:
                     decisions = _Decision(item, times, recipe, earlier=decisions)
-            if all(self.demand(at, after, recipe, times) for recipe, times in zip(recipes, batch, strict=True)):
+            if all(
+                self.demand(at, after, recipe, times)
+                for recipe, times in zip(recipes, batch, strict=True)
+            ):
                 self.visit(at + 1, after, cost + sum(batch), decisions)
 
     def demand(self, at: int, need: _Need, recipe: Recipe, times: int) -> bool:
@@ -126,7 +134,8 @@ class _Search:
             if isinstance(node, tuple):
                 if self.layout.index_of[node] < at:
                     return False
-                # A lot must be filled with one item; in a book that mixes, each unit is a separate lot.
+                # A lot must be filled with one item; in a book that mixes, each unit is a separate
+                # lot.
                 lots, size = (times * count, 1) if self.book.mixes else (times, count)
                 need.lots.setdefault(node, Counter())[size] += lots
             elif not self.take(at, need, node, times * count):
@@ -138,7 +147,13 @@ class _Search:
         return self.layout.index_of[item] > at or need.items[item] <= self.held.get(item, 0)
 
     def share(
-        self, at: int, choice: Ingredient, members: list[str], need: _Need, cost: int, past: _Decision | None
+        self,
+        at: int,
+        choice: Ingredient,
+        members: list[str],
+        need: _Need,
+        cost: int,
+        past: _Decision | None,
     ) -> None:
         """Share the largest lots of a choice out: some to the first of ``members``, the rest to the others."""
         size = max(need.lots[choice])
@@ -182,15 +197,18 @@ class _Search:
     def bound(self, start: int, need: _Need) -> int:
         """Return a lower bound on the actions that complete this branch from index ``start`` on.
 
-        Demand is passed down where there is one recipe and one item. For a choice, only the crafts that every sharing
-        out needs are counted, and of choices with an item in common only the first.
+        Demand is passed down where there is one recipe and one item. For a choice, only the crafts
+        that every sharing out needs are counted, and of choices with an item in common only the
+        first.
         """
         self.bounds += 1
         if self.bounds > MAX_BOUNDS and self.decisions:
             return MAX_BOUNDS
         total = 0
         relaxed = _Need(dict(need.items), {})
-        units = {choice: sum(size * n for size, n in lots.items()) for choice, lots in need.lots.items()}
+        units = {
+            choice: sum(size * n for size, n in lots.items()) for choice, lots in need.lots.items()
+        }
         for node in self.layout.order[start:]:
             if isinstance(node, tuple) or (short := self.short(node, relaxed)) <= 0:
                 continue
@@ -221,25 +239,39 @@ class _Search:
             return 0
         if any(item not in self.book.recipes for item in members):  # a base item: one get
             return 1
-        return -(-units // max(recipe.makes for item in members for recipe in self.book.recipes[item]))
+        return -(
+            -units // max(recipe.makes for item in members for recipe in self.book.recipes[item])
+        )
 
     def plan(self) -> Plan:
         """Turn the decisions of the best branch into gets and crafts, ingredients before their consumers."""
         made: list[_Decision] = []
         pools: dict[tuple[Ingredient, int], list[str]] = {}
-        # The list of decisions starts with the last one, of the deepest item, which is crafted first.
+        # The list of decisions starts with the last one, of the deepest item, which is crafted
+        # first.
         decision = self.decisions
         while decision:
             if decision.recipe:
                 made.append(decision)
             else:
-                pools.setdefault((decision.choice, decision.size), []).extend([decision.item] * decision.times)
+                pools.setdefault((decision.choice, decision.size), []).extend(
+                    [decision.item] * decision.times
+                )
             decision = decision.earlier
-        crafts = [self.fill(crafted.recipe, pools) for crafted in made if crafted.recipe for _ in range(crafted.times)]
+        crafts = [
+            self.fill(crafted.recipe, pools)
+            for crafted in made
+            if crafted.recipe
+            for _ in range(crafted.times)
+        ]
         used: Counter[str] = Counter()
         for craft in crafts:
             used.update(dict(craft.using))
-        gets = {item: n - self.held.get(item, 0) for item, n in used.items() if item not in self.book.recipes}
+        gets = {
+            item: n - self.held.get(item, 0)
+            for item, n in used.items()
+            if item not in self.book.recipes
+        }
         got = tuple((item, n) for item, n in sorted(gets.items()) if n > 0)
         return Plan(got, tuple(crafts), proven=self.bounds <= MAX_BOUNDS)
 

@@ -32,8 +32,9 @@ def task_items(book: RecipeBook) -> tuple[str, ...]:
 def paper_splits(book: RecipeBook) -> Splits:
     """Return the splits of the ADaPT paper: test holds all of depth 3 and more and 77 of depth 2, dev the rest.
 
-    With the recipes of Minecraft 1.16.5 the 77 are the goals that the authors played. In another book, goals of theirs
-    that are not of depth 2 there are replaced by the first others by a hash of the item id.
+    With the recipes of Minecraft 1.16.5 the 77 are the goals that the authors played. In another
+    book, goals of theirs that are not of depth 2 there are replaced by the first others by a hash
+    of the item id.
     """
     played = _paper_goals()
     tasks = task_items(book)
@@ -62,17 +63,25 @@ def make_splits(
 
     Args:
         book: The recipes, whose tasks are divided.
-        fractions: Of train, dev and test; they add up to 1. A depth with few tasks is rounded by largest remainder.
+        fractions: Of train, dev and test; they add up to 1. A depth with few tasks is rounded by
+            largest remainder.
         seed: Seed of the division. The same book, fractions and seed always give the same one.
-        compositional: Keep every craftable intermediate of a test tree out of train's goals, so that test asks for
-            compositions whose parts were never a goal. Such goals go to dev, and dev gives train others of their
-            depth while it has any; so train can come out smaller than its fraction.
+        compositional: Keep every craftable intermediate of a test tree out of train's goals, so
+            that test asks for compositions whose parts were never a goal. Such goals go to dev, and
+            dev gives train others of their depth while it has any; so train can come out smaller
+            than its fraction.
 
     Raises:
         ValueError: If the fractions are not three parts of 1.
     """
-    if len(fractions) != 3 or not all(0 <= part <= 1 for part in fractions) or abs(sum(fractions) - 1) > 1e-9:
-        raise ValueError(f"expected three fractions of 0 or more that add up to 1, got {tuple(fractions)}")
+    if (
+        len(fractions) != 3
+        or not all(0 <= part <= 1 for part in fractions)
+        or abs(sum(fractions) - 1) > 1e-9
+    ):
+        raise ValueError(
+            f"expected three fractions of 0 or more that add up to 1, got {tuple(fractions)}"
+        )
     splits: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
     for stratum in _by_depth(book).values():
         shuffled = sorted(stratum, key=lambda item: _stable_hash(f"{seed}:{item}"))
@@ -88,8 +97,8 @@ class Leakage(NamedTuple):
     """Overlap between the trees of train and the trees of test.
 
     Attributes:
-        intermediates: For each craftable intermediate of a test tree: whether it was a ``goal`` of train, only an
-            ``intermediate`` of a train tree, or ``unseen``.
+        intermediates: For each craftable intermediate of a test tree: whether it was a ``goal`` of
+            train, only an ``intermediate`` of a train tree, or ``unseen``.
         goals: For each test goal, its intermediates that were met in either way.
     """
 
@@ -109,16 +118,25 @@ def leakage(book: RecipeBook, train: Iterable[str], test: Iterable[str]) -> Leak
     intermediates: dict[str, Literal["goal", "intermediate", "unseen"]] = {}
     for item in sorted({item for tree in trees.values() for item in tree}):
         intermediates[item] = (
-            "goal" if item in train_goals else "intermediate" if item in train_intermediates else "unseen"
+            "goal"
+            if item in train_goals
+            else "intermediate"
+            if item in train_intermediates
+            else "unseen"
         )
-    met = {goal: tuple(item for item in tree if intermediates[item] != "unseen") for goal, tree in trees.items()}
+    met = {
+        goal: tuple(item for item in tree if intermediates[item] != "unseen")
+        for goal, tree in trees.items()
+    }
     return Leakage(intermediates, met)
 
 
 def write_splits(book: RecipeBook, splits: Mapping[str, Iterable[str]], file: str | Path) -> None:
     """Write splits as JSON lines, ``{"split": "train", "task": "minecraft:chest", "depth": 2}``."""
     rows = (
-        {"split": name, "task": item, "depth": book.depths[item]} for name, items in splits.items() for item in items
+        {"split": name, "task": item, "depth": book.depths[item]}
+        for name, items in splits.items()
+        for item in items
     )
     atomic_write(Path(file), "".join(json.dumps(row) + "\n" for row in rows))
 
@@ -127,7 +145,8 @@ def read_splits(file: str | Path) -> Splits:
     """Read a file of splits that ``write_splits`` wrote.
 
     Raises:
-        RecipeError: If a line is not an object with a split and a task, or repeats an earlier line; it names the line.
+        RecipeError: If a line is not an object with a split and a task, or repeats an earlier line;
+            it names the line.
         OSError: If the file cannot be read.
     """
     splits: dict[str, list[str]] = defaultdict(list)
@@ -136,7 +155,9 @@ def read_splits(file: str | Path) -> Splits:
             row = json.loads(line)
             split, task = row["split"], row["task"]
         except (ValueError, TypeError, KeyError) as error:
-            raise RecipeError(f"{file}:{line_number}", 'expected {"split": ..., "task": ...}') from error
+            raise RecipeError(
+                f"{file}:{line_number}", 'expected {"split": ..., "task": ...}'
+            ) from error
         if not isinstance(split, str) or not isinstance(task, str):
             raise RecipeError(f"{file}:{line_number}", "expected the names of a split and a task")
         if task in splits[split]:

@@ -1,7 +1,8 @@
 """The words of made recipe books: forms such as ``rod``, and roots, invented or borrowed, that no other seed has.
 
-An item's name is a root and a form: ``velkin rod``, ``ember silk lantern``. A root is a number, spelt in syllables or
-words, so that different numbers are different roots; and each seed has numbers of its own.
+An item's name is a root and a form: ``velkin rod``, ``ember silk lantern``. A root is a number,
+spelt in syllables or words, so that different numbers are different roots; and each seed has
+numbers of its own.
 """
 
 from __future__ import annotations
@@ -28,22 +29,34 @@ LONG_ROOTS = 3 << 9
 def words(kind: str) -> tuple[str, ...]:
     """Return the words of one kind: the forms ``raw``, ``crafted`` and ``tagged``, or what roots are made of."""
     lines = (BUNDLED / "words.txt").read_text(encoding="utf-8").splitlines()
-    return tuple(word for line in lines if line.startswith(f"{kind}: ") for word in line.split()[1:])
+    return tuple(
+        word for line in lines if line.startswith(f"{kind}: ") for word in line.split()[1:]
+    )
 
 
-# What a root takes one element of each of. The length of each list is a power of 2; and consonants and vowels
-# alternate, so that an invented word can be cut in one way only.
+# What a root takes one element of each of. The length of each list is a power of 2; and consonants
+# and vowels alternate, so that an invented word can be cut in one way only.
 _SHORT = {"invented": "onset vowel middle vowel coda", "borrowed": "nature material"}
-_LONG = {"invented": "onset vowel middle vowel middle vowel coda", "borrowed": "look nature material"}
+_LONG = {
+    "invented": "onset vowel middle vowel middle vowel coda",
+    "borrowed": "look nature material",
+}
 
 
 def roots(names: Names, seed: int) -> Iterator[str]:
     """Yield the roots of a seed: none is one of another seed, of the other kind of names, or all Minecraft's words."""
     first_long = (MAX_SEED + 1) * SHORT_ROOTS + seed * LONG_ROOTS
-    own = chain(range(seed * SHORT_ROOTS, (seed + 1) * SHORT_ROOTS), range(first_long, first_long + LONG_ROOTS))
+    own = chain(
+        range(seed * SHORT_ROOTS, (seed + 1) * SHORT_ROOTS),
+        range(first_long, first_long + LONG_ROOTS),
+    )
     shorts = prod(_sizes(_SHORT[names]))
     for number in own:
-        parts = _spell(number, _SHORT[names]) if number < shorts else _spell(number - shorts, _LONG[names])
+        parts = (
+            _spell(number, _SHORT[names])
+            if number < shorts
+            else _spell(number - shorts, _LONG[names])
+        )
         root = [*parts] if names == "borrowed" else ["".join(parts)]
         if not _taken(names).issuperset(root):
             yield "_".join(root)

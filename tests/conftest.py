@@ -1,7 +1,8 @@
 """What all tests have in common: reproducible draws, an own cache, own secrets, and what is skipped for lack of it.
 
-Property tests draw the same examples on every machine, and are not timed one by one; the user's cache is unused. Tests
-beside the real engine run wherever it is installed; a broken installation is a failure, no reason to skip.
+Property tests draw the same examples on every machine, and are not timed one by one; the user's
+cache is unused. Tests beside the real engine run wherever it is installed; a broken installation is
+a failure, no reason to skip.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ settings.load_profile("reproducible")
 
 WITHOUT_ENGINE = f"the real engine's packages {MISSING} need a compiler and Python 3.12 or older: extra [alfworld]"
 WITHOUT_GAMES = "the official games may not be bundled; they are looked for beside the project"
-WITHOUT_OLD_WHEELS = "the wheels of alfworld before 0.4 are not beside the engine: make test-engine fetches them"
+WITHOUT_OLD_WHEELS = (
+    "the wheels of alfworld before 0.4 are not beside the engine: make test-engine fetches them"
+)
 
 
 def pytest_configure() -> None:
-    # A shell's background jobs begin with interrupts ignored, and so would every process that a test starts.
+    # A shell's background jobs begin with interrupts ignored, and so would every process that a
+    # test starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -64,8 +68,19 @@ def browser() -> Iterator[Any]:
         pytest.skip("needs the programs chromium (or google-chrome) and chromedriver on the PATH")
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    headless = ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "window-size=1200,900")
-    silent = ("no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
+    headless = (
+        "headless=new",
+        "no-sandbox",
+        "disable-gpu",
+        "disable-dev-shm-usage",
+        "window-size=1200,900",
+    )
+    silent = (
+        "no-first-run",
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+    )
     for argument in (*headless, *silent):
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})

@@ -33,9 +33,13 @@ class SayEnv(gym.Env[str, str]):
         self.tasks = [Word(word) for word in words]
         self.loudly = loudly
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
-        word = (options or {}).get("task") or self.tasks[int(self.np_random.integers(len(self.tasks)))].id
+        word = (options or {}).get("task") or self.tasks[
+            int(self.np_random.integers(len(self.tasks)))
+        ].id
         self.word = word.upper() if self.loudly else word
         return f"A room.\n\nTask: say {self.word}", {"task": word, "won": False}
 
@@ -49,7 +53,9 @@ class GuessEnv(gym.Env[str, str]):
 
     observation_space = action_space = TEXT
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
         self.digit = str(self.np_random.integers(10))
         return "Guess.", {}

@@ -4,11 +4,12 @@ The blocks of a page are run one after the other, in one namespace and one empty
 
 - ``python``: Python, whose output is the block ``text`` right below it, if there is one.
 - ``python raises``: the same, and its output ends in the last line of a traceback.
-- ``python local``: the same as ``python`` where the language model is installed, else only compiled.
-- ``python`` with any other word, such as ``extra``, ``file`` or a package: needs packages that the tests do not
-  install, or has a test of its own; it must be Python at least.
-- ``console``: lines after ``$`` are commands of ``textcraft-gym``, and the lines after each are what it prints. A block
-  without such a line is left as it is.
+- ``python local``: the same as ``python`` where the language model is installed, else only
+  compiled.
+- ``python`` with any other word, such as ``extra``, ``file`` or a package: needs packages that the
+  tests do not install, or has a test of its own; it must be Python at least.
+- ``console``: lines after ``$`` are commands of ``textcraft-gym``, and the lines after each are
+  what it prints. A block without such a line is left as it is.
 """
 
 from __future__ import annotations

@@ -41,7 +41,11 @@ def episode(env: gym.Env, task: str, seed: int, junk: tuple[str, ...]) -> list:
     said = [task, seed, text]
     for _ in range(STEPS):
         offered = info["admissible_commands"]
-        choices = junk if number() < 0.2 else [line for line in offered if line.startswith("craft")] or offered
+        choices = (
+            junk
+            if number() < 0.2
+            else [line for line in offered if line.startswith("craft")] or offered
+        )
         action = choices[int(number() * len(choices))]
         observation, reward, terminated, _, info = env.step(action)
         said += [action, observation, reward, terminated, info.get("invalid_reason")]
@@ -51,7 +55,9 @@ def episode(env: gym.Env, task: str, seed: int, junk: tuple[str, ...]) -> list:
 
 
 def digest(episodes: list[list]) -> str:
-    return hashlib.sha256(json.dumps(sorted(episodes, key=lambda said: said[:2])).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(sorted(episodes, key=lambda said: said[:2])).encode()
+    ).hexdigest()
 
 
 def drawn(env: gym.Env) -> list[list]:

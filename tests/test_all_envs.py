@@ -31,7 +31,10 @@ from textcraft_gym.testing import NONSENSE, EnvContract
 
 def easy(env_id: str) -> str:
     """The task that takes the fewest actions, but more than one."""
-    return min((task for task in tasks(env_id) if task.optimal_length > 1), key=lambda task: task.optimal_length).id
+    return min(
+        (task for task in tasks(env_id) if task.optimal_length > 1),
+        key=lambda task: task.optimal_length,
+    ).id
 
 
 def begin(env_id: str, **env_args) -> tuple[gym.Env, dict]:
@@ -47,7 +50,8 @@ class Suite(EnvContract):
         limit: Its limit of steps.
         render_modes: Its ways of rendering.
         parts: Whether parts of a task are rewarded, and not only its end.
-        unknowable: The largest share of tasks in which the expert may search for what no player can know.
+        unknowable: The largest share of tasks in which the expert may search for what no player can
+            know.
     """
 
     splits = ("test", "dev")
@@ -72,13 +76,22 @@ class Suite(EnvContract):
             assert isinstance(observation, str) and info["task"]
             assert states == (random.getstate(), repr(numpy.random.get_state()))
         """
-        run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True)
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True
+        )
         assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
     def test_protocols__are_offered_or_refused_by_name(self):
         env, info = begin(self.env_id)
         world = env.unwrapped
-        for protocol in (HasTasks, Explains, HasVocabulary, HasPossibleCommands, HasThoughts, Snapshots):
+        for protocol in (
+            HasTasks,
+            Explains,
+            HasVocabulary,
+            HasPossibleCommands,
+            HasThoughts,
+            Snapshots,
+        ):
             assert isinstance(world, protocol)
         assert isinstance(world, Draws) == ("svg" in self.render_modes)
         assert len(world.fingerprint) == 64
@@ -154,7 +167,9 @@ class Suite(EnvContract):
             env.reset(options={"task": task + "x"})
         with pytest.raises(UnknownName, match=r"unknown reset option 'taks'.*Possible: task"):
             env.reset(options={"taks": task})
-        with pytest.raises(UnknownName, match=r"unknown argument of \w+ 'splt'\. Did you mean split\?"):
+        with pytest.raises(
+            UnknownName, match=r"unknown argument of \w+ 'splt'\. Did you mean split\?"
+        ):
             gym.make(self.env_id, splt="dev")
 
     def test_failed_reset__leaves_the_episode_that_is_on(self):
@@ -183,7 +198,11 @@ class Suite(EnvContract):
                 if plan[0] not in commands:
                     assert plan[0].startswith("search["), (task.id, seed, plan[0])
                     searched.add(task.id)
-                aside = [command for command in commands if not command.startswith(("click[buy", "finish["))]
+                aside = [
+                    command
+                    for command in commands
+                    if not command.startswith(("click[buy", "finish["))
+                ]
                 walks = step < walked and aside
                 action = aside[int(rng.random() * len(aside))] if walks else plan[0]
                 _, _, terminated, truncated, info = env.step(action)
@@ -199,7 +218,9 @@ class Suite(EnvContract):
         assert env.render() == self.rendered(env, f"> {action}\n{observation}")
         assert gym.make(self.env_id).unwrapped.render() is None
 
-    @pytest.mark.filterwarnings("ignore:.*render_mode='human' that is not in the possible render_modes")
+    @pytest.mark.filterwarnings(
+        "ignore:.*render_mode='human' that is not in the possible render_modes"
+    )
     def test_render_mode__that_there_is_not_raises(self):
         with pytest.raises(UnknownName, match=r"unknown render_mode 'human'\. Possible: ansi"):
             gym.make(self.env_id, render_mode="human")
@@ -269,16 +290,23 @@ class Suite(EnvContract):
         singles = [gym.make(self.env_id, expert=True) for _ in range(3)]
         resets = [env.reset(seed=7 + place) for place, env in enumerate(singles)]
         infos = [info for _, info in resets]
-        vector = gym.make_vec(self.env_id, num_envs=3, vectorization_mode=mode, vector_kwargs=arguments, expert=True)
+        vector = gym.make_vec(
+            self.env_id, num_envs=3, vectorization_mode=mode, vector_kwargs=arguments, expert=True
+        )
         observations, info = vector.reset(seed=7)
         assert observations == tuple(observation for observation, _ in resets)
         assert observations in vector.observation_space
         over, ends = [False] * 3, 0
         for _ in range(max(len(info["expert_plan"]) for info in infos) + 3):
-            actions = [NONSENSE if done else info["expert_plan"][0] for done, info in zip(over, infos, strict=True)]
+            actions = [
+                NONSENSE if done else info["expert_plan"][0]
+                for done, info in zip(over, infos, strict=True)
+            ]
             assert tuple(actions) in vector.action_space
             expected = [
-                (*(reset := env.reset())[:1], 0.0, False, False, reset[1]) if done else env.step(action)
+                (*(reset := env.reset())[:1], 0.0, False, False, reset[1])
+                if done
+                else env.step(action)
                 for env, action, done in zip(singles, actions, over, strict=True)
             ]
             observations, rewards, terminations, truncations, info = vector.step(actions)

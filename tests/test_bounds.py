@@ -72,14 +72,18 @@ print(json.dumps([(name, argument, tried(name, argument)) for name in names for 
 
 def outcomes(*names: str) -> list[tuple[str, str, str]]:
     """Return what comes of each integer argument of worlds, wrappers or agents at a great value."""
-    program = f"import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n{TRIED}"
+    program = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n{TRIED}"
+    )
     command = [sys.executable, "-c", program, *map(json.dumps, (BIG, *names))]
     tried = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
     found: list[tuple[str, str, str]] = json.loads(tried.stdout)
     return found
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited as on Linux")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the memory of a process is limited as on Linux"
+)
 @pytest.mark.parametrize("names", [*((name,) for name in BUNDLED), WRAPPERS])
 def test_integers__are_refused_or_harmless(names):
     for name, argument, outcome in outcomes(*names):
@@ -87,7 +91,9 @@ def test_integers__are_refused_or_harmless(names):
         assert outcome == "played" or refused, f"{argument} of {name}"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited as on Linux")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the memory of a process is limited as on Linux"
+)
 def test_integers__of_agents_are_refused_or_harmless():
     found = outcomes(*AGENTS)
     assert len(found) > 10
@@ -95,9 +101,13 @@ def test_integers__of_agents_are_refused_or_harmless():
 
 
 def test_made_worlds__have_bounds():
-    with pytest.raises(ValueError, match=f"expected pages in 1000..{MAX_PAGES}, got {MAX_PAGES + 1}"):
+    with pytest.raises(
+        ValueError, match=f"expected pages in 1000..{MAX_PAGES}, got {MAX_PAGES + 1}"
+    ):
         made_corpus(MAX_PAGES + 1)
-    with pytest.raises(ValueError, match=f"expected num_products of {MAX_GENERATED} or less to generate, got"):
+    with pytest.raises(
+        ValueError, match=f"expected num_products of {MAX_GENERATED} or less to generate, got"
+    ):
         Catalogue.load(num_products=MAX_GENERATED + 1)
 
 
@@ -105,7 +115,9 @@ def test_pack__is_not_looked_for_in_a_whole_disk(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(pack, "MAX_ENTRIES", 3)
     for name in ("a", "b", "c", "d"):
         (tmp_path / name).mkdir()
-    with pytest.raises(RecipeError, match="holds more than 3 files and folders: name that of a data pack"):
+    with pytest.raises(
+        RecipeError, match="holds more than 3 files and folders: name that of a data pack"
+    ):
         pack.read_pack(tmp_path)
     (tmp_path / "d").rmdir()
     with pytest.raises(RecipeError, match="no recipes here"):
@@ -114,11 +126,18 @@ def test_pack__is_not_looked_for_in_a_whole_disk(tmp_path: Path, monkeypatch: py
 
 def test_plan__has_a_bound_of_episodes():
     spec = RunSpec("TextCraft-v0", "dev", "expert", limit=2, repeats=MAX_EPISODES // 2 + 1)
-    with pytest.raises(ValueError, match=f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of 2"):
+    with pytest.raises(
+        ValueError,
+        match=f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of 2",
+    ):
         plan(spec)
 
 
 def test_check_bounds__of_wrappers(tmp_path: Path):
-    config = {"limit": None, "repeats": 1, "wrappers": ["ThinkActions"] * (untrusted.MAX_WRAPPERS + 1)}
+    config = {
+        "limit": None,
+        "repeats": 1,
+        "wrappers": ["ThinkActions"] * (untrusted.MAX_WRAPPERS + 1),
+    }
     with pytest.raises(RunError, match="expected 16 wrappers or less, got 17"):
         untrusted.check_bounds(config, tmp_path)

@@ -63,7 +63,9 @@ PAPERS = {
 
 def rows(heading: str) -> list[dict[str, str]]:
     """Return the rows of the table of a section."""
-    table = re.findall(r"^\| (.+) \|$", PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0], re.MULTILINE)
+    table = re.findall(
+        r"^\| (.+) \|$", PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0], re.MULTILINE
+    )
     headings, _, *lines = [line.split(" | ") for line in table]
     assert headings[-4:] == ["paper", "code", "ours", "why"]
     return [dict(zip(headings, line, strict=True)) for line in lines]
@@ -87,7 +89,11 @@ def test_settings__are_those_of_the_page():
         for agent in row["agent"].split(", ")
     }
     assert stated == {
-        (agent, game): {name: getattr(settings_for(agent, game), name) for name in SETTINGS if takes(agent, name)}
+        (agent, game): {
+            name: getattr(settings_for(agent, game), name)
+            for name in SETTINGS
+            if takes(agent, name)
+        }
         for agent, game in DEFAULTS
     }
 
@@ -95,17 +101,30 @@ def test_settings__are_those_of_the_page():
 def test_settings__are_the_papers_and_name_those_of_its_code_that_differ():
     for row in rows("Turns, tokens and depth"):
         ours = numbers(row["ours"])
-        paper, code = ({} if row[source] == "-" else numbers(row[source]) for source in ("paper", "code"))
+        paper, code = (
+            {} if row[source] == "-" else numbers(row[source]) for source in ("paper", "code")
+        )
         assert paper.items() <= ours.items()
         assert set(code) <= set(ours)
-        assert all(f"`{name}={number}`" in row["why"] for name, number in code.items() if number != ours[name])
+        assert all(
+            f"`{name}={number}`" in row["why"]
+            for name, number in code.items()
+            if number != ours[name]
+        )
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_options__are_those_of_the_page(agent: str):
-    stated = {row["argument"]: row["ours"] for row in rows("Other choices") if agent in row["agent"].split(", ")}
+    stated = {
+        row["argument"]: row["ours"]
+        for row in rows("Other choices")
+        if agent in row["agent"].split(", ")
+    }
     found = options(agent)
-    assert stated == {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
+    assert stated == {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in found.items()
+    }
 
 
 def test_tokens_of_chats__are_the_same_for_every_agent():
@@ -121,14 +140,17 @@ def test_bounds__of_modules_and_episodes_are_those_of_the_page():
         "the tech tree": "minetechtree",
         "the tabletop": "tabletop",
     }
-    assert {row["what"]: row["ours"] for row in rows("Calls of single modules and whole episodes")} == {
+    assert {
+        row["what"]: row["ours"] for row in rows("Calls of single modules and whole episodes")
+    } == {
         "tokens of a turn in messages or by tools (`chat_tokens`)": str(Settings.chat_tokens),
         "tokens of SimpleMatch, in WebShop": str(skills.SIMPLE_MATCH_TOKENS),
         "tokens of DetailMatch, in WebShop": str(skills.DETAIL_MATCH_TOKENS),
         "tokens of an explanation, in DEPS": str(deps.EXPLANATION_TOKENS),
         "tokens of a command's number, in ALFWorld's controller": str(controller.CHOICE_TOKENS),
         **{
-            f"actions of an episode, in {name}": str(load_profile(profile).max_steps) for name, profile in games.items()
+            f"actions of an episode, in {name}": str(load_profile(profile).max_steps)
+            for name, profile in games.items()
         },
         "model calls of an episode": str(DEFAULT_MAX_CALLS),
     }
@@ -143,7 +165,13 @@ def published(agent: str, game: str) -> dict[str, int]:
     if game == "default" and agent in ("react", "plan_and_execute"):
         game = "textcraft"
     turns = REACT_TURNS if agent == "react" else EXECUTOR_TURNS
-    if game not in turns or agent not in ("adapt", "plan_and_execute", "react", "reflexion", "try_again"):
+    if game not in turns or agent not in (
+        "adapt",
+        "plan_and_execute",
+        "react",
+        "reflexion",
+        "try_again",
+    ):
         return {}
     return {"turns": turns[game]} | ({"d_max": MAX_DEPTHS[game]} if takes(agent, "d_max") else {})
 
@@ -168,26 +196,47 @@ def test_papers__say_the_other_choices_of_the_page():
     assert cells <= {stated[key] for key in PAPERS}  # agents that share a row with one of these
     for key, said in PAPERS.items():
         words = re.findall(r"[a-zA-Z]+|\d+(?:\.\d+)?", stated[key])
-        assert [word for word in words if word[0].isdigit()] == [word for word in said.split() if word[0].isdigit()], (
-            key
-        )
+        assert [word for word in words if word[0].isdigit()] == [
+            word for word in said.split() if word[0].isdigit()
+        ], key
         remaining = iter(words)
         assert all(word in remaining for word in said.split()), key
 
 
 def test_papers__with_bounds_of_their_own_for_others_agents_are_those_of_the_page():
-    table = re.findall(r"^\| (.+) \|$", PAGE.partition("## In other papers\n")[2].partition("\n## ")[0], re.MULTILINE)
+    table = re.findall(
+        r"^\| (.+) \|$",
+        PAGE.partition("## In other papers\n")[2].partition("\n## ")[0],
+        re.MULTILINE,
+    )
     cells = [tuple(line.split(" | ")) for line in table[2:]]
     actions = AUTOPLAN_ACTIONS
     react, reflexion = settings_for("react", "alfworld"), settings_for("reflexion", "alfworld")
     questions = settings_for("react", "hotpotqa").turns // 2
     trials = f"{AUTOPLAN_TRIALS} trials"
     assert cells == [
-        ("react", "hotpotqa", "AutoPlan", f"{actions['hotpotqa']} actions", f"{questions} actions", "turns=20"),
-        ("react", "alfworld", "AutoPlan", f"{actions['alfworld']} actions", f"{react.turns} turns", "turns=70"),
+        (
+            "react",
+            "hotpotqa",
+            "AutoPlan",
+            f"{actions['hotpotqa']} actions",
+            f"{questions} actions",
+            "turns=20",
+        ),
+        (
+            "react",
+            "alfworld",
+            "AutoPlan",
+            f"{actions['alfworld']} actions",
+            f"{react.turns} turns",
+            "turns=70",
+        ),
         (
             *("reflexion", "alfworld", "AutoPlan", f"{actions['alfworld']} actions, {trials}"),
-            *(f"{reflexion.turns} turns, {reflexion.d_max} trials", f"turns=70 d_max={AUTOPLAN_TRIALS}"),
+            *(
+                f"{reflexion.turns} turns, {reflexion.d_max} trials",
+                f"turns=70 d_max={AUTOPLAN_TRIALS}",
+            ),
         ),
         (
             *("zero_shot, inner_monologue, dep, deps", "alfworld", "DEPS", f"{DEPS_STEPS} actions"),

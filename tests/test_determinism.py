@@ -16,7 +16,8 @@ from textcraft_gym import recipes
 
 PLAYER = Path(__file__).parent / "play_everything.py"
 GOLDEN = {
-    # A new digest of episodes is a new version of the environment; one of plans need not be: shortest plans may tie.
+    # A new digest of episodes is a new version of the environment; one of plans need not be:
+    # shortest plans may tie.
     "TextCraft-v0": {
         "episodes": "494dbb3ae17c572d416263b5ce41eb82273ce8c9a1ef1a0130f9c0dd902da386",
         "plans": "79386640a1b5385f6d4dd0e099ebfcafc390bb83516abc7ffed812d459c78270",
@@ -53,9 +54,15 @@ def test_all_tasks__read_alike_in_any_process_and_order(hash_seed, tmp_path):
     write_shuffled_pack(pack, hash_seed)
     environment = os.environ | {"PYTHONHASHSEED": str(hash_seed)}
     run = subprocess.run(
-        [sys.executable, str(PLAYER), str(pack)], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, str(PLAYER), str(pack)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     printed = [line.split() for line in run.stdout.splitlines()]
-    assert [env_id for env_id, _, _ in printed] == [env_id for env_id in GOLDEN for _ in ("forward", "reverse")]
+    assert [env_id for env_id, _, _ in printed] == [
+        env_id for env_id in GOLDEN for _ in ("forward", "reverse")
+    ]
     for env_id, episodes, plans in printed:
         assert {"episodes": episodes, "plans": plans} == GOLDEN[env_id]

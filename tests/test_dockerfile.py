@@ -64,10 +64,19 @@ class Stage:
 
     def run(self, command: str | list[str]) -> str:
         path = os.pathsep.join([str(self.python / "bin"), os.environ["PATH"]])
-        kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("PYTHONPATH", "VIRTUAL_ENV")
+        }
         env = {**kept, **OFFLINE, **self.env, "PATH": path}
         done = subprocess.run(
-            command, cwd=self.work, env=env, shell=isinstance(command, str), capture_output=True, text=True
+            command,
+            cwd=self.work,
+            env=env,
+            shell=isinstance(command, str),
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done.stdout
@@ -78,7 +87,10 @@ def new_stage(folder: Path) -> Stage:
     subprocess.run([sys.executable, "-m", "venv", folder / "python"], check=True)
     (packages,) = (folder / "python").glob("lib/python*/site-packages")
     (packages / "lent.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
-    for bundled in [*packages.glob("setuptools*"), *packages.glob("pkg_resources")]:  # older than those that are lent
+    for bundled in [
+        *packages.glob("setuptools*"),
+        *packages.glob("pkg_resources"),
+    ]:  # older than those that are lent
         shutil.rmtree(bundled)
     root = folder / "root"
     root.mkdir()
@@ -102,7 +114,9 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Stage:
             continue
         if word == "FROM":
             base, _, name = rest.partition(" AS ")
-            version = re.fullmatch(r"python:(\d+)\.(\d+)-slim", base.replace("${PYTHON}", arguments["PYTHON"]))
+            version = re.fullmatch(
+                r"python:(\d+)\.(\d+)-slim", base.replace("${PYTHON}", arguments["PYTHON"])
+            )
             assert version, base
             assert (3, 10) <= (int(version[1]), int(version[2])) <= (3, 13)
             stage = stages[name] = new_stage(tmp_path_factory.mktemp("stage"))
@@ -121,10 +135,16 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Stage:
                 source = origin / copied.lstrip("/") if origin else ROOT / copied
                 target = stage.work / to / (source.name if to.endswith("/") else "")
                 without = shutil.ignore_patterns("__pycache__")
-                copy = shutil.copytree(source, target, symlinks=True, ignore=without) if source.is_dir() else None
+                copy = (
+                    shutil.copytree(source, target, symlinks=True, ignore=without)
+                    if source.is_dir()
+                    else None
+                )
                 assert copy or shutil.copy(source, target)
         elif word == "RUN":
-            assert not re.search(r"(^|[\s=])/", rest), f"{rest} names a path outside its working folder"
+            assert not re.search(r"(^|[\s=])/", rest), (
+                f"{rest} names a path outside its working folder"
+            )
             stage.run(rest)
         elif word == "ENV":
             name, _, value = rest.partition("=")
@@ -136,18 +156,25 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Stage:
         else:
             raise AssertionError(f"the test does not know {word}")
     assert stage
-    stage.env["TEXTCRAFT_GYM_CACHE"] = str(stage.root / stage.env["TEXTCRAFT_GYM_CACHE"].lstrip("/"))
+    stage.env["TEXTCRAFT_GYM_CACHE"] = str(
+        stage.root / stage.env["TEXTCRAFT_GYM_CACHE"].lstrip("/")
+    )
     return stage
 
 
 def test_image__shows_the_commands_of_its_own_installation(image: Stage):
     assert "evaluate" in image.run([*image.entry, *image.words])
     (home,) = (image.python / "lib").glob("python*/site-packages/textcraft_gym")
-    assert image.run(["python", "-c", "import textcraft_gym as home; print(home.__file__)"]) == f"{home}/__init__.py\n"
+    assert (
+        image.run(["python", "-c", "import textcraft_gym as home; print(home.__file__)"])
+        == f"{home}/__init__.py\n"
+    )
 
 
 def test_image__evaluates_into_its_working_folder_as_any_user(image: Stage):
-    arguments = "evaluate --env TextCraft-v0 --split test --agent expert --limit 2 --out expert --no-table"
+    arguments = (
+        "evaluate --env TextCraft-v0 --split test --agent expert --limit 2 --out expert --no-table"
+    )
     image.run([*image.entry, *arguments.split()])
     lines = (image.work / "expert" / "episodes.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["won"] for line in lines] == [True, True]
@@ -157,9 +184,19 @@ def test_image__evaluates_into_its_working_folder_as_any_user(image: Stage):
 
 def test_dockerfile__has_extras_that_exist_and_all_folders_of_the_package():
     config = (ROOT / "setup.cfg").read_text(encoding="utf-8")
-    extras = set(re.findall(r"^(\w+) =$", config.partition("[options.extras_require]")[2], re.MULTILINE))
-    (wanted,) = (rest.partition("=")[2] for word, rest in instructions() if rest.startswith("EXTRAS="))
-    assert set(wanted.split(",")) <= extras - {"shop"}, "the shop listens on the container's own loopback address only"
-    mapped = re.findall(r"^    [\w.]+ = (\w+)", config.partition("package_dir =")[2].partition("packages =")[0], re.M)
+    extras = set(
+        re.findall(r"^(\w+) =$", config.partition("[options.extras_require]")[2], re.MULTILINE)
+    )
+    (wanted,) = (
+        rest.partition("=")[2] for word, rest in instructions() if rest.startswith("EXTRAS=")
+    )
+    assert set(wanted.split(",")) <= extras - {"shop"}, (
+        "the shop listens on the container's own loopback address only"
+    )
+    mapped = re.findall(
+        r"^    [\w.]+ = (\w+)",
+        config.partition("package_dir =")[2].partition("packages =")[0],
+        re.M,
+    )
     copied = {name for word, rest in instructions() if word == "COPY" for name in rest.split()}
     assert set(mapped) <= copied

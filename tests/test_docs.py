@@ -43,13 +43,22 @@ def blocks(file: str) -> list[str]:
 
 def run_block(heading: str, folder: Path) -> str:
     """Run the block of a section of the README alone, as a script in an empty folder, and return what it prints."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split(f"# {heading}\n")[1].split("\n## ")[0]
+    section = (
+        (ROOT / "README.md")
+        .read_text(encoding="utf-8")
+        .split(f"# {heading}\n")[1]
+        .split("\n## ")[0]
+    )
     (block,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     script = folder / "block.py"
     script.write_text(block, encoding="utf-8")
     command = [sys.executable, "-W", "error", str(script)]
     result = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert result.returncode == 0, result.stderr
     assert not result.stderr
@@ -74,7 +83,9 @@ def test_readme__has_a_test_for_every_block():
 
 
 def test_readme__counts_the_tasks_of_its_worlds():
-    rows = re.findall(r"(?m)^\| `(\w+-v0)` \| (\d+) ", (ROOT / "README.md").read_text(encoding="utf-8"))
+    rows = re.findall(
+        r"(?m)^\| `(\w+-v0)` \| (\d+) ", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
     assert len(rows) == 7
     for world, count in rows:
         assert len(textcraft_gym.tasks(world, "all")) == int(count), world
@@ -85,9 +96,16 @@ SERVED = {"docs/openenv.md", "docs/serving.md"}
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in SERVED and BLOCK.search((ROOT / page).read_text(encoding="utf-8"))]
+    "page",
+    [
+        page
+        for page in PAGES
+        if page not in SERVED and BLOCK.search((ROOT / page).read_text(encoding="utf-8"))
+    ],
 )
-def test_pages__print_what_stands_below_their_code(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_pages__print_what_stands_below_their_code(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     markdown = (ROOT / page).read_text(encoding="utf-8")
     try:
@@ -99,12 +117,16 @@ def test_pages__print_what_stands_below_their_code(page: str, tmp_path: Path, mo
         pytest.skip(f"{package} is not installed")
 
 
-def test_pages__a_false_output_and_a_false_error_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_pages__a_false_output_and_a_false_error_are_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     true = "```python\nprint(1)\n```\n\n```text\n1\n```\n"
     assert rewritten(true) == true
     assert rewritten(true.replace("text\n1", "text\n2")) == true
-    assert "ZeroDivisionError: division by zero" in rewritten("```python raises\n1 / 0\n```\n\n```text\n```\n")
+    assert "ZeroDivisionError: division by zero" in rewritten(
+        "```python raises\n1 / 0\n```\n\n```text\n```\n"
+    )
     with pytest.raises(AssertionError, match="raises nothing"):
         rewritten("```python raises\n1\n```\n")
     with pytest.raises(ZeroDivisionError):
@@ -114,7 +136,9 @@ def test_pages__a_false_output_and_a_false_error_are_seen(tmp_path: Path, monkey
 
 
 def test_pages__are_in_the_navigation_and_nothing_else_is():
-    listed = re.findall(r"(?m)^ +- (?:[^:\n]+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    listed = re.findall(
+        r"(?m)^ +- (?:[^:\n]+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    )
     outside = {"contributing.md", "changelog.md", "results/overview.md"}
     assert sorted(listed) == sorted({page.removeprefix("docs/") for page in PAGES} | outside)
 
@@ -134,31 +158,46 @@ def test_evaluation_page__states_the_limits():
     text = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
     rows = re.findall(r"(?m)^\| (`\w+-v0`.*) \| (\d+) \| (\d+) \|$", text)
     stated = {
-        world: (int(limit), int(budget)) for ids, limit, budget in rows for world in re.findall(r"[\w-]+-v0", ids)
+        world: (int(limit), int(budget))
+        for ids, limit, budget in rows
+        for world in re.findall(r"[\w-]+-v0", ids)
     }
     assert stated == {
-        world: (SUITE[world].max_episode_steps, load_profile(game_profile(world)).max_steps) for world in BUNDLED
+        world: (SUITE[world].max_episode_steps, load_profile(game_profile(world)).max_steps)
+        for world in BUNDLED
     }
 
 
 @pytest.mark.parametrize(
-    "page", sorted(page.name for page in (ROOT / "docs/worlds").glob("*.md") if page.stem != "index")
+    "page",
+    sorted(page.name for page in (ROOT / "docs/worlds").glob("*.md") if page.stem != "index"),
 )
 def test_world_pages__published_numbers_are_those_of_the_papers(page: str):
-    _, _, section = (ROOT / "docs/worlds" / page).read_text(encoding="utf-8").partition("## Published numbers\n")
+    _, _, section = (
+        (ROOT / "docs/worlds" / page)
+        .read_text(encoding="utf-8")
+        .partition("## Published numbers\n")
+    )
     ((paper, table),) = re.findall(r"`textcraft-gym\s+reproduce\s+(\w+)/(\w+) ", section)
-    published = {row.label: [cell.value for cell in row.published if cell] for row in PAPERS[paper][table].rows}
+    published = {
+        row.label: [cell.value for cell in row.published if cell]
+        for row in PAPERS[paper][table].rows
+    }
     stated = re.findall(r"(?m)^\| ([^|]+) \| ([\d./ ]+) \|", section)
     assert len(stated) >= 4
     for agent, numbers in stated:
-        assert {float(number) for number in numbers.split(" / ")} <= {*published[agent.partition(" (")[0]]}, agent
+        assert {float(number) for number in numbers.split(" / ")} <= {
+            *published[agent.partition(" (")[0]]
+        }, agent
 
 
 def test_webshop_page__tagger_finds_nouns():
     names: dict[str, Any] = {}
     (block,) = [block for block in blocks("docs/worlds/webshop.md") if "class Tagger" in block]
     exec(block, names)
-    nouns = names["Tagger"](lambda title: [Tagged(word, "NOUN" if word[0] == "C" else "ADP") for word in title.split()])
+    nouns = names["Tagger"](
+        lambda title: [Tagged(word, "NOUN" if word[0] == "C" else "ADP") for word in title.split()]
+    )
     assert nouns("Case for Cats") == nouns("Case for Cats") == ["case", "cats"]
     shop = gym.make("WebShopLite-v0", nouns=nouns)
     task = shop.get_wrapper_attr("tasks")[0]
@@ -168,13 +207,23 @@ def test_webshop_page__tagger_finds_nouns():
 
 def test_webshop_page__states_how_the_naive_buyer_fares(tmp_path: Path):
     records = evaluate(RunSpec("WebShopLite-v0", "test", "naive_buyer"), tmp_path / "run")
-    won, mean = sum(record["won"] for record in records), sum(record["reward"] for record in records) / len(records)
+    won, mean = (
+        sum(record["won"] for record in records),
+        sum(record["reward"] for record in records) / len(records),
+    )
     text = " ".join((ROOT / "docs/worlds/webshop.md").read_text(encoding="utf-8").split())
-    assert f"wins {won} of the {len(records)} tasks of `test`, with a mean reward of {mean:.2f}." in text
+    assert (
+        f"wins {won} of the {len(records)} tasks of `test`, with a mean reward of {mean:.2f}."
+        in text
+    )
 
 
 def test_pages__show_every_agent_every_world_and_every_public_name():
-    shown = {name for page in PAGES for name in re.findall(r"(?m)^::: ([\w.]+)$", (ROOT / page).read_text("utf-8"))}
+    shown = {
+        name
+        for page in PAGES
+        for name in re.findall(r"(?m)^::: ([\w.]+)$", (ROOT / page).read_text("utf-8"))
+    }
     worlds = {world.entry_point.replace(":", ".") for world in SUITE.values()}
     agents = {path.replace(":", ".") for path in AGENTS.values()}
     assert worlds | agents <= shown
@@ -183,7 +232,9 @@ def test_pages__show_every_agent_every_world_and_every_public_name():
 
 
 def test_citation__is_of_this_version():
-    citation, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "docs/citing.md"))
+    citation, page = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("CITATION.cff", "docs/citing.md")
+    )
     assert f"\nversion: {textcraft_gym.__version__}\n" in citation
     assert f"version = {{{textcraft_gym.__version__}}}" in page
     assert "the textcraft_gym developers" in citation
@@ -216,12 +267,44 @@ def test_extending__its_world_and_its_agent_keep_their_contracts(written: Path):
 
 def test_extending__its_world_agent_model_and_wrapper_play_together(written: Path):
     options = ("--agent", "looker:Looker", "--wrapper", "upper_case:UpperCase", "--no-table")
-    run_in(written, "-m", "textcraft_gym", "evaluate", "--env", "doors:Doors-v0", *options, "--out", "looked")
-    (first, _) = (json.loads(line) for line in (written / "looked" / "episodes.jsonl").read_text().splitlines())
+    run_in(
+        written,
+        "-m",
+        "textcraft_gym",
+        "evaluate",
+        "--env",
+        "doors:Doors-v0",
+        *options,
+        "--out",
+        "looked",
+    )
+    (first, _) = (
+        json.loads(line)
+        for line in (written / "looked" / "episodes.jsonl").read_text().splitlines()
+    )
     assert first["transcript"][1] == ["inventory", "NOTHING HAPPENS."]
-    options = ("--agent", "react", "--model", "constant_model:ConstantModel,text=open blue", "--no-table")
-    run_in(written, "-m", "textcraft_gym", "evaluate", "--env", "doors:Doors-v0", *options, "--out", "opened")
-    records = [json.loads(line) for line in (written / "opened" / "episodes.jsonl").read_text().splitlines()]
+    options = (
+        "--agent",
+        "react",
+        "--model",
+        "constant_model:ConstantModel,text=open blue",
+        "--no-table",
+    )
+    run_in(
+        written,
+        "-m",
+        "textcraft_gym",
+        "evaluate",
+        "--env",
+        "doors:Doors-v0",
+        *options,
+        "--out",
+        "opened",
+    )
+    records = [
+        json.loads(line)
+        for line in (written / "opened" / "episodes.jsonl").read_text().splitlines()
+    ]
     assert {record["task"]: record["won"] for record in records} == {"blue": True, "green": False}
 
 
@@ -232,24 +315,42 @@ def test_extending__its_code_passes_the_linter(written: Path):
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])
 def test_commands__exist(page: str):
     markdown = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", "")
-    for line in re.findall(r"^(?:    |\$ )(?:docker run .*)?textcraft-gym (.*?)(?:  #.*)?$", markdown, re.MULTILINE):
+    for line in re.findall(
+        r"^(?:    |\$ )(?:docker run .*)?textcraft-gym (.*?)(?:  #.*)?$", markdown, re.MULTILINE
+    ):
         command: Any = get_command(app)
         words = line.split()
         while hasattr(command, "commands"):
             command = command.commands[words.pop(0)]
-        options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        options = {
+            option
+            for parameter in command.params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         assert {word for word in words if word.startswith("--")} <= options, line
-        needed = [set(one.opts) for one in command.params if one.required and one.param_type_name == "option"]
+        needed = [
+            set(one.opts)
+            for one in command.params
+            if one.required and one.param_type_name == "option"
+        ]
         assert all(names & set(words) for names in needed), line
 
 
-LINKED = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "recipes/data/SOURCE.md", "agents/models/adapters/README.md"]
+LINKED = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "recipes/data/SOURCE.md",
+    "agents/models/adapters/README.md",
+]
 LINKED += PAGES
 
 
 @pytest.mark.parametrize("file", LINKED)
 def test_links__lead_to_files_that_are_there(file: str):
-    links = re.findall(r"\]\(([^)#]+)\)", re.sub(r"\n", " ", (ROOT / file).read_text(encoding="utf-8")))
+    links = re.findall(
+        r"\]\(([^)#]+)\)", re.sub(r"\n", " ", (ROOT / file).read_text(encoding="utf-8"))
+    )
     local = [link for link in links if "://" not in link]
     assert all((ROOT / file).parent.joinpath(link).exists() for link in local), local
 
@@ -259,7 +360,9 @@ def test_lats_page__has_a_beam_search_that_plays(tmp_path: Path, monkeypatch: py
     (tmp_path / "beam.py").write_text(block, encoding="utf-8")
     assert len(block.partition("class Beam")[2].splitlines()) <= 33
     monkeypatch.syspath_prepend(str(tmp_path))
-    spec = RunSpec("TextCraft-v0", "test", "beam:Beam", model="tests.doubles:Crafter,reach=3", limit=3)
+    spec = RunSpec(
+        "TextCraft-v0", "test", "beam:Beam", model="tests.doubles:Crafter,reach=3", limit=3
+    )
     records = evaluate(spec, tmp_path / "run")
     assert [record["error"] for record in records] == [None] * 3
     assert all(record["won"] and record["claimed_success"] for record in records)

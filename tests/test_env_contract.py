@@ -48,7 +48,9 @@ class Spelling(TextEnv):
         return "Yes." if is_right else "No.", float(not self.left), not self.left, False, info
 
     def _info(self) -> dict[str, Any]:
-        return {"task": self.task.id, "won": not self.left} | ({"expert_plan": list(self.left)} if self.expert else {})
+        return {"task": self.task.id, "won": not self.left} | (
+            {"expert_plan": list(self.left)} if self.expert else {}
+        )
 
 
 class Guess(gym.Env[str, str]):
@@ -58,7 +60,9 @@ class Guess(gym.Env[str, str]):
         self.observation_space = self.action_space = AnyText()
         self.digit: str | None = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
         self.digit = str(self.np_random.integers(10))
         return "Guess.", {}
@@ -99,7 +103,9 @@ class Endless(Spelling):
     def step(self, action: str) -> Step:
         if not isinstance(action, str):
             raise TypeError(action)
-        return self._play(action) if self.task and self.left else ("", 0.0, True, False, self._info())
+        return (
+            self._play(action) if self.task and self.left else ("", 0.0, True, False, self._info())
+        )
 
 
 class Deaf(Spelling):
@@ -118,7 +124,9 @@ class Hopeless(Spelling):
 
 
 class Boastful(Spelling):
-    def __init__(self, *, expert: bool = False, admissible: bool = False, render_mode: str | None = None) -> None:
+    def __init__(
+        self, *, expert: bool = False, admissible: bool = False, render_mode: str | None = None
+    ) -> None:
         super().__init__(expert=expert, render_mode=render_mode)
 
     def _info(self) -> dict[str, Any]:
@@ -162,7 +170,9 @@ class Mute(Spelling):
 
 
 class Lax(Spelling):
-    def __init__(self, *, expert: bool = False, render_mode: str | None = None, **rest: Any) -> None:
+    def __init__(
+        self, *, expert: bool = False, render_mode: str | None = None, **rest: Any
+    ) -> None:
         super().__init__(expert=expert, render_mode=render_mode)
 
 
@@ -217,6 +227,10 @@ def test_contract__fails_for_a_world_that_breaks_it(world, broken):
 
 
 def test_contract__has_a_broken_world_for_each_check():
-    checks = {name.removeprefix("test_env__") for name in dir(EnvContract) if name.startswith("test_env__")}
+    checks = {
+        name.removeprefix("test_env__")
+        for name in dir(EnvContract)
+        if name.startswith("test_env__")
+    }
     (marks,) = test_contract__fails_for_a_world_that_breaks_it.pytestmark
     assert checks == {broken for _, broken in marks.args[1]}

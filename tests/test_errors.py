@@ -4,13 +4,19 @@ import pytest
 
 from textcraft_gym.errors import UnknownName
 
-ITEMS = [f"minecraft:{name}" for name in ("beehive", "lever", "ice", "observer", "blue_ice", *"abcdefghij")]
+ITEMS = [
+    f"minecraft:{name}"
+    for name in ("beehive", "lever", "ice", "observer", "blue_ice", *"abcdefghij")
+]
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("minecraft:behive", "unknown item 'minecraft:behive'. Did you mean minecraft:beehive? There are 15."),
+        (
+            "minecraft:behive",
+            "unknown item 'minecraft:behive'. Did you mean minecraft:beehive? There are 15.",
+        ),
         ("behive", "unknown item 'behive'. Did you mean minecraft:beehive? There are 15."),
         ("sofa", "unknown item 'sofa'. There are 15."),
     ],

@@ -16,7 +16,9 @@ import pytest
 import textcraft_gym
 
 PAGE = (Path(__file__).parents[1] / "docs" / "frameworks.md").read_text(encoding="utf-8")
-BLOCKS = dict(re.findall(r"## ([^\n]+)\n(?:(?!\n## ).)*?```python[^\n]*\n(.*?)```", PAGE, re.DOTALL))
+BLOCKS = dict(
+    re.findall(r"## ([^\n]+)\n(?:(?!\n## ).)*?```python[^\n]*\n(.*?)```", PAGE, re.DOTALL)
+)
 # The frameworks' own imports warn.
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -47,7 +49,9 @@ def test_skyrl__is_won():
     names = block("SkyRL", "skyrl_gym")
     task = textcraft_gym.tasks("ALFWorld-v0")[0].id
     first, actions = plan("ALFWorld-v0", 3, task)
-    env = import_module("skyrl_gym").make("textgame", env_config={}, extras={"task": task, "seed": 3})
+    env = import_module("skyrl_gym").make(
+        "textgame", env_config={}, extras={"task": task, "seed": 3}
+    )
     system = {"role": "system", "content": "Play."}
     assert env.init([system]) == ([system, {"role": "user", "content": first}], {})
     steps = [env.step(f"I try this.\nAction: {action}") for action in actions]
@@ -79,7 +83,9 @@ def test_textarena__is_won():
     env.reset(num_players=1, seed=2)
     player, seen = env.get_observation()
     assert player == 0
-    assert first in str([message for _, message, _ in seen] if isinstance(seen, list) else seen).replace("\\n", "\n")
+    assert first in str(
+        [message for _, message, _ in seen] if isinstance(seen, list) else seen
+    ).replace("\\n", "\n")
     for action in actions:
         done, _ = env.step(action)
     rewards, info = env.close()
@@ -103,7 +109,9 @@ def test_verl__is_won_by_each_trajectory_alone():
 
     def call(data: Trajectory, action: str) -> tuple[str, float, bool]:
         instance, _ = asyncio.run(tool.create(create_kwargs=kwargs["step"]["create_kwargs"]))
-        response, reward, metrics = asyncio.run(tool.execute(instance, {"action": action}, agent_data=data))
+        response, reward, metrics = asyncio.run(
+            tool.execute(instance, {"action": action}, agent_data=data)
+        )
         asyncio.run(tool.release(instance))
         return response.text, reward, metrics["won"]
 
@@ -126,7 +134,9 @@ def test_verl_agent__plays_groups_alike_and_counts_rewards_once():
     plans = [plan("TextCraft-v0", start.seed, start.task)[1] for start in starts for _ in range(2)]
     total = 0.0
     for turn in range(max(map(len, plans)) + 3):
-        seen, rewards, over, infos = games.step([(*actions, "inventory")[min(turn, len(actions))] for actions in plans])
+        seen, rewards, over, infos = games.step(
+            [(*actions, "inventory")[min(turn, len(actions))] for actions in plans]
+        )
         total += rewards.sum()
         assert all(info["is_action_valid"] for info in infos)
     assert total == 4
@@ -134,7 +144,9 @@ def test_verl_agent__plays_groups_alike_and_counts_rewards_once():
     games.reset()
     games.over[:] = [True, False, False, False]
     for turn in range(max(map(len, plans))):
-        seen, rewards, *_ = games.step([(*actions, "inventory")[min(turn, len(actions))] for actions in plans])
+        seen, rewards, *_ = games.step(
+            [(*actions, "inventory")[min(turn, len(actions))] for actions in plans]
+        )
         total += rewards.sum()
     assert total == 7
     games.reset()
@@ -147,5 +159,11 @@ def test_tales__is_won_along_its_walkthrough():
     for moves, action in enumerate(info["extra.walkthrough"], 1):
         observation, score, over, info = env.step(action)
         assert info["moves"] == moves
-    assert (score, over, info["won"], info["lost"], info["feedback"]) == (1, True, True, False, observation)
+    assert (score, over, info["won"], info["lost"], info["feedback"]) == (
+        1,
+        True,
+        True,
+        False,
+        observation,
+    )
     assert info["score"] == info["max_score"]

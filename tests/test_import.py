@@ -12,7 +12,9 @@ from textcraft_gym.registration import SUITE
 
 
 def run(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_import__opens_no_file_but_modules_and_no_socket():
@@ -32,7 +34,9 @@ print(len(seen))
 """
     at_import, after_make = run(code).splitlines()
     assert at_import == "[]"
-    assert int(after_make) >= 2  # the watch works: making an environment reads the two files of the bundle
+    assert (
+        int(after_make) >= 2
+    )  # the watch works: making an environment reads the two files of the bundle
 
 
 def test_import__leaves_logging_and_heavy_modules_alone():
@@ -48,7 +52,8 @@ print([name for name in ("rich", "typer", "prompt_toolkit", "scipy", "torch", "r
 
 def test_import__registers_every_id_of_the_table():
     code = (
-        "import gymnasium as g; before = set(g.registry);import textcraft_gym; print(sorted(set(g.registry) - before))"
+        "import gymnasium as g; before = set(g.registry);"
+        "import textcraft_gym; print(sorted(set(g.registry) - before))"
     )
     assert run(code).strip() == str(sorted(SUITE))
 
@@ -62,5 +67,7 @@ def test_version__is_the_distributions():
 def test_public_names__are_known_to_type_checkers():
     tree = ast.parse(Path(textcraft_gym.__file__).read_text(encoding="utf-8"))
     imports = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
-    named = [alias.name for node in imports if isinstance(node, ast.ImportFrom) for alias in node.names]
+    named = [
+        alias.name for node in imports if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
     assert sorted(named) == sorted(textcraft_gym.__all__)

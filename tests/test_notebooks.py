@@ -55,5 +55,7 @@ def test_notebook__runs_as_a_notebook(notebook: Path, tmp_path: Path):
 
     read = jupytext.read(notebook)
     assert read.cells[0].source.startswith("# ")
-    nbclient.NotebookClient(read, timeout=SECONDS, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(
+        read, timeout=SECONDS, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
     assert any(cell.get("outputs") for cell in read.cells)

@@ -42,7 +42,9 @@ wrong: str = episode.steps
 
 def run(*command: str | Path, cwd: Path) -> str:
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    result = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True)
+    result = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -56,7 +58,9 @@ def test_adapters__take_at_most_12_mb_together():
 def copy_sources(to: Path) -> Path:
     """Copy what a build needs: builds leave folders behind, and tests run in parallel."""
     for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / folder, to / folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
+        )
     for file in FILES:
         shutil.copy(ROOT / file, to / file)
     return to
@@ -66,7 +70,17 @@ def copy_sources(to: Path) -> Path:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = copy_sources(tmp_path_factory.mktemp("sources"))
     offline = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")
-    run(sys.executable, "-m", "pip", "wheel", *offline, "--wheel-dir", folder / "dist", folder, cwd=folder)
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        *offline,
+        "--wheel-dir",
+        folder / "dist",
+        folder,
+        cwd=folder,
+    )
     (built,) = (folder / "dist").glob("*.whl")
     return built
 
@@ -81,7 +95,9 @@ def test_sdist__has_what_a_wheel_has_and_no_tests(wheel: Path, tmp_path: Path):
     with tarfile.open(built) as opened:
         packed = {name.partition("/")[2] for name in opened.getnames()}
     assert not [name for name in packed if name.startswith("tests")]
-    installed = [name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("textcraft_gym/")]
+    installed = [
+        name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("textcraft_gym/")
+    ]
     moved = re.compile(r"textcraft_gym/(?=(agents|recipes|wrappers)/)")
     assert {moved.sub("", name) for name in installed} <= packed
 
@@ -90,12 +106,15 @@ def test_sdist__has_what_a_wheel_has_and_no_tests(wheel: Path, tmp_path: Path):
 def new_environment(tmp_path: Path) -> Path:
     """The Python of a virtual environment that has our dependencies but not the package itself.
 
-    A plain path in a .pth file lends the packages that the tests run with; an editable install among these is not
-    followed, because files of that kind count in an environment's own folder only.
+    A plain path in a .pth file lends the packages that the tests run with; an editable install
+    among these is not followed, because files of that kind count in an environment's own folder
+    only.
     """
     run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "env", cwd=tmp_path)
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    folder = run(python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])", cwd=tmp_path).strip()
+    folder = run(
+        python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])", cwd=tmp_path
+    ).strip()
     (Path(folder) / "lent.pth").write_text("\n".join(site.getsitepackages()) + "\n")
     code = "import gymnasium, textcraft_gym"
     missing = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True)
@@ -125,7 +144,9 @@ def test_wheel__holds_its_import_roots_its_data_and_nothing_else(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     roots = {"textcraft_gym", "textcraft_gym_verifiers", wheel.name.split("-py3")[0] + ".dist-info"}
     assert {name.split("/")[0] for name in names} == roots
-    integrations = "textcraft_gym/integrations/"  # by the name of a module of its own verifiers finds it
+    integrations = (
+        "textcraft_gym/integrations/"  # by the name of a module of its own verifiers finds it
+    )
     files = {
         f"{'' if folder == 'textcraft_gym' else 'textcraft_gym/'}{file.relative_to(ROOT).as_posix()}".replace(
             f"{integrations}textcraft_gym_verifiers/", "textcraft_gym_verifiers/"
@@ -145,7 +166,9 @@ def test_imports__point_one_way(tmp_path: Path):
 
     def lint() -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(checkout)}
-        return subprocess.run([linter, "--no-cache"], cwd=checkout, env=environment, capture_output=True, text=True)
+        return subprocess.run(
+            [linter, "--no-cache"], cwd=checkout, env=environment, capture_output=True, text=True
+        )
 
     assert lint().returncode == 0, lint().stdout
     with (checkout / "agents" / "baselines" / "random_agent.py").open("a") as file:
@@ -181,8 +204,12 @@ def pyright(*arguments: str | Path, cwd: Path) -> list[dict[str, Any]]:
 
 
 def test_pyright__resolves_every_import_of_ours_in_the_checkout():
-    unresolved = [one["message"] for one in pyright(cwd=ROOT) if one.get("rule") == "reportMissingImports"]
-    local = {file.stem for folder in ("benchmarks", "examples") for file in (ROOT / folder).glob("*.py")}
+    unresolved = [
+        one["message"] for one in pyright(cwd=ROOT) if one.get("rule") == "reportMissingImports"
+    ]
+    local = {
+        file.stem for folder in ("benchmarks", "examples") for file in (ROOT / folder).glob("*.py")
+    }
     modules = {message.split('"')[1].partition(".")[0] for message in unresolved}
     assert not modules & {"textcraft_gym", "tests", *local}, unresolved
 

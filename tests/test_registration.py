@@ -75,10 +75,14 @@ def test_vector__steps_a_foreign_world():
     vector = TextVectorEnv(SAY, 3, loudly=True)
     observations, infos = vector.reset(seed=1)
     assert vector.max_episode_steps == 10
-    _, rewards, terminations, _, _ = vector.step([observation.rpartition("say ")[2] for observation in observations])
+    _, rewards, terminations, _, _ = vector.step(
+        [observation.rpartition("say ")[2] for observation in observations]
+    )
     assert rewards.tolist() == [1.0] * 3
     assert terminations.all()
-    assert list(infos["task"]) == [observation.rpartition("say ")[2].lower() for observation in observations]
+    assert list(infos["task"]) == [
+        observation.rpartition("say ")[2].lower() for observation in observations
+    ]
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
@@ -90,7 +94,11 @@ def test_make_vec__has_a_vector_entry_point(env_id: str):
     assert vector.max_episode_steps == gym.spec(env_id).max_episode_steps
     for one, other in zip(vector.reset(seed=3), sync.reset(seed=3), strict=True):
         assert str(one) == str(other)
-    actions = [plan[0] for plan in sync.envs[0].unwrapped.reset(seed=3)[1]["expert_plan"][:1] for _ in range(2)]
+    actions = [
+        plan[0]
+        for plan in sync.envs[0].unwrapped.reset(seed=3)[1]["expert_plan"][:1]
+        for _ in range(2)
+    ]
     sync.reset(seed=3)
     for one, other in zip(vector.step(actions), sync.step(actions), strict=True):
         assert np.array_equal(one, other) if isinstance(one, np.ndarray) else str(one) == str(other)
@@ -109,14 +117,19 @@ def test_find_spec__says_what_is_missing():
         find_spec("tests.foreign_worlds:Sey-v0")
     with pytest.raises(UnknownName, match="Did you mean TextCraft-v0"):
         find_spec("TextCraft-v1")
-    with pytest.raises(ValueError, match="expected an environment of text, but CartPole-v1 has a space of"):
+    with pytest.raises(
+        ValueError, match="expected an environment of text, but CartPole-v1 has a space of"
+    ):
         make("CartPole-v1")
 
 
 def test_make__says_what_a_foreign_world_raises_and_what_an_agent_needs(tmp_path: Path):
     with pytest.raises(ValueError, match=r"Say-v0 cannot be made: KeyError: 'zz'"):
         make(SAY, split="zz")
-    with pytest.raises(ValueError, match=r"RandomAgent needs an environment made with admissible=True, which .*Say-v0"):
+    with pytest.raises(
+        ValueError,
+        match=r"RandomAgent needs an environment made with admissible=True, which .*Say-v0",
+    ):
         evaluate(RunSpec(SAY, agent="random"), tmp_path)
     with pytest.raises(ValueError, match="ExpertAgent needs an environment made with expert=True"):
         next(demonstrations(SAY))
@@ -128,19 +141,37 @@ def test_vector_entry_point__is_there_for_a_foreign_world():
         entry_point="tests.foreign_worlds:SayEnv",
         vector_entry_point="textcraft_gym.vector:SayInVectors-v0",
     )
-    assert isinstance(gym.make_vec("SayInVectors-v0", 2, vectorization_mode="vector_entry_point"), TextVectorEnv)
+    assert isinstance(
+        gym.make_vec("SayInVectors-v0", 2, vectorization_mode="vector_entry_point"), TextVectorEnv
+    )
 
 
 def test_make__names_the_arguments_of_a_foreign_world():
     with pytest.raises(UnknownName, match="Did you mean loudly"):
         make(SAY, loud=True)
-    assert (default_split(SAY), default_split(GUESS), game_profile(SAY)) == ("short", None, "default")
+    assert (default_split(SAY), default_split(GUESS), game_profile(SAY)) == (
+        "short",
+        None,
+        "default",
+    )
 
 
 def test_evaluate__a_module_of_an_environment_in_the_working_folder(tmp_path: Path):
     source = Path(__file__).with_name("foreign_worlds.py").read_text(encoding="utf-8")
-    (tmp_path / "my_world.py").write_text(source.replace("tests.foreign_worlds", "my_world"), encoding="utf-8")
-    command = ["evaluate", "--env", "my_world:Say-v0", "--agent", "my_world:Polite", "--split", "all", "--out", "run"]
+    (tmp_path / "my_world.py").write_text(
+        source.replace("tests.foreign_worlds", "my_world"), encoding="utf-8"
+    )
+    command = [
+        "evaluate",
+        "--env",
+        "my_world:Say-v0",
+        "--agent",
+        "my_world:Polite",
+        "--split",
+        "all",
+        "--out",
+        "run",
+    ]
     arguments = [sys.executable, "-m", "textcraft_gym", *command]
     result = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -17,8 +17,16 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.registration import BUNDLED, game_profile
 from textcraft_gym.replies import CommandReader, decision, split_reasoning
 
-COMMANDS = ("get 1 oak log", "click[buy now]", "Search[Radio City (Indian radio station)]", "put mug 1 in/on desk 1")
-WORDS = st.text(st.characters(exclude_characters="`<>*", exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=60)
+COMMANDS = (
+    "get 1 oak log",
+    "click[buy now]",
+    "Search[Radio City (Indian radio station)]",
+    "put mug 1 in/on desk 1",
+)
+WORDS = st.text(
+    st.characters(exclude_characters="`<>*", exclude_categories=("Cc", "Cs", "Zl", "Zp")),
+    max_size=60,
+)
 SAID = WORDS.filter(lambda text: not re.search("action|thought", text, re.IGNORECASE))
 
 FORMS = (
@@ -77,7 +85,10 @@ def test_last_command__is_found_in_every_form_of_a_reply(form, said, command):
         ("get 2 birch logs.", "get 2 birch logs"),
         ("Craft 1 birch boat using 5 birch planks!", "craft 1 birch boat using 5 birch planks"),
         ("inventory.", "inventory"),
-        ("get 2 birch logs\nGot 9 birch logs\n> craft 1 boat using 9 logs\nCrafted 1 boat", "get 2 birch logs"),
+        (
+            "get 2 birch logs\nGot 9 birch logs\n> craft 1 boat using 9 logs\nCrafted 1 boat",
+            "get 2 birch logs",
+        ),
         ("I go on.\n> get 2 birch logs\nGot 9 birch logs\n> inventory", "get 2 birch logs"),
     ],
 )
@@ -100,13 +111,27 @@ def test_last_command__returns_each_command_of_the_worlds_as_it_is(env_id):
 
 
 @pytest.mark.parametrize(
-    "reply", ["", " \n\t\n", "```\n```", "```", ">", "<think>Action: look", "<think>look</think>", "Action:"]
+    "reply",
+    [
+        "",
+        " \n\t\n",
+        "```\n```",
+        "```",
+        ">",
+        "<think>Action: look",
+        "<think>look</think>",
+        "Action:",
+    ],
 )
 def test_last_command__is_empty_where_there_is_none(reply):
     assert last_command(reply) == ""
 
 
-@given(st.lists(st.sampled_from([*'`>*\n "a', "Action:", "Thought", "<think>", "</think>", "look"])).map("".join))
+@given(
+    st.lists(
+        st.sampled_from([*'`>*\n "a', "Action:", "Thought", "<think>", "</think>", "look"])
+    ).map("".join)
+)
 def test_last_command__is_a_line_of_the_reply_without_blanks_around_it(reply):
     command = last_command(reply)
     assert command == command.strip()
@@ -115,7 +140,21 @@ def test_last_command__is_a_line_of_the_reply_without_blanks_around_it(reply):
 
 
 @pytest.mark.parametrize(
-    "part", ["`", "```", "```\n", "*", '"', "> ", "\n", "Action:", "thought action ", "<think>", "a\n", "action 1"]
+    "part",
+    [
+        "`",
+        "```",
+        "```\n",
+        "*",
+        '"',
+        "> ",
+        "\n",
+        "Action:",
+        "thought action ",
+        "<think>",
+        "a\n",
+        "action 1",
+    ],
 )
 def test_last_command__reads_a_long_reply_in_linear_time(part):
     # No clock: a quadratic reading of two million characters would take hours.
@@ -175,7 +214,11 @@ def test_reader__finds_the_expert_s_command_in_every_form(form, env_id):
         ("TextCraft-v0", "Get 2 Oak Logs.", "get 2 oak logs"),
         ("TextCraft-v0", 'get(2, "oak logs")', "get 2 oak logs"),
         ("TextCraft-v0", 'get(item="oak logs", count=2)', "get 2 oak logs"),
-        ("TextCraft-v0", '{"name": "get", "arguments": {"count": 2.0, "item": "oak logs"}}', "get 2 oak logs"),
+        (
+            "TextCraft-v0",
+            '{"name": "get", "arguments": {"count": 2.0, "item": "oak logs"}}',
+            "get 2 oak logs",
+        ),
         (
             "TextCraft-v0",
             '<tool_call>{"name": "craft", "arguments": {"count": 1, "item": "bowl", "ingredients": {"oak planks": 3}}}',
@@ -195,7 +238,9 @@ def test_reader__mends_case_stops_and_calls(env_id: str, reply: str, command: st
     assert (turn.action, turn.known, turn.mended) == (command, True, True)
 
 
-@pytest.mark.parametrize("reply", ["I am not sure.", "What a nice game!", "Getting logs is wise.", "I would go"])
+@pytest.mark.parametrize(
+    "reply", ["I am not sure.", "What a nice game!", "Getting logs is wise.", "I would go"]
+)
 def test_reader__says_where_a_reply_holds_no_command(reply):
     turn = reader_of("TextCraft-v0").read(reply)
     assert (turn.action, turn.known) == (reply, False)
@@ -215,7 +260,8 @@ def test_reader__skips_what_the_game_has_answered():
 
 
 @pytest.mark.parametrize(
-    "part", ["`a` ", "**a**", "get 1 ", "(", "{", '{"action": ', "[[", "<action>", "1. ", "> a\n", '"']
+    "part",
+    ["`a` ", "**a**", "get 1 ", "(", "{", '{"action": ', "[[", "<action>", "1. ", "> a\n", '"'],
 )
 def test_reader__reads_a_long_reply_in_linear_time(part):
     reader_of("TextCraft-v0").read(part * (2_000_000 // len(part)))
@@ -248,7 +294,11 @@ def test_decision__is_the_yes_or_no_of_a_reply(reply, said):
         ("\u25c1think\u25b7a\u25c1/think\u25b7b", "a", "b"),
         ("<think>never ends", "<think>never ends", ""),
         ("b<think>a</think>", "<think>a</think>", "b"),
-        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>", None, "b"),
+        (
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
+            None,
+            "b",
+        ),
         ("click[< prev]", "", "click[< prev]"),
     ],
 )

@@ -21,7 +21,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 TEACHERS = ROOT / "examples" / "language_model"
 MODEL_PAGE = (RESULTS / "language_model.md").read_text(encoding="utf-8")
 MODEL_DOCS = "".join(
-    (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("language_model.md", "language_model_experiment.md")
+    (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for page in ("language_model.md", "language_model_experiment.md")
 )
 DEEPER = "## Deeper than Minecraft"
 
@@ -45,13 +46,19 @@ def played() -> dict[tuple[str, str], list[dict[str, str]]]:
 
 def test_index__leads_to_every_page():
     index = (RESULTS / "README.md").read_text(encoding="utf-8")
-    assert {*re.findall(r"\((\w+\.md)\)", index)} == {page.name for page in RESULTS.glob("*.md")} - {"README.md"}
+    assert {*re.findall(r"\((\w+\.md)\)", index)} == {
+        page.name for page in RESULTS.glob("*.md")
+    } - {"README.md"}
 
 
 def test_trained__episodes_are_of_all_tasks(played: dict[tuple[str, str], list[dict[str, str]]]):
     for (experiment, _), episodes in played.items():
         world, split, *_ = experiment.split()
-        assert len(episodes) == len({row["task"] for row in episodes}) == len(textcraft_gym.tasks(world, split))
+        assert (
+            len(episodes)
+            == len({row["task"] for row in episodes})
+            == len(textcraft_gym.tasks(world, split))
+        )
 
 
 PLAYERS = {
@@ -64,8 +71,12 @@ PLAYERS = {
 
 
 @pytest.mark.parametrize("label", PLAYERS)
-def test_trained__page_follows_from_its_episodes(label: str, played: dict[tuple[str, str], list[dict[str, str]]]):
-    runs = [played[f"TextCraft-v0 test {PLAYERS[label]} trained max_calls=150", seed] for seed in "012"]
+def test_trained__page_follows_from_its_episodes(
+    label: str, played: dict[tuple[str, str], list[dict[str, str]]]
+):
+    runs = [
+        played[f"TextCraft-v0 test {PLAYERS[label]} trained max_calls=150", seed] for seed in "012"
+    ]
     (line,) = re.findall(rf"(?m)^\| {label} \|((?:[^|\n]+\|){{4}})$", MODEL_PAGE)
     shares = []
     for group in ("depth 2", "depth 3", "depth 4", ""):
@@ -74,8 +85,12 @@ def test_trained__page_follows_from_its_episodes(label: str, played: dict[tuple[
     assert [cell.split()[0] for cell in line.strip("|").split("|")] == shares
 
 
-def test_trained__page_names_the_adapter_that_played(played: dict[tuple[str, str], list[dict[str, str]]]):
-    (adapter,) = {row["adapter"].split()[0] for (_, seed), run in played.items() for row in run if seed == "0"}
+def test_trained__page_names_the_adapter_that_played(
+    played: dict[tuple[str, str], list[dict[str, str]]],
+):
+    (adapter,) = {
+        row["adapter"].split()[0] for (_, seed), run in played.items() for row in run if seed == "0"
+    }
     assert f"`{adapter}`" in MODEL_PAGE
 
 
@@ -85,12 +100,18 @@ def test_trained__logs_are_of_finished_trainings():
     for file in logs:
         first, *_, last = log_of(file)
         assert f"-seed{first['plan']['seed']}" in file.name
-        assert last["tokens"] >= first["plan"]["tokens"], f"{file.name} is of an unfinished training"
+        assert last["tokens"] >= first["plan"]["tokens"], (
+            f"{file.name} is of an unfinished training"
+        )
 
 
 def test_trained__documentation_has_the_numbers_of_the_results():
-    stated = re.findall(r"(?m)^ *\| ([^|]+) \|((?: [\d.]+ \|){2,})", MODEL_DOCS.partition(f"#{DEEPER}")[0])
-    rows = [re.sub(r" \[[^]]*\]| \([^)]*\)| ± [\d.]+", "", line) for line in MODEL_PAGE.splitlines()]
+    stated = re.findall(
+        r"(?m)^ *\| ([^|]+) \|((?: [\d.]+ \|){2,})", MODEL_DOCS.partition(f"#{DEEPER}")[0]
+    )
+    rows = [
+        re.sub(r" \[[^]]*\]| \([^)]*\)| ± [\d.]+", "", line) for line in MODEL_PAGE.splitlines()
+    ]
     assert len(stated) >= 30
     for agent, numbers in stated:
         assert f"| {agent.replace('`', '')} |{numbers}".rstrip() in rows, agent
@@ -99,7 +120,9 @@ def test_trained__documentation_has_the_numbers_of_the_results():
 def test_trained__documentation_has_the_goals_won_in_made_worlds():
     goals = 8
     shares, *_ = MODEL_PAGE.partition(DEEPER)[2].partition("| `k_max`")
-    headings, _, *rows = [line.strip("| ").split(" | ") for line in shares.splitlines() if line.startswith("|")]
+    headings, _, *rows = [
+        line.strip("| ").split(" | ") for line in shares.splitlines() if line.startswith("|")
+    ]
     assert [row[0] for row in rows] == [str(depth) for depth in range(2, 13)]
     for agent, *cells in list(zip(headings, *rows, strict=True))[1:]:
         won = [round(goals * int(cell.split()[0]) / 100) for cell in cells]
@@ -120,7 +143,11 @@ def test_gates__card_has_the_counts_of_every_training(monkeypatch: pytest.Monkey
         for name in ("unseen", "made"):
             of = {column: int(counts[adapter, name][column]) for column in gates.COLUMNS[3:]}
             invalid = gates.Count(of["invalid"], of["actions"])
-            cells += [f"{of['won']} of {of['episodes']}", str(of["false_claims"]), str(invalid).replace("%,", ",")]
+            cells += [
+                f"{of['won']} of {of['episodes']}",
+                str(of["false_claims"]),
+                str(invalid).replace("%,", ","),
+            ]
         assert f"| {' | '.join(cells)} |" in card
 
 
@@ -147,13 +174,18 @@ def test_reward__documentation_has_the_numbers_of_its_log():
     log = log_of(RESULTS / "training" / "reward.jsonl")
     rounds, tests = ([row for row in log if kind in row] for kind in ("round", "test"))
     assert (len(rounds), len(tests)) == (log[0]["plan"]["rounds"], len(rounds) + 1)
-    stated = {tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in MODEL_DOCS.splitlines()}
+    stated = {
+        tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in MODEL_DOCS.splitlines()
+    }
     for row in tests:
         share = f"{row['won'] / row['of']:.1%} ({row['won']})", _percent(row["interval"])
         if row["test"] == 0:
             assert ("before", *share, "", "") in stated
         else:
-            difference = f"{100 * (row['won'] - tests[0]['won']) / row['of']:+.1f}", _percent(row["difference"])
+            difference = (
+                f"{100 * (row['won'] - tests[0]['won']) / row['of']:+.1f}",
+                _percent(row["difference"]),
+            )
             assert (f"after round {row['test']}", *share, *difference) in stated
     for row in rounds:
         assert f"{row['won']} of {row['of']}" in MODEL_DOCS
@@ -182,5 +214,7 @@ def test_made_worlds__have_no_book_that_language_models_are_trained_on(made_worl
     books = [book for books in made_worlds.BOOKS.values() for book in books if book]
     books += re.findall(r"`(made:\S+)`", MODEL_PAGE)
     assert len(books) == 11
-    training_seeds = re.search(r"(?m)^TRAINING_SEEDS = (\d+)", (TEACHERS / "textcraft.py").read_text(encoding="utf-8"))
+    training_seeds = re.search(
+        r"(?m)^TRAINING_SEEDS = (\d+)", (TEACHERS / "textcraft.py").read_text(encoding="utf-8")
+    )
     assert min(int(re.search(r"seed=(\d+)", book)[1]) for book in books) >= int(training_seeds[1])

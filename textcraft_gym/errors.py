@@ -26,13 +26,21 @@ class UnknownName(TextCraftGymError, ValueError):
 
     def __init__(self, kind: str, name: object, known: Sequence[str]) -> None:
         self.known = tuple(known)
-        # Compared without namespaces: two names of one namespace are not near because they share it.
+        # Compared without namespaces: two names of one namespace are not near because they share
+        # it.
         full_names = {full.rpartition(":")[2]: full for full in known}
         typed = str(name).rpartition(":")[2]
-        near = [full_names[close] for close in difflib.get_close_matches(typed, full_names, n=5, cutoff=_NEAR)]
+        near = [
+            full_names[close]
+            for close in difflib.get_close_matches(typed, full_names, n=5, cutoff=_NEAR)
+        ]
         hint = f" Did you mean {', '.join(near)}?" if near else ""
         listing = (
-            f" There are {len(known)}." if len(known) > _FEW else f" Possible: {', '.join(known)}" if known else ""
+            f" There are {len(known)}."
+            if len(known) > _FEW
+            else f" Possible: {', '.join(known)}"
+            if known
+            else ""
         )
         super().__init__(f"unknown {kind} {name!r}.{hint}{listing}")
 
@@ -47,7 +55,9 @@ class DataError(TextCraftGymError, ValueError):
         key: The key in the entry.
     """
 
-    def __init__(self, file: Path, problem: str, entry: object = None, key: str | None = None) -> None:
+    def __init__(
+        self, file: Path, problem: str, entry: object = None, key: str | None = None
+    ) -> None:
         at = "" if entry is None else f", entry {entry}"
         of = "" if key is None else f", key {key!r}"
         super().__init__(f"{file}{at}{of}: {problem}")
@@ -61,7 +71,8 @@ class RunStopped(TextCraftGymError, RuntimeError):
     """A run that ends before its last episode; what it has is kept, and the same run goes on from there.
 
     Attributes:
-        at_limit: Whether its limit of money, tokens or time is reached; else no further episode could succeed.
+        at_limit: Whether its limit of money, tokens or time is reached; else no further episode
+            could succeed.
     """
 
     def __init__(self, message: str, *, at_limit: bool) -> None:

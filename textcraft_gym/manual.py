@@ -22,9 +22,11 @@ def manual(env_id: str, prompts: str | Path | None = None, **env_args: Any) -> s
     """Return the manual of an environment's game, which lists its commands.
 
     Args:
-        env_id: An id, or ``my_module:My-v0``; a game that the suite does not know has a manual without commands.
+        env_id: An id, or ``my_module:My-v0``; a game that the suite does not know has a manual
+            without commands.
         prompts: A folder of prompts with a file ``chat/<game>.txt`` of your own.
-        env_args: Arguments of ``gym.make``: a game with dialects is described in that of its environment.
+        env_args: Arguments of ``gym.make``: a game with dialects is described in that of its
+            environment.
 
     Raises:
         UnknownName: For an environment that is not registered.

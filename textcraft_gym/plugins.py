@@ -21,7 +21,9 @@ _KEY = re.compile(r"[^,=]*=?")
 class _WorkingFolder:
     """Finds modules in the working folder, after all others; ``sys.path`` has it only where the caller put it."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         return PathFinder.find_spec(name, [""], target) if path is None else None
 
 
@@ -38,14 +40,17 @@ def _working_folder() -> Iterator[None]:
 def import_named(module: str) -> ModuleType:
     """Import a module that the user named, which may be one of the working folder.
 
-    No other import looks there, since the folder may hold anybody's files: not those of the suite, nor those of a named
-    module that is installed.
+    No other import looks there, since the folder may hold anybody's files: not those of the suite,
+    nor those of a named module that is installed.
 
     Raises:
-        ImportError: If there is no such module; it can raise anything else, too, while it is imported.
+        ImportError: If there is no such module; it can raise anything else, too, while it is
+            imported.
     """
     root = module.partition(".")[0]
-    elsewhere = any(finder.find_spec(root, None) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+    elsewhere = any(
+        finder.find_spec(root, None) for finder in sys.meta_path if hasattr(finder, "find_spec")
+    )
     with nullcontext() if elsewhere else _working_folder():
         return import_module(module)
 
@@ -74,14 +79,20 @@ def load(kind: str, path: str) -> Any:
         return getattr(holder, name)
     except AttributeError as error:
         modules = dict(inspect.getmembers(holder, inspect.ismodule))
-        public = [known for known in dir(holder) if not known.startswith("_") and known not in modules]
+        public = [
+            known for known in dir(holder) if not known.startswith("_") and known not in modules
+        ]
         raise UnknownName(kind, path, [f"{module}:{known}" for known in public]) from error
 
 
 def one_line(error: Exception) -> str:
     """Return the message of an error on one line, with the error's class unless the message is clear without it."""
     message = " ".join(str(error).split())
-    return message if message and isinstance(error, (ValueError, ImportError)) else f"{type(error).__name__}: {message}"
+    return (
+        message
+        if message and isinstance(error, (ValueError, ImportError))
+        else f"{type(error).__name__}: {message}"
+    )
 
 
 def split_fields(text: str) -> list[str]:

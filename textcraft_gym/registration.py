@@ -1,8 +1,8 @@
 """The suite's environments, and the look-up of any registered environment of text by its id.
 
-Importing the package registers the suite's ids with Gymnasium and does nothing else. Every other part of the suite
-calls ``make``, which takes any id that Gymnasium knows: the suite's, one of an imported module, or
-``my_module:My-v0``, for which ``my_module`` is imported first.
+Importing the package registers the suite's ids with Gymnasium and does nothing else. Every other
+part of the suite calls ``make``, which takes any id that Gymnasium knows: the suite's, one of an
+imported module, or ``my_module:My-v0``, for which ``my_module`` is imported first.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ class Registration(NamedTuple):
 
 
 SUITE: Mapping[str, Registration] = {
-    "TextCraft-v0": Registration("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}),
-    "TextCraftTags-v0": Registration("textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}),
+    "TextCraft-v0": Registration(
+        "textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}
+    ),
+    "TextCraftTags-v0": Registration(
+        "textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}
+    ),
     "ALFWorld-v0": Registration("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50),
     "WebShopLite-v0": Registration("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100),
     "MineTechTree-v0": Registration("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200),
@@ -77,7 +81,9 @@ def find_spec(env_id: str) -> EnvSpec:
     spec = gym.registry[name]
     if colon and isinstance(spec.entry_point, str):
         with suppress(ImportError):  # which making the environment explains
-            import_named(spec.entry_point.partition(":")[0])  # another module, which may be in the working folder, too
+            import_named(
+                spec.entry_point.partition(":")[0]
+            )  # another module, which may be in the working folder, too
     return spec
 
 
@@ -85,7 +91,8 @@ def make(env_id: str, **arguments: Any) -> gym.Env[str, str]:
     """Make any registered environment of text, without a step limit; argument names are checked, as users give them.
 
     Raises:
-        UnknownName: For an id that is not registered, or an argument that its environment does not take.
+        UnknownName: For an id that is not registered, or an argument that its environment does not
+            take.
         ValueError: For an environment whose observations or actions are not text.
     """
     spec = find_spec(env_id)
@@ -107,14 +114,17 @@ def make_for(agent: object, env_id: str, **arguments: Any) -> gym.Env[str, str]:
 
     Raises:
         UnknownName: As in ``make``.
-        ValueError: As in ``make``, and if the environment does not take an argument that the agent needs.
+        ValueError: As in ``make``, and if the environment does not take an argument that the agent
+            needs.
     """
     needed: Mapping[str, Any] = getattr(agent, "env_args", {})
     spec = find_spec(env_id)
     for argument, value in needed.items():
         if not _takes(spec, argument):
             name = type(agent).__name__
-            raise ValueError(f"{name} needs an environment made with {argument}={value}, which {env_id} does not take")
+            raise ValueError(
+                f"{name} needs an environment made with {argument}={value}, which {env_id} does not take"
+            )
     return make(env_id, **{**needed, **arguments})
 
 
@@ -144,7 +154,9 @@ def check_is_text(env: gym.Env[Any, Any], name: str) -> None:
     """
     for space in (env.observation_space, env.action_space):
         if not isinstance(space, gym.spaces.Text):
-            raise ValueError(f"expected an environment of text, but {name} has a space of {type(space).__name__}")
+            raise ValueError(
+                f"expected an environment of text, but {name} has a space of {type(space).__name__}"
+            )
 
 
 def default_split(env_id: str) -> str | None:
@@ -190,7 +202,9 @@ def summary(env_id: str) -> str:
 
 def _takes(spec: EnvSpec, argument: str) -> bool:
     known = parameters(spec)
-    return argument in known or any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    return argument in known or any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()
+    )
 
 
 def creator(spec: EnvSpec) -> Callable[..., Any]:
@@ -201,7 +215,11 @@ def creator(spec: EnvSpec) -> Callable[..., Any]:
     """
     if spec.entry_point is None:
         raise ValueError(f"{spec.id} is registered without an entry point of single environments")
-    return load_env_creator(spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
+    return (
+        load_env_creator(spec.entry_point)
+        if isinstance(spec.entry_point, str)
+        else spec.entry_point
+    )
 
 
 def parameters(spec: EnvSpec) -> Mapping[str, inspect.Parameter]:

@@ -1,8 +1,8 @@
 """Reading what models write: the command of a turn, what was thought before it, a block of code, a yes or no.
 
-Chat models rarely answer with the bare line that a paper's prompt asks for. They think aloud, label, number, quote and
-fence the command, write it as JSON or as a call, and go on with what the game might answer. One reader finds the
-command in all of that; a bare line is returned as it is.
+Chat models rarely answer with the bare line that a paper's prompt asks for. They think aloud,
+label, number, quote and fence the command, write it as JSON or as a call, and go on with what the
+game might answer. One reader finds the command in all of that; a bare line is returned as it is.
 """
 
 from __future__ import annotations
@@ -30,23 +30,34 @@ _OPENINGS = re.compile(
     re.IGNORECASE,
 )
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
-_CONTROL_TOKEN = re.compile(r"<\|[\w/ ]{1,40}\|>|</?s>|<(?:end_of_turn|start_of_turn|eos|bos)>|\[/?INST\]")
+_CONTROL_TOKEN = re.compile(
+    r"<\|[\w/ ]{1,40}\|>|</?s>|<(?:end_of_turn|start_of_turn|eos|bos)>|\[/?INST\]"
+)
 
 _ACTION = r"(?:(?:the |my )?(?:next|final|chosen|best) |my )?(?:action|act|command)(?: is)? ?\d*"
-_LABEL = re.compile(rf"[*_#> ]*(?:thoughts?\b.*\W)?{_ACTION}[*_ ]*[:\uff1a][*_]*(.*)", re.IGNORECASE)
+_LABEL = re.compile(
+    rf"[*_#> ]*(?:thoughts?\b.*\W)?{_ACTION}[*_ ]*[:\uff1a][*_]*(.*)", re.IGNORECASE
+)
 _HEADING = re.compile(rf"#+ *[*_]*{_ACTION}[*_ ]*", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(action|command|answer|act)>([^<]*)</\1>|\[\[(?!\[)(.+?)\]\](?!\])|\\boxed\{([^{}\n]+)\}", re.IGNORECASE
+    r"<(action|command|answer|act)>([^<]*)</\1>|\[\[(?!\[)(.+?)\]\](?!\])|\\boxed\{([^{}\n]+)\}",
+    re.IGNORECASE,
 )
-_OBSERVED = re.compile(r"[*_#> ]*(?:observation|obs|environment|game|result|output)\b ?\d*[*_ ]*[:\uff1a]", re.I)
-_THOUGHT = re.compile(r"[*_#> ]*(?:think|thoughts?|reasoning)\b ?\d*[*_ ]*(?:[:\uff1a]|\[)[*_ ]*", re.IGNORECASE)
+_OBSERVED = re.compile(
+    r"[*_#> ]*(?:observation|obs|environment|game|result|output)\b ?\d*[*_ ]*[:\uff1a]", re.I
+)
+_THOUGHT = re.compile(
+    r"[*_#> ]*(?:think|thoughts?|reasoning)\b ?\d*[*_ ]*(?:[:\uff1a]|\[)[*_ ]*", re.IGNORECASE
+)
 _NUMBER = re.compile(r"(?:[-*•+]|\(?\d{1,3}[.):]|step \d{1,3}[.:)]?)\s+", re.IGNORECASE)
 _FENCE = re.compile(r"[`~]{3,}\w*")
 _BLOCK = re.compile(r"^[^\n`]*```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
 _MARKED = re.compile(r"(`{1,3}|\"|'|\*{1,3}|_{1,2})(.+)\1|“(.+)”|\u2018(.+)\u2019|«(.+)»")
 _INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|“([^”\n]+)”")
 _CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
-_ARGUMENT = re.compile(r"\s*(?:(\w+)\s*[=:]\s*)?(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^,]+?)\s*(?:,|$)")
+_ARGUMENT = re.compile(
+    r"\s*(?:(\w+)\s*[=:]\s*)?(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^,]+?)\s*(?:,|$)"
+)
 _THINK = ("think:", "think[")
 """Prefixes of a thought in the papers' form, in lower case."""
 _JSON_KEYS = ("action", "command", "next_action", "act", "move")
@@ -66,7 +77,8 @@ class Turn(NamedTuple):
         action: The command; empty if there is none.
         thought: What stands before it, on one line.
         mended: Whether the reply was more, or other, than the bare command or thought.
-        known: Whether the action begins as one of the game's commands does, as far as these are known.
+        known: Whether the action begins as one of the game's commands does, as far as these are
+            known.
     """
 
     action: str = ""
@@ -88,8 +100,8 @@ class Turn(NamedTuple):
 def split_reasoning(reply: str) -> Answer:
     """Divide a reply into reasoning and answer.
 
-    Reasoning stands in ``<think>`` and its like. The opening tag may be missing, since chat templates write it; without
-    a closing one the model was cut off while it thought.
+    Reasoning stands in ``<think>`` and its like. The opening tag may be missing, since chat
+    templates write it; without a closing one the model was cut off while it thought.
     """
     if "<" not in reply and "[" not in reply and "◁" not in reply:
         return Answer("", reply)
@@ -103,9 +115,20 @@ def split_reasoning(reply: str) -> Answer:
     opening = _OPENINGS.search(said)
     if opening:
         return Answer((reply[:end] + said[opening.start() :]).strip(), said[: opening.start()])
-    if end and not said.strip() and (first := _OPENINGS.search(reply)) and reply[: first.start()].strip():
-        return Answer(reply[first.start() :].strip(), reply[: first.start()])  # it answered before it thought
-    return Answer(_OPENINGS.sub("", _CLOSINGS.sub("", reply[:end])).strip(), said) if end else Answer("", reply)
+    if (
+        end
+        and not said.strip()
+        and (first := _OPENINGS.search(reply))
+        and reply[: first.start()].strip()
+    ):
+        return Answer(
+            reply[first.start() :].strip(), reply[: first.start()]
+        )  # it answered before it thought
+    return (
+        Answer(_OPENINGS.sub("", _CLOSINGS.sub("", reply[:end])).strip(), said)
+        if end
+        else Answer("", reply)
+    )
 
 
 def first_line(text: str) -> str:
@@ -122,7 +145,9 @@ def code_block(text: str, containing: str = "") -> str:
 def plain_text(text: str) -> str:
     """Return a reply without the marks that chat models put around lines: headings, bullets, bold, code and fences."""
     lines = (line for line in text.splitlines() if not _FENCE.fullmatch(line.strip()))
-    return "\n".join(re.sub(r"\*\*|`", "", re.sub(r"^\s*(?:#+|[-*•+])\s+", "", line)) for line in lines)
+    return "\n".join(
+        re.sub(r"\*\*|`", "", re.sub(r"^\s*(?:#+|[-*•+])\s+", "", line)) for line in lines
+    )
 
 
 def says_done(text: str) -> bool:
@@ -135,7 +160,9 @@ def decision(text: str) -> bool | None:
     lines = [line for line in split_reasoning(text).text.splitlines() if line.strip()]
     for line in (*lines[:1], *lines[-1:]):
         said = re.sub(r"^.*:(?=[^:]*$)", "", line) if ":" in line else line
-        if found := re.match(r"\W*(yes|no)\b", said, re.IGNORECASE) or re.match(r"\W*(yes|no)\b", line, re.IGNORECASE):
+        if found := re.match(r"\W*(yes|no)\b", said, re.IGNORECASE) or re.match(
+            r"\W*(yes|no)\b", line, re.IGNORECASE
+        ):
             return found[1].lower() == "yes"
     return None
 
@@ -143,8 +170,9 @@ def decision(text: str) -> bool | None:
 def last_command(reply: str) -> str:
     r"""Return the command in a reply of a chat model; empty if there is none.
 
-    It is the first that the game has not answered: what follows an imagined ``Observation:`` does not count. See
-    ``CommandReader``, which knows a game's commands and finds them where nothing marks them.
+    It is the first that the game has not answered: what follows an imagined ``Observation:`` does
+    not count. See ``CommandReader``, which knows a game's commands and finds them where nothing
+    marks them.
 
     Args:
         reply: The whole reply.
@@ -172,21 +200,29 @@ class CommandReader:
     def __init__(self, forms: Iterable[CommandForm] = ()) -> None:
         self.forms = tuple(forms)
 
-    def read(self, reply: str, answered: Collection[tuple[str, str]] = (), *, strict: bool = False) -> Turn:
+    def read(
+        self, reply: str, answered: Collection[tuple[str, str]] = (), *, strict: bool = False
+    ) -> Turn:
         """Return the turn in a reply: its first command that the game has not answered yet.
 
         Args:
             reply: The whole reply, with or without reasoning in tags.
-            answered: The commands played so far with the first line of each answer. A model that repeats them is not
-                taken at its word again.
+            answered: The commands played so far with the first line of each answer. A model that
+                repeats them is not taken at its word again.
             strict: Whether to take the first line as it is, as the papers' programs do.
         """
         if strict:
             line = first_line(reply)
-            return Turn("", line) if line.lower().startswith(_THINK) else Turn(line, known=self.is_known(line))
+            return (
+                Turn("", line)
+                if line.lower().startswith(_THINK)
+                else Turn(line, known=self.is_known(line))
+            )
         text = _CONTROL_TOKEN.sub("", split_reasoning(reply).text[:MAX_REPLY]).strip()
         bare = text.removeprefix(">").strip()
-        if "\n" not in text and (self.canonical(bare) == bare or (_THOUGHT.match(bare) and not _LABEL.match(bare))):
+        if "\n" not in text and (
+            self.canonical(bare) == bare or (_THOUGHT.match(bare) and not _LABEL.match(bare))
+        ):
             return self._bare(bare)
         lines = text.splitlines()
         position, action = self._find(text, lines, answered)
@@ -214,7 +250,10 @@ class CommandReader:
             name: The name of a form.
             arguments: An object by parameters' names, or a list of values in order.
         """
-        forms = sorted((form for form in self.forms if form.name == name.lower()), key=lambda f: -len(f.parameters))
+        forms = sorted(
+            (form for form in self.forms if form.name == name.lower()),
+            key=lambda f: -len(f.parameters),
+        )
         for form in forms:
             given = arguments
             if isinstance(arguments, list):
@@ -234,10 +273,19 @@ class CommandReader:
         thought = _THOUGHT.match(line)
         return Turn("", line[thought.end() :], mended=True) if thought else Turn(line)
 
-    def _find(self, text: str, lines: list[str], answered: Collection[tuple[str, str]]) -> tuple[int, str]:
+    def _find(
+        self, text: str, lines: list[str], answered: Collection[tuple[str, str]]
+    ) -> tuple[int, str]:
         """Return the first command, and the number of the line that it stands on; empty if there is none."""
         end = self._end(lines, answered)
-        for kind in (self._objects, self._labelled, self._fenced, self._prompted, self._plain, self._inline):
+        for kind in (
+            self._objects,
+            self._labelled,
+            self._fenced,
+            self._prompted,
+            self._plain,
+            self._inline,
+        ):
             for position, action in kind(lines[:end]):
                 following = next((line for line in lines[position + 1 :] if line.strip()), "")
                 if action and (action, _after_label(following)) not in answered:
@@ -248,7 +296,11 @@ class CommandReader:
         """Return the number of the line at which an imagined answer begins."""
         real = {answer for _, answer in answered}
         for number, line in enumerate(lines):
-            if number and (label := _OBSERVED.match(line)) and line[label.end() :].strip() not in real:
+            if (
+                number
+                and (label := _OBSERVED.match(line))
+                and line[label.end() :].strip() not in real
+            ):
                 return number
         return len(lines)
 
@@ -262,7 +314,11 @@ class CommandReader:
         if start >= 0 and (named := self._of_object(text[start:])):
             yield text.count("\n", 0, start), named
         for number, line in enumerate(lines):
-            found = _CALL.fullmatch(_unmarked(line).removeprefix("action:").strip()) if "(" in line else None
+            found = (
+                _CALL.fullmatch(_unmarked(line).removeprefix("action:").strip())
+                if "(" in line
+                else None
+            )
             if found and (command := self.call(found[1], _arguments(found[2]))):
                 yield number, command
 
@@ -281,7 +337,9 @@ class CommandReader:
             if isinstance(value.get(key), str):
                 if isinstance(arguments, str):
                     arguments = _arguments(arguments)
-                return self.call(value[key], arguments) or ("" if arguments else first_line(value[key]))
+                return self.call(value[key], arguments) or (
+                    "" if arguments else first_line(value[key])
+                )
         return ""
 
     def _labelled(self, lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -336,13 +394,21 @@ class CommandReader:
         numbered = _NUMBER.sub("", command, count=1)
         if numbered != command and self.canonical(_unmarked(numbered)):
             command = _unmarked(numbered)
-        if self.forms and (call := _CALL.fullmatch(command)) and (named := self.call(call[1], _arguments(call[2]))):
+        if (
+            self.forms
+            and (call := _CALL.fullmatch(command))
+            and (named := self.call(call[1], _arguments(call[2])))
+        ):
             return named
         return command
 
     def _fallback(self, lines: list[str]) -> Turn:
         """Return the turn of a reply in which nothing marks a command: a line of it, or a thought alone."""
-        spoken = [line for line in _texts(lines) if line.strip(" >*`") and not _LABEL.fullmatch(line.strip())]
+        spoken = [
+            line
+            for line in _texts(lines)
+            if line.strip(" >*`") and not _LABEL.fullmatch(line.strip())
+        ]
         if not spoken:
             return Turn(known=not self.forms)
         thought = next((found for line in spoken[:1] if (found := _THOUGHT.match(line))), None)
@@ -353,7 +419,11 @@ class CommandReader:
             :MAX_COMMAND
         ].strip()
         whole = "\n".join(lines).strip()
-        return Turn(line, mended=line not in (whole, whole.removeprefix(">").strip()), known=self.is_known(line))
+        return Turn(
+            line,
+            mended=line not in (whole, whole.removeprefix(">").strip()),
+            known=self.is_known(line),
+        )
 
 
 def _texts(lines: Iterable[str]) -> Iterator[str]:
@@ -395,7 +465,9 @@ def _arguments(written: str) -> Any:
     except (ValueError, RecursionError):
         pass
     values = [
-        (found[1], found[2].strip("\"'")) for found in _ARGUMENT.finditer(written[:MAX_COMMAND]) if found[0].strip()
+        (found[1], found[2].strip("\"'"))
+        for found in _ARGUMENT.finditer(written[:MAX_COMMAND])
+        if found[0].strip()
     ]
     if values and all(name for name, _ in values):
         return dict(values)

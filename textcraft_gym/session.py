@@ -24,18 +24,19 @@ OVER = "The episode is over."
 class TextEpisode:
     """An episode for frameworks that call functions with text: it sums the reward and never raises at its end.
 
-    ``reset`` and ``step`` return what the player reads, the same bytes as ``gym.make``'s environment. The object is
-    played as often as wanted: ``reset`` begins the next episode. After the end of one, ``step`` answers ``OVER`` and
-    changes nothing.
+    ``reset`` and ``step`` return what the player reads, the same bytes as ``gym.make``'s
+    environment. The object is played as often as wanted: ``reset`` begins the next episode. After
+    the end of one, ``step`` answers ``OVER`` and changes nothing.
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
         split: The split from which tasks are drawn; by default that of ``gym.make``.
-        max_steps: Maximum number of commands, at which the episode is over; by default the limit registered for the id.
-        wrappers: Wrappers around the environment as in an evaluation, ``NAME`` or ``module:Class,option=value``,
-            innermost first.
-        read: Returns the command in what ``step`` is given; by default it is found as agents find it; ``str`` to
-            play a reply as it is.
+        max_steps: Maximum number of commands, at which the episode is over; by default the limit
+            registered for the id.
+        wrappers: Wrappers around the environment as in an evaluation, ``NAME`` or
+            ``module:Class,option=value``, innermost first.
+        read: Returns the command in what ``step`` is given; by default it is found as agents find
+            it; ``str`` to play a reply as it is.
         env_args: Further arguments of ``gym.make``.
 
     Attributes:
@@ -93,7 +94,9 @@ class TextEpisode:
         Raises:
             UnknownName: For a task that does not exist.
         """
-        observation, info = self.env.reset(seed=seed, options=None if task is None else {"task": task})
+        observation, info = self.env.reset(
+            seed=seed, options=None if task is None else {"task": task}
+        )
         self.task = info.get("task", task)
         self.last = Step(observation, 0.0, terminated=False, truncated=False, info=info)
         self.reward = 0.0
@@ -120,7 +123,9 @@ class TextEpisode:
         observation, reward, terminated, truncated, info = self.env.step(command)
         self._answered.add((command, observation.partition("\n")[0]))
         self.steps += 1
-        self.last = Step(observation, float(reward), terminated, truncated or self.steps >= self.max_steps, info)
+        self.last = Step(
+            observation, float(reward), terminated, truncated or self.steps >= self.max_steps, info
+        )
         self.reward += self.last.reward
         self.won = latched(self.won, info)
         self.over = self.last.terminated or self.last.truncated
@@ -189,7 +194,9 @@ def starts(
         ]
 
 
-def _made(env_id: str, split: str | None, wrappers: Iterable[str], env_args: Mapping[str, Any]) -> gym.Env[str, str]:
+def _made(
+    env_id: str, split: str | None, wrappers: Iterable[str], env_args: Mapping[str, Any]
+) -> gym.Env[str, str]:
     """Return an environment in its wrappers; one without splits is given none."""
     env = make(env_id, **({} if split is None else {"split": split}), **env_args)
     for wrapper in wrappers:

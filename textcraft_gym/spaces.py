@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Box, Text
 from gymnasium.spaces.utils import flatten, flatten_space, unflatten
-from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
+from gymnasium.vector.utils import (
+    create_shared_memory,
+    read_from_shared_memory,
+    write_to_shared_memory,
+)
 
 _MAX_LENGTH = 1 << 16
 _LAST_POINT = 0x10FFFF
@@ -20,14 +24,18 @@ _SAMPLE_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789 "
 class AnyText(Text):
     """Every string of at most ``max_length`` characters of Unicode.
 
-    Gymnasium's ``Text`` wants a set of characters; the whole of Unicode in one would take seconds and hundreds of
-    megabytes, and its shared memory and its flat form fail at a character outside the set. Here membership is a length,
-    these hold code points, and samples are short and drawn from letters, digits and spaces.
+    Gymnasium's ``Text`` wants a set of characters; the whole of Unicode in one would take seconds
+    and hundreds of megabytes, and its shared memory and its flat form fail at a character outside
+    the set. Here membership is a length, these hold code points, and samples are short and drawn
+    from letters, digits and spaces.
     """
 
-    def __init__(self, max_length: int = _MAX_LENGTH, seed: int | np.random.Generator | None = None) -> None:
+    def __init__(
+        self, max_length: int = _MAX_LENGTH, seed: int | np.random.Generator | None = None
+    ) -> None:
         super().__init__(max_length, min_length=0, charset=_SAMPLE_CHARACTERS, seed=seed)
-        # One text is a scalar. Without a shape, Stable-Baselines3 would fail before it says that it takes no text.
+        # One text is a scalar. Without a shape, Stable-Baselines3 would fail before it says that it
+        # takes no text.
         self._shape = ()
 
     def contains(self, x: Any) -> bool:
@@ -99,8 +107,9 @@ def _read_shared_text(space: AnyText, shared_memory: Any, n: int = 1) -> _Shared
 class _SharedTexts(Sequence[str]):
     """A view of the texts in shared memory.
 
-    ``AsyncVectorEnv`` reads shared memory once and expects the result to show later observations, as NumPy views do and
-    a tuple of strings does not. It returns deep copies to callers: these are plain tuples.
+    ``AsyncVectorEnv`` reads shared memory once and expects the result to show later observations,
+    as NumPy views do and a tuple of strings does not. It returns deep copies to callers: these are
+    plain tuples.
     """
 
     def __init__(self, rows: np.ndarray[Any, np.dtype[np.int32]]) -> None:

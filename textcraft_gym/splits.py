@@ -35,7 +35,8 @@ def make_splits(
         fractions: Of train, dev and test; they add up to 1.
         seed: Draws the division.
         compositional: Keep every craftable intermediate of a test tree out of train's goals.
-        out: A file of JSON lines to write; ``gym.make(env_id, split=f"{out}:train")`` then plays it.
+        out: A file of JSON lines to write; ``gym.make(env_id, split=f"{out}:train")`` then plays
+            it.
         recipes: Recipes other than the bundled ones, as for ``gym.make``.
 
     Raises:

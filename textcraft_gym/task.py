@@ -47,7 +47,8 @@ def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task,
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
-        split: The split, by default ``all`` of an environment of the suite, and what ``gym.make`` plays of others.
+        split: The split, by default ``all`` of an environment of the suite, and what ``gym.make``
+            plays of others.
         env_args: Further arguments of ``gym.make``.
 
     Raises:
@@ -105,7 +106,9 @@ def describe_task(task: Task) -> dict[str, Any]:
 def task_hash(env_id: str, task: Task) -> str:
     """Return a SHA-256 of the environment's id and the task's content: the same for the same task in every version.
 
-    Splits without a common hash share no task, even if their task ids differ. A foreign environment's task may have no
-    content; its id stands for it.
+    Splits without a common hash share no task, even if their task ids differ. A foreign
+    environment's task may have no content; its id stands for it.
     """
-    return hashlib.sha256(json.dumps([env_id, getattr(task, "content", task.id)]).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([env_id, getattr(task, "content", task.id)]).encode()
+    ).hexdigest()

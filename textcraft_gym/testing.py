@@ -56,7 +56,13 @@ class SayingModel:
         self.text = text
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
     ) -> Completion:
         """Return the text, ignoring stops and bounds."""
         return Completion(self.text)
@@ -76,10 +82,18 @@ class BabblingModel:
     )
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
     ) -> Completion:
         """Return a reply up to the first stop sequence."""
-        drawn = hashlib.sha256(f"{sample if temperature else 0}/{prompt_text(prompt)}".encode()).digest()[0]
+        drawn = hashlib.sha256(
+            f"{sample if temperature else 0}/{prompt_text(prompt)}".encode()
+        ).digest()[0]
         text = self.replies[drawn % len(self.replies)]
         for end in stop:
             text = text.split(end, 1)[0]
@@ -92,7 +106,9 @@ class MutteringEnv(gym.Env[str, str]):
     def __init__(self) -> None:
         self.observation_space = self.action_space = AnyText()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Begin."""
         super().reset(seed=seed)
         return "", {}
@@ -122,7 +138,12 @@ class AgentContract(ABC):
         return BabblingModel()
 
     def play(
-        self, *, workers: int = 1, model: Model | None = None, max_calls: int = 300, max_steps: int | None = None
+        self,
+        *,
+        workers: int = 1,
+        model: Model | None = None,
+        max_calls: int = 300,
+        max_steps: int | None = None,
     ) -> list[Episode]:
         """Play every task and return the episodes by task; an error in an episode fails the test."""
         agent = self.make_agent()
@@ -130,12 +151,16 @@ class AgentContract(ABC):
         envs = [make(self.env_id, split="all", **env_args) for _ in range(workers)]
         jobs = [(task, 0) for task in self.tasks]
         model = model or self.make_model()
-        return _sound(run_episodes(envs, agent, jobs, model=model, max_steps=max_steps, max_calls=max_calls))
+        return _sound(
+            run_episodes(envs, agent, jobs, model=model, max_steps=max_steps, max_calls=max_calls)
+        )
 
     def test_agent__ends_and_says_whether_it_succeeded(self) -> None:
         """It ends by itself, its claim is True, False or None, and its episode can be written as JSON."""
         for episode in self.play():
-            assert episode.stop_reason != "max_calls", f"{episode.task}: it still asked after {episode.calls} calls"
+            assert episode.stop_reason != "max_calls", (
+                f"{episode.task}: it still asked after {episode.calls} calls"
+            )
             assert episode.claimed_success is None or type(episode.claimed_success) is bool, (
                 f"claimed_success {episode.claimed_success!r}"
             )
@@ -186,8 +211,14 @@ class AgentContract(ABC):
         """
         agent = self.make_agent()
         if not getattr(agent, "env_args", {}):
-            played = run_episodes([MutteringEnv()], agent, [(None, 0)], model=self.make_model(), max_calls=300)
-            _sound(episode for episode in played if "MutteringEnv offers no snapshot" not in (episode.error or ""))
+            played = run_episodes(
+                [MutteringEnv()], agent, [(None, 0)], model=self.make_model(), max_calls=300
+            )
+            _sound(
+                episode
+                for episode in played
+                if "MutteringEnv offers no snapshot" not in (episode.error or "")
+            )
 
     def test_agent__is_recorded_with_all_its_branches(self) -> None:
         """Its actions, resets and returns to earlier moments lead to the same episode when they are played again."""
@@ -195,19 +226,23 @@ class AgentContract(ABC):
         env = make(self.env_id, split="all", **getattr(agent, "env_args", {}))
         for episode in self.play(max_steps=200):
             again = RecordedActions(episode.transcript, episode.restores)
-            (replayed,) = _sound(run_episodes([env], again, [(episode.task, episode.seed)], max_steps=200))
+            (replayed,) = _sound(
+                run_episodes([env], again, [(episode.task, episode.seed)], max_steps=200)
+            )
             for name in REPLAYED:
                 if name != "stop_reason" or episode.stop_reason not in STOPPED_BY_AGENT:
-                    assert getattr(replayed, name) == getattr(episode, name), f"{episode.task}: {name} is another"
+                    assert getattr(replayed, name) == getattr(episode, name), (
+                        f"{episode.task}: {name} is another"
+                    )
             assert replayed.transcript == episode.transcript
 
 
 class EnvContract:
     """Tests of one environment of text; set ``env_id``, or override ``make_env``.
 
-    Capabilities that an environment does not offer are not tested: named tasks (``tasks``), an expert
-    (``expert=True``), admissible commands (``admissible=True``), rendering (``render_mode="ansi"``), snapshots. To
-    refuse one, it must raise ``Unsupported`` with its name.
+    Capabilities that an environment does not offer are not tested: named tasks (``tasks``), an
+    expert (``expert=True``), admissible commands (``admissible=True``), rendering
+    (``render_mode="ansi"``), snapshots. To refuse one, it must raise ``Unsupported`` with its name.
 
     Attributes:
         env_id: The id to give to ``gym.make``.
@@ -233,7 +268,9 @@ class EnvContract:
 
     def make_informed(self, **arguments: Any) -> gym.Env[str, str]:
         """Return the environment with its expert and its admissible commands, if it has these."""
-        return self.make_env(**{name: True for name in ("expert", "admissible") if self.offers(name)}, **arguments)
+        return self.make_env(
+            **{name: True for name in ("expert", "admissible") if self.offers(name)}, **arguments
+        )
 
     def first_task(self) -> dict[str, Any] | None:
         """Return options that name a task which is solved in few actions; None for an environment without tasks."""
@@ -279,13 +316,19 @@ class EnvContract:
         env = self.make_informed()
         observation, info = env.reset(seed=0, options=self.first_task())
         keys = {"task", "won"} if self._tasks() else set()
-        assert observation in env.observation_space, f"{observation!r} is not in the observation space"
-        assert keys <= set(info), f"the info of reset has {sorted(info)}, expected {sorted(keys)} among it"
+        assert observation in env.observation_space, (
+            f"{observation!r} is not in the observation space"
+        )
+        assert keys <= set(info), (
+            f"the info of reset has {sorted(info)}, expected {sorted(keys)} among it"
+        )
         for step in self.walking(env, info):
             types = [type(part) for part in step]
             assert types == [str, float, bool, bool, dict], f"the parts of a step are {types}"
             assert step[0] in env.observation_space, f"{step[0]!r} is not in the observation space"
-            assert keys <= set(step[4]), f"the info of a step has {sorted(step[4])}, expected {sorted(keys)} among it"
+            assert keys <= set(step[4]), (
+                f"the info of a step has {sorted(step[4])}, expected {sorted(keys)} among it"
+            )
             assert type(step[4].get("won", False)) is bool, f"info has won={step[4]['won']!r}"
             assert type(step[4].get("invalid_reason", "")) is str
 
@@ -361,7 +404,9 @@ class EnvContract:
             assert played == task.id, f"asked for {task.id}, played {played}"
         drawn = env.reset(seed=1)
         assert env.reset(seed=1, options={}) == drawn
-        assert drawn[1]["task"] in {task.id for task in tasks}, "a seed draws a task that is not listed"
+        assert drawn[1]["task"] in {task.id for task in tasks}, (
+            "a seed draws a task that is not listed"
+        )
         _raises(ValueError, env.reset, options={"task": _WRONG_TASK})
         _raises(ValueError, env.reset, options={"taks": tasks[0].id})
         env.step(self.nonsense)
@@ -392,7 +437,9 @@ class EnvContract:
         info = env.reset(seed=0)[1]
         for command in info["admissible_commands"]:
             after = deepcopy(env).step(command)[4]
-            assert "invalid_reason" not in after, f"{command!r} is admissible, but {after['invalid_reason']}"
+            assert "invalid_reason" not in after, (
+                f"{command!r} is admissible, but {after['invalid_reason']}"
+            )
 
     def test_env__renders_text(self) -> None:
         """With ``render_mode="ansi"`` it renders the last observation."""
@@ -414,7 +461,8 @@ class EnvContract:
             env.reset(seed=0, options=self.first_task())
             info = env.step(self.nonsense)[4]
             twin = copied(env)
-            # The copy goes first: if it shared state with the original, the original would go on differently.
+            # The copy goes first: if it shared state with the original, the original would go on
+            # differently.
             assert self.walk(twin, info) == self.walk(env, info), "a copy goes on differently"
 
     def test_env__does_not_meet_others(self) -> None:
@@ -426,7 +474,9 @@ class EnvContract:
 
         together = list(zip_longest(playing(1), playing(2)))
         for seed, steps in zip((1, 2), zip(*together, strict=True), strict=True):
-            assert [step for step in steps if step] == list(playing(seed)), "it plays differently beside another"
+            assert [step for step in steps if step] == list(playing(seed)), (
+                "it plays differently beside another"
+            )
 
     def test_env__returns_to_a_snapshot(self) -> None:
         """After a snapshot is restored, the same actions lead to the same steps."""
@@ -434,9 +484,14 @@ class EnvContract:
         info = env.reset(seed=0, options=self.first_task())[1]
         if not env.has_wrapper_attr("snapshot"):
             return
-        take, go_back = env.unwrapped.get_wrapper_attr("snapshot"), env.unwrapped.get_wrapper_attr("restore")
+        take, go_back = (
+            env.unwrapped.get_wrapper_attr("snapshot"),
+            env.unwrapped.get_wrapper_attr("restore"),
+        )
         plan = info.get("expert_plan", [])
-        info = env.step(plan[0] if len(plan) > 1 else self.nonsense)[4]  # a state that no reset leads to
+        info = env.step(plan[0] if len(plan) > 1 else self.nonsense)[
+            4
+        ]  # a state that no reset leads to
         try:
             snapshot = take()
         except Unsupported:
@@ -467,7 +522,9 @@ class EnvContract:
                     result = use(env.get_wrapper_attr(name))
                 except Unsupported as error:
                     if name not in str(error):
-                        raise AssertionError(f"the refusal of {name} does not name it: {error}") from error
+                        raise AssertionError(
+                            f"the refusal of {name} does not name it: {error}"
+                        ) from error
                 else:
                     assert isinstance(result, expected), f"{name} gives {result!r}"
 
@@ -493,7 +550,10 @@ def _cloudpickled(env: Any) -> Any:
 
 
 def _raises(
-    expected: type[Exception] | tuple[type[Exception], ...], call: Callable[..., Any], *arguments: Any, **named: Any
+    expected: type[Exception] | tuple[type[Exception], ...],
+    call: Callable[..., Any],
+    *arguments: Any,
+    **named: Any,
 ) -> Exception:
     """Return the expected error of a call; another one, or none, fails the test."""
     try:

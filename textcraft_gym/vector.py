@@ -23,7 +23,9 @@ T = TypeVar("T")
 
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 Infos: TypeAlias = "dict[str, Any] | list[dict[str, Any]]"
-Step: TypeAlias = "tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, Infos]"
+Step: TypeAlias = (
+    "tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, Infos]"
+)
 INFOS = ("dict", "list")
 _NUMERIC = (bool, int, float)
 
@@ -31,20 +33,25 @@ _NUMERIC = (bool, int, float)
 class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, Any]]):
     """Environments of one id, stepped together: ``gym.make_vec(id, n)``, faster than Gymnasium's ``sync`` vector.
 
-    Observations, rewards, ends and infos equal those of ``gym.make_vec(id, n, vectorization_mode="sync")``, and so do
-    the ways to go on after an end. The gain is Gymnasium's overhead around each single step, which is larger than a
-    step of TextCraft or ALFWorld: these are about twice as fast with plain infos. WebShop and the tech tree gain
-    little. It takes no wrappers, since these wrap single environments; the ``sync`` vector does.
+    Observations, rewards, ends and infos equal those of
+    ``gym.make_vec(id, n, vectorization_mode="sync")``, and so do the ways to go on after an end.
+    The gain is Gymnasium's overhead around each single step, which is larger than a step of
+    TextCraft or ALFWorld: these are about twice as fast with plain infos. WebShop and the tech tree
+    gain little. It takes no wrappers, since these wrap single environments; the ``sync`` vector
+    does.
 
     Args:
         id: Any id of an environment of text, ``My-v0`` or ``my_module:My-v0``.
         num_envs: Number of environments, 1 or more.
-        max_episode_steps: Steps after which an episode is truncated; by default the limit of the id, and -1 for none.
-        autoreset_mode: What follows the end of an episode, one of Gymnasium's ``AutoresetMode``: ``NextStep`` (the next
-            step resets that environment and ignores its action), ``SameStep`` (the same step does, and its info has
-            ``final_obs`` and ``final_info``), or ``Disabled`` (nothing, until ``reset`` with a ``reset_mask``).
-        infos: ``dict`` for Gymnasium's form, an array and a mask of each key, or ``list`` for the infos of the single
-            environments, which costs no time; empty ones for those that a ``reset_mask`` leaves out.
+        max_episode_steps: Steps after which an episode is truncated; by default the limit of the
+            id, and -1 for none.
+        autoreset_mode: What follows the end of an episode, one of Gymnasium's ``AutoresetMode``:
+            ``NextStep`` (the next step resets that environment and ignores its action),
+            ``SameStep`` (the same step does, and its info has ``final_obs`` and ``final_info``), or
+            ``Disabled`` (nothing, until ``reset`` with a ``reset_mask``).
+        infos: ``dict`` for Gymnasium's form, an array and a mask of each key, or ``list`` for the
+            infos of the single environments, which costs no time; empty ones for those that a
+            ``reset_mask`` leaves out.
         **arguments: Those of ``gym.make``.
 
     Raises:
@@ -65,7 +72,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         at_least("num_envs", num_envs, 1)
         limit = find_spec(id).max_episode_steps if max_episode_steps is None else max_episode_steps
         if limit is not None and (type(limit) is not int or (limit < 1 and limit != -1)):
-            raise ValueError(f"expected max_episode_steps of 1 or more, or -1 for none, got {max_episode_steps!r}")
+            raise ValueError(
+                f"expected max_episode_steps of 1 or more, or -1 for none, got {max_episode_steps!r}"
+            )
         if infos not in INFOS:
             raise UnknownName("form of infos", infos, INFOS)
         self.max_episode_steps = -1 if limit is None else limit
@@ -77,7 +86,10 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         self.spec = first.spec
         self.render_mode = first.render_mode
         self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space, self.single_action_space = first.observation_space, first.action_space
+        self.single_observation_space, self.single_action_space = (
+            first.observation_space,
+            first.action_space,
+        )
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         # None before the first reset.
@@ -97,8 +109,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
 
         Args:
             seed: A seed for each environment, or the first of consecutive ones.
-            options: Those of every environment's ``reset``. As in Gymnasium's vectors, ``reset_mask``, an array of
-                booleans, says which environments to reset: the others go on, and keep their observation.
+            options: Those of every environment's ``reset``. As in Gymnasium's vectors,
+                ``reset_mask``, an array of booleans, says which environments to reset: the others
+                go on, and keep their observation.
             tasks: The id of a task for each environment; None for one that the seed draws.
             seeds: ``seed``, under the name that goes with ``tasks``.
 
@@ -106,7 +119,8 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             ResetNeeded: If the first reset leaves environments out.
             TypeError: If a seed is no integer, or the ``reset_mask`` no array of booleans.
             UnknownName: For a task or an option that does not exist.
-            ValueError: If there are more or fewer seeds, tasks or flags than environments, or no flag is set.
+            ValueError: If there are more or fewer seeds, tasks or flags than environments, or no
+                flag is set.
         """
         if seed is not None and seeds is not None:
             raise ValueError("expected seed or seeds, got both")
@@ -114,7 +128,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         each = range(first, first + self.num_envs) if isinstance(first, int) else first
         if each is not None and np.ndim(each) == 0:
             raise TypeError(f"expected a seed, or one for each environment, got {seed!r}")
-        own_seeds = [plain_seed(one) for one in self._for_each("seeds", seeds if each is None else each)]
+        own_seeds = [
+            plain_seed(one) for one in self._for_each("seeds", seeds if each is None else each)
+        ]
         own_tasks = self._for_each("tasks", tasks)
         shared = dict(options or {})
         chosen = self._chosen(shared.pop("reset_mask", None))
@@ -135,7 +151,8 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         """Play an action in each environment, or start the next episode where the last one is over.
 
         Raises:
-            ResetNeeded: Before the first ``reset``, and after an end if ``autoreset_mode`` is ``Disabled``.
+            ResetNeeded: Before the first ``reset``, and after an end if ``autoreset_mode`` is
+                ``Disabled``.
             ValueError: If there are more or fewer actions than environments.
         """
         if self._observations is None:
@@ -143,12 +160,15 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         self._for_each("actions", actions)
         over = self._over
         if self.autoreset_mode is AutoresetMode.DISABLED and over.any():
-            raise ResetNeeded(f"the episodes of environments {np.flatnonzero(over).tolist()} are over: reset them")
+            raise ResetNeeded(
+                f"the episodes of environments {np.flatnonzero(over).tolist()} are over: reset them"
+            )
         turns = [
             _begun(env) if ended else env.step(action)
             for env, action, ended in zip(self.envs, actions, over.tolist(), strict=True)
         ]
-        # One column for each part of a step, so that NumPy does the bookkeeping of all environments at once.
+        # One column for each part of a step, so that NumPy does the bookkeeping of all environments
+        # at once.
         observations, rewards, terminated, truncated, infos = zip(*turns, strict=True)
         terminations, truncations = np.array(terminated, np.bool_), np.array(truncated, np.bool_)
         self._counts += 1
@@ -158,7 +178,13 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._over.any():
             observations, infos = self._next_episodes(observations, infos)
         self._observations = observations
-        return observations, np.array(rewards, np.float64), terminations, truncations, self._told(infos)
+        return (
+            observations,
+            np.array(rewards, np.float64),
+            terminations,
+            truncations,
+            self._told(infos),
+        )
 
     def _next_episodes(
         self, observations: Sequence[str], infos: Sequence[dict[str, Any]]
@@ -187,7 +213,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
             raise TypeError(f"expected a reset_mask that is an array of booleans, got {mask!r}")
         if mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(f"expected a reset_mask of {self.num_envs} flags, one of them set, got {mask}")
+            raise ValueError(
+                f"expected a reset_mask of {self.num_envs} flags, one of them set, got {mask}"
+            )
         if self._observations is None and not mask.all():
             raise ResetNeeded("no episode has started: reset all environments first")
         return mask
@@ -198,7 +226,12 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
         """Return for each environment the result of its method of this name, or its attribute."""
         attributes = [getattr(env, name) for env in self.envs]
-        return tuple([attribute(*arguments) if callable(attribute) else attribute for attribute in attributes])
+        return tuple(
+            [
+                attribute(*arguments) if callable(attribute) else attribute
+                for attribute in attributes
+            ]
+        )
 
     def close_extras(self, **_: Any) -> None:
         """Close each environment."""
@@ -250,8 +283,12 @@ def _gathered(infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     count = len(infos)
     for key, having in Counter(chain.from_iterable(infos)).items():
         everywhere = having == count
-        present = np.ones(count, np.bool_) if everywhere else np.array([key in info for info in infos])
-        values = list(map(itemgetter(key), infos if everywhere else [info for info in infos if key in info]))
+        present = (
+            np.ones(count, np.bool_) if everywhere else np.array([key in info for info in infos])
+        )
+        values = list(
+            map(itemgetter(key), infos if everywhere else [info for info in infos if key in info])
+        )
         kind = type(values[0])  # the first that has the key decides the array's type
         if issubclass(kind, dict):
             own = iter(values)

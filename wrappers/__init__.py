@@ -1,7 +1,7 @@
 """Wrappers, one a module, each a complete ``gymnasium.Wrapper``.
 
-Apply those of text first, next to the environment; ``TokenIds``, ``ActionMasking`` and ``MaskInObservation`` go outside
-of them.
+Apply those of text first, next to the environment; ``TokenIds``, ``ActionMasking`` and
+``MaskInObservation`` go outside of them.
 """
 
 from textcraft_gym.wrappers.action_masking import ActionMasking

@@ -22,22 +22,28 @@ MAX_ACTIONS = 1 << 16
 class ActionMasking(TextWrapper):
     """Number the admissible commands as discrete actions, with a mask of those that are valid now.
 
-    The environment must list ``admissible_commands`` in its info. The meaning of a number is given in one of two ways:
+    The environment must list ``admissible_commands`` in its info. The meaning of a number is given
+    in one of two ways:
 
-    - ``n``: number ``i`` is the command at index ``i`` of ``info["admissible_commands"]``, in the environment's order.
-      It fits any game, for learners that read the commands; the same number is another command at the next step.
-    - ``commands``: number ``i`` is ``commands[i]``, always. Learners that do not read need this. A TextCraft
-      environment lists all that can ever be admissible: ``env.unwrapped.possible_commands()``.
+    - ``n``: number ``i`` is the command at index ``i`` of ``info["admissible_commands"]``, in the
+      environment's order. It fits any game, for learners that read the commands; the same number is
+      another command at the next step.
+    - ``commands``: number ``i`` is ``commands[i]``, always. Learners that do not read need this. A
+      TextCraft environment lists all that can ever be admissible:
+      ``env.unwrapped.possible_commands()``.
 
-    **Actions**: ``Discrete(n)``. A number whose command is not admissible now is the agent's mistake and changes
-    nothing: with ``commands`` the command is played all the same, with ``n`` the empty text is, and the environment
-    gives its usual answer. A number outside of the space raises.
+    **Actions**: ``Discrete(n)``. A number whose command is not admissible now is the agent's
+    mistake and changes
+    nothing: with ``commands`` the command is played all the same, with ``n`` the empty text is, and
+    the environment gives its usual answer. A number outside of the space raises.
 
-    **Mask**: ``action_masks()``, the name that sb3-contrib calls, returns n booleans. ``info["action_mask"]`` is the
-    same as ``int8``, which ``action_space.sample`` takes. Where nothing is admissible, as after the end, all are False.
+    **Mask**: ``action_masks()``, the name that sb3-contrib calls, returns n booleans.
+    ``info["action_mask"]`` is the same as ``int8``, which ``action_space.sample`` takes. Where
+    nothing is admissible, as after the end, all are False.
 
-    **Overflow**: commands that have no number, because they are more than ``n`` or not among ``commands``, raise; with
-    ``overflow="drop"`` they are not offered, the last of the list first, and ``info["dropped_commands"]`` counts them.
+    **Overflow**: commands that have no number, because they are more than ``n`` or not among
+    ``commands``, raise; with ``overflow="drop"`` they are not offered, the last of the list first,
+    and ``info["dropped_commands"]`` counts them.
 
     Args:
         env: An environment of text that lists admissible commands.
@@ -46,8 +52,8 @@ class ActionMasking(TextWrapper):
         overflow: ``raise`` or ``drop``.
 
     Raises:
-        ValueError: If the environment was made without admissible commands; for ``n`` out of bounds; for empty or
-            repeated ``commands``; for both or neither of the two.
+        ValueError: If the environment was made without admissible commands; for ``n`` out of
+            bounds; for empty or repeated ``commands``; for both or neither of the two.
         UnknownName: For another ``overflow``.
     """
 
@@ -66,7 +72,9 @@ class ActionMasking(TextWrapper):
         if overflow not in get_args(Overflow):
             raise UnknownName("overflow", overflow, get_args(Overflow))
         self._fixed = None if commands is None else _numbered(commands)
-        super().__init__(env, n=n, commands=None if commands is None else list(commands), overflow=overflow)
+        super().__init__(
+            env, n=n, commands=None if commands is None else list(commands), overflow=overflow
+        )
         self._expect_text(observations=False)
         if not (env.has_wrapper_attr("admissible") and env.get_wrapper_attr("admissible")):
             raise ValueError(f"{env} lists no admissible commands: make it with admissible=True")
@@ -85,7 +93,9 @@ class ActionMasking(TextWrapper):
         masks: Mask = self._mask.copy()
         return masks
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._number(info)
@@ -99,7 +109,9 @@ class ActionMasking(TextWrapper):
         """
         if not self.action_space.contains(action):
             raise ValueError(f"expected an action in 0..{len(self._commands) - 1}, got {action!r}")
-        observation, reward, terminated, truncated, info = self.env.step(self._commands[int(action)])
+        observation, reward, terminated, truncated, info = self.env.step(
+            self._commands[int(action)]
+        )
         self._number(info)
         return observation, reward, terminated, truncated, info
 
@@ -139,7 +151,11 @@ class ActionMasking(TextWrapper):
 
 
 def _numbered(commands: Sequence[str]) -> dict[str, int]:
-    if isinstance(commands, str) or not commands or not all(isinstance(command, str) for command in commands):
+    if (
+        isinstance(commands, str)
+        or not commands
+        or not all(isinstance(command, str) for command in commands)
+    ):
         raise ValueError(f"expected a sequence of one command or more, got {commands!r}")
     numbers = {command: index for index, command in enumerate(commands)}
     if len(numbers) < len(commands):

@@ -13,11 +13,13 @@ from textcraft_gym.wrappers.text_wrapper import TextWrapper
 class HelpfulFeedback(TextWrapper):
     """Explain why an action did nothing, on a separate line after the game's answer.
 
-    The code in ``info["invalid_reason"]`` stays, and so does everything else. The words are the game's: an
-    environment has a method ``explain(action, reason) -> str``, which uses only information that the player can see:
-    the names in the action, the held items, the prompt. An agent with this wrapper plays an easier game than the
-    published one; say so next to its results. ``MineTechTree-v0`` explains by itself, as in the paper; use this wrapper
-    with ``feedback="terse"`` only. ``Tabletop-v0`` explains by itself as well, but for how goals are written.
+    The code in ``info["invalid_reason"]`` stays, and so does everything else. The words are the
+    game's: an environment has a method ``explain(action, reason) -> str``, which uses only
+    information that the player can see: the names in the action, the held items, the prompt. An
+    agent with this wrapper plays an easier game than the published one; say so next to its results.
+    ``MineTechTree-v0`` explains by itself, as in the paper; use this wrapper with
+    ``feedback="terse"`` only. ``Tabletop-v0`` explains by itself as well, but for how goals are
+    written.
 
         > craft 1 chest using 8 oak planks
         Could not find enough items to craft minecraft:chest
@@ -34,7 +36,9 @@ class HelpfulFeedback(TextWrapper):
         super().__init__(env)
         self._expect_text()
         if not env.has_wrapper_attr("explain"):
-            raise ValueError(f"{env} has no method explain(action, reason), which says what was missing")
+            raise ValueError(
+                f"{env} has no method explain(action, reason), which says what was missing"
+            )
         self.observation_space = AnyText()
 
     def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:

@@ -17,16 +17,18 @@ Numbers = np.ndarray[Any, np.dtype[np.float32]]
 class MaskInObservation(TextWrapper):
     """Show the mask of the actions beside the observation, in the form of RLlib's action masking.
 
-    **Observation**: ``action_mask``, a 1 for each action that is a command now, else 0, and ``observations``, the
-    wrapped observation as one row of numbers from 0 to 1: each number is scaled by its bounds. Both are ``float32``.
-    RLlib's ``ActionMaskingTorchRLModule`` reads these keys.
+    **Observation**: ``action_mask``, a 1 for each action that is a command now, else 0, and
+    ``observations``, the wrapped observation as one row of numbers from 0 to 1: each number is
+    scaled by its bounds. Both are ``float32``. RLlib's ``ActionMaskingTorchRLModule`` reads these
+    keys.
 
     Args:
-        env: An environment inside ``ActionMasking``, whose observations are a bounded ``Box`` or a ``Dict`` of them, as
-            those of ``TokenIds`` are.
+        env: An environment inside ``ActionMasking``, whose observations are a bounded ``Box`` or a
+            ``Dict`` of them, as those of ``TokenIds`` are.
 
     Raises:
-        ValueError: If there is no ``ActionMasking`` inside, or the observations are not bounded numbers.
+        ValueError: If there is no ``ActionMasking`` inside, or the observations are not bounded
+            numbers.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -50,7 +52,9 @@ class MaskInObservation(TextWrapper):
             }
         )
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self._shown(observation), info

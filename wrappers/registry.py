@@ -15,17 +15,21 @@ def make_wrapper(description: str, env: gym.Env[Any, Any]) -> gym.Wrapper[Any, A
     """Put a wrapper around an environment.
 
     Args:
-        description: ``TextHistory``, ``TextHistory,turns=3`` or ``my_module:MyWrapper,option=value``.
+        description: ``TextHistory``, ``TextHistory,turns=3`` or
+            ``my_module:MyWrapper,option=value``.
         env: The environment.
 
     Raises:
         UnknownName: If there is no such wrapper.
-        ValueError: If its module cannot be imported, or it does not take the arguments or the environment.
+        ValueError: If its module cannot be imported, or it does not take the arguments or the
+            environment.
     """
     name, *options = split_fields(description)
     wrapper = load("wrapper", name) if ":" in name else getattr(wrappers, name, None)
     if not (isinstance(wrapper, type) and issubclass(wrapper, gym.Wrapper)):
-        known = [export for export in wrappers.__all__ if isinstance(getattr(wrappers, export), type)]
+        known = [
+            export for export in wrappers.__all__ if isinstance(getattr(wrappers, export), type)
+        ]
         raise UnknownName("wrapper", name, [*known, "module:Class"])
     make: Any = wrapper
     try:

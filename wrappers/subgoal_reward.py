@@ -13,29 +13,33 @@ from textcraft_gym.wrappers.text_wrapper import TextWrapper
 class SubgoalReward(TextWrapper):
     """Add to the reward of a step ``gamma * potential(after) - potential(before)``.
 
-    The potential of a state is minus ``scale`` times the length of the expert's plan from there; at the end of an
-    episode it is 0. So a step along the shortest plan is rewarded, and a step away from the goal is penalised. With
-    any potential, the optimal policies are the same as without it (Ng, Harada and Russell 1999), provided that
-    ``gamma`` is the learner's discount. A truncation is not an end: the learner bootstraps from the value of the last
-    state, and the potential is kept.
+    The potential of a state is minus ``scale`` times the length of the expert's plan from there; at
+    the end of an episode it is 0. So a step along the shortest plan is rewarded, and a step away
+    from the goal is penalised. With any potential, the optimal policies are the same as without it
+    (Ng, Harada and Russell 1999), provided that ``gamma`` is the learner's discount. A truncation
+    is not an end: the learner bootstraps from the value of the last state, and the potential is
+    kept.
 
-    If the goal is out of reach, or the expert finds no plan, its plan is empty though the episode goes on: it then
-    counts as ``stuck`` actions.
+    If the goal is out of reach, or the expert finds no plan, its plan is empty though the episode
+    goes on: it then counts as ``stuck`` actions.
 
-    **Info**: ``shaping``, the added reward. The reward of the game itself is the reward less this; ``won`` says whether
-    the task was done.
+    **Info**: ``shaping``, the added reward. The reward of the game itself is the reward less this;
+    ``won`` says whether the task was done.
 
     Args:
         env: An environment with an expert, made with ``expert=True``; of any spaces.
         gamma: The learner's discount, above 0 and at most 1.
-        scale: Potential of one action less, above 0. With 1 / (the length of the plan) a flawless episode earns 1.
+        scale: Potential of one action less, above 0. With 1 / (the length of the plan) a flawless
+            episode earns 1.
         stuck: Number of actions that a state without a plan counts as, 1 or more.
 
     Raises:
         ValueError: For a number out of bounds, or an environment that was made without its expert.
     """
 
-    def __init__(self, env: gym.Env[Any, Any], gamma: float, *, scale: float = 0.1, stuck: int = 100) -> None:
+    def __init__(
+        self, env: gym.Env[Any, Any], gamma: float, *, scale: float = 0.1, stuck: int = 100
+    ) -> None:
         if not 0 < gamma <= 1:
             raise ValueError(f"expected gamma above 0 and at most 1, got {gamma!r}")
         if not 0 < scale < float("inf"):
@@ -49,7 +53,9 @@ class SubgoalReward(TextWrapper):
         self.stuck = stuck
         self._potential = 0.0
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._potential = self._worth(info, over=False)

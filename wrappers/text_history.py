@@ -16,15 +16,16 @@ MAX_LENGTH = 1 << 20
 class TextHistory(TextWrapper):
     """Show the beginning of the episode and its last turns as one text.
 
-    **Observation**: the observation of the reset, which states the task, then the action and the answer of each of the
-    last ``turns`` turns, oldest first::
+    **Observation**: the observation of the reset, which states the task, then the action and the
+    answer of each of the last ``turns`` turns, oldest first::
 
         Crafting commands: ... Goal: craft beehive.
         > inventory
         Inventory: You are not carrying anything.
 
-    **Bound**: where this has more than ``max_length`` characters, the oldest turns are left out until it fits. If the
-    beginning and the newest turn alone are too long, the end of these is shown: its last ``max_length`` characters.
+    **Bound**: where this has more than ``max_length`` characters, the oldest turns are left out
+    until it fits. If the beginning and the newest turn alone are too long, the end of these is
+    shown: its last ``max_length`` characters.
 
     Args:
         env: An environment of text, its actions not numbered yet.
@@ -32,7 +33,8 @@ class TextHistory(TextWrapper):
         max_length: Maximum number of characters of an observation, 1 to 1,048,576.
 
     Raises:
-        ValueError: For a number out of bounds, or an environment whose observations or actions are not text.
+        ValueError: For a number out of bounds, or an environment whose observations or actions are
+            not text.
     """
 
     def __init__(self, env: gym.Env[str, str], turns: int, *, max_length: int = 1 << 16) -> None:
@@ -46,7 +48,9 @@ class TextHistory(TextWrapper):
         self._beginning = ""
         self._turns: tuple[str, ...] = ()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Begin a task and a new history."""
         self._beginning, info = self.env.reset(seed=seed, options=options)
         self._turns = ()

@@ -22,8 +22,8 @@ class WrapperSnapshot(NamedTuple):
 class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """A wrapper reconstructible from its ``spec``, whose snapshot holds its own state as well.
 
-    Snapshots need an environment that takes them. Gymnasium's own wrappers are skipped: the count of a
-    ``TimeLimit`` is in no snapshot.
+    Snapshots need an environment that takes them. Gymnasium's own wrappers are skipped: the count
+    of a ``TimeLimit`` is in no snapshot.
 
     Args:
         env: The environment to wrap.
@@ -49,7 +49,11 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             ValueError: For a snapshot of other wrappers, or of another environment.
         """
         if not isinstance(snapshot, WrapperSnapshot) or snapshot.wrapper != self.class_name():
-            of = snapshot.wrapper if isinstance(snapshot, WrapperSnapshot) else type(snapshot).__name__
+            of = (
+                snapshot.wrapper
+                if isinstance(snapshot, WrapperSnapshot)
+                else type(snapshot).__name__
+            )
             raise ValueError(f"expected a snapshot of {self.class_name()}, got one of {of}")
         self.env.get_wrapper_attr("restore")(snapshot.inner)
         self._set_state(snapshot.state)
@@ -62,7 +66,9 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         ):
             if required and not isinstance(space, Text):
                 advice = "wrap the environment with this before anything that changes them"
-                raise ValueError(f"{self.class_name()} expected {kind} of text, got {space}: {advice}")
+                raise ValueError(
+                    f"{self.class_name()} expected {kind} of text, got {space}: {advice}"
+                )
 
     def _state(self) -> Any:
         """Return the wrapper's state of the episode, as a value that it does not change later."""

@@ -37,27 +37,30 @@ def vocabulary_of(texts: Iterable[str]) -> tuple[str, ...]:
 class TokenIds(TextWrapper):
     """Show text as ids of its words, for networks that are trained from scratch.
 
-    **Observation**: ``tokens``, ``length`` integers, and ``mask``, a 0/1 array of the same length: where it is 0, the
-    text is over and the token is 0. A text with more words is cut: its last words are kept, or its first.
-    ``info["text"]`` is the text itself. A word is a run of letters, a digit, or a sign, in lower case (``words``).
+    **Observation**: ``tokens``, ``length`` integers, and ``mask``, a 0/1 array of the same length:
+    where it is 0, the text is over and the token is 0. A text with more words is cut: its last
+    words are kept, or its first. ``info["text"]`` is the text itself. A word is a run of letters, a
+    digit, or a sign, in lower case (``words``).
 
-    **Ids**: 0 is padding. With a vocabulary, 1 is any word outside of it, and word ``i`` of it has the id ``i + 2``.
-    With ``buckets``, a word has one of the ids 1 to ``buckets``, by its CRC-32: the same on every machine, and now and
-    then the same for two words.
+    **Ids**: 0 is padding. With a vocabulary, 1 is any word outside of it, and word ``i`` of it has
+    the id ``i + 2``. With ``buckets``, a word has one of the ids 1 to ``buckets``, by its CRC-32:
+    the same on every machine, and now and then the same for two words.
 
     Args:
         env: An environment with text observations.
         length: Number of tokens of an observation, 1 to 65,536.
-        vocabulary: The words that have ids, in this order. By default those of the game, ``env.unwrapped.vocabulary``,
-            which every game of the suite has; ``vocabulary_of`` makes one from any texts.
-        buckets: Number of ids for hashing in place of a vocabulary, 1 or more. For WebShop, whose products have ten
-            thousand words and more.
+        vocabulary: The words that have ids, in this order. By default those of the game,
+            ``env.unwrapped.vocabulary``, which every game of the suite has; ``vocabulary_of`` makes
+            one from any texts.
+        buckets: Number of ids for hashing in place of a vocabulary, 1 or more. For WebShop, whose
+            products have ten thousand words and more.
         keep: ``last`` or ``first`` words of a text that is too long.
 
     Raises:
-        ValueError: For a number out of bounds; for both a vocabulary and buckets; for a vocabulary that is empty,
-            repeats a word, or has an entry that is not a single word; for a game without a vocabulary if neither is
-            given; for an environment whose observations are not text.
+        ValueError: For a number out of bounds; for both a vocabulary and buckets; for a vocabulary
+            that is empty, repeats a word, or has an entry that is not a single word; for a game
+            without a vocabulary if neither is given; for an environment whose observations are not
+            text.
         UnknownName: For another ``keep``.
     """
 
@@ -83,7 +86,9 @@ class TokenIds(TextWrapper):
         self.length = length
         self.buckets = buckets
         self.keep = keep
-        self.vocabulary = () if buckets is not None else _checked(listed) if listed is not None else _of_game(env)
+        self.vocabulary = (
+            () if buckets is not None else _checked(listed) if listed is not None else _of_game(env)
+        )
         self._ids = {word: index for index, word in enumerate(self.vocabulary, FIRST_WORD)}
         # Buckets have the ids 1 to ``buckets``: there are no unknown words.
         self.size = FIRST_WORD + len(self.vocabulary) if buckets is None else 1 + buckets
@@ -94,7 +99,9 @@ class TokenIds(TextWrapper):
             }
         )
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         text, info = self.env.reset(seed=seed, options=options)
         return self.encode(text), info | {"text": text}
@@ -130,7 +137,9 @@ def _checked(vocabulary: Sequence[str]) -> tuple[str, ...]:
         raise ValueError("expected a vocabulary of one word or more, each named once")
     for word in vocabulary:
         if words(word) != [word]:
-            raise ValueError(f"expected single words in the vocabulary, got {word!r}, which reads as {words(word)}")
+            raise ValueError(
+                f"expected single words in the vocabulary, got {word!r}, which reads as {words(word)}"
+            )
     return tuple(vocabulary)
 
 

@@ -33,18 +33,21 @@ class Turn(NamedTuple):
 class TranscriptRecorder(TextWrapper):
     """Write each episode to a file, as JSON lines, when it ends.
 
-    The lines of an episode are written at once and whole, so that many environments, also in several processes of a
-    vector, can share a file. An episode that is left for another by ``reset``, or by ``close``, is written as well,
-    with a ``stop_reason`` of ``left``; one without any turn is not. Steps after a truncation are not recorded.
+    The lines of an episode are written at once and whole, so that many environments, also in
+    several processes of a vector, can share a file. An episode that is left for another by
+    ``reset``, or by ``close``, is written as well, with a ``stop_reason`` of ``left``; one without
+    any turn is not. Steps after a truncation are not recorded.
 
-    Lines that cannot be written, as on a full disk, break no episode: they are kept, and written with the next ones or
-    by ``close``, which raises ``OSError`` if they still cannot.
+    Lines that cannot be written, as on a full disk, break no episode: they are kept, and written
+    with the next ones or by ``close``, which raises ``OSError`` if they still cannot.
 
-    - ``turns``: ``{"task", "seed", "won", "reward", "stop_reason", "beginning", "turns": [{"action", "observation",
-      "reward"}]}``; ``stop_reason`` is ``terminated``, ``truncated`` or ``left``, ``reward`` the sum, and ``won`` null
-      if the environment does not say.
-    - ``openai``, ``sharegpt``, ``trl``, ``verl``: a dialogue as trainers read it, with ``item_id``, ``env``, ``task``,
-      ``seed``, ``stop_reason``, ``won`` and ``reward``; see ``textcraft_gym.storage.trajectories``.
+    - ``turns``: ``task``, ``seed``, ``won``, ``reward``, ``stop_reason``, ``beginning`` and
+      ``turns``, each with ``action``, ``observation`` and ``reward``. ``stop_reason`` is
+      ``terminated``, ``truncated`` or ``left``, ``reward`` the sum, and ``won`` null if the
+      environment does not say.
+    - ``openai``, ``sharegpt``, ``trl``, ``verl``: a dialogue as trainers read it, with ``item_id``,
+      ``env``, ``task``, ``seed``, ``stop_reason``, ``won`` and ``reward``; see
+      ``textcraft_gym.storage.trajectories``.
 
     Args:
         env: An environment of text, its actions not numbered yet.
@@ -53,11 +56,14 @@ class TranscriptRecorder(TextWrapper):
         system: The system message of dialogues, such as the game's manual; by default none.
 
     Raises:
-        ValueError: If ``path`` is a folder or of a run, or the observations or actions are not text.
+        ValueError: If ``path`` is a folder or of a run, or the observations or actions are not
+            text.
         UnknownName: For another style.
     """
 
-    def __init__(self, env: gym.Env[str, str], path: str | Path, *, style: str = TURNS, system: str = "") -> None:
+    def __init__(
+        self, env: gym.Env[str, str], path: str | Path, *, style: str = TURNS, system: str = ""
+    ) -> None:
         if style not in STYLES:
             raise UnknownName("style", style, STYLES)
         if Path(path).is_dir():
@@ -74,7 +80,9 @@ class TranscriptRecorder(TextWrapper):
         self._over = False
         self._unwritten = b""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Begin a task and a new line of the file."""
         observation, info = self.env.reset(seed=seed, options=options)
         self._write("left")
@@ -122,7 +130,9 @@ class TranscriptRecorder(TextWrapper):
     def _append(self) -> None:
         """Write what is unwritten."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        binary: int = getattr(os, "O_BINARY", 0)  # without it Windows would end the line with two characters
+        binary: int = getattr(
+            os, "O_BINARY", 0
+        )  # without it Windows would end the line with two characters
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | binary, 0o644)
         try:
             while self._unwritten:
@@ -136,7 +146,13 @@ class TranscriptRecorder(TextWrapper):
         reward = sum(turn.reward for turn in self._turns)
         if self.style == TURNS:
             turns = [turn._asdict() for turn in self._turns]
-            about = {"task": task, "seed": seed, "won": won, "reward": reward, "stop_reason": stop_reason}
+            about = {
+                "task": task,
+                "seed": seed,
+                "won": won,
+                "reward": reward,
+                "stop_reason": stop_reason,
+            }
             return [{**about, "beginning": self._beginning, "turns": turns}]
         game = self.unwrapped
         read = [self._beginning, *(turn.observation for turn in self._turns)]
@@ -144,7 +160,10 @@ class TranscriptRecorder(TextWrapper):
             env=game.spec.id if game.spec else type(game).__name__,
             task=task,
             seed=seed,
-            turns=[(observation, turn.action) for observation, turn in zip(read, self._turns, strict=False)],
+            turns=[
+                (observation, turn.action)
+                for observation, turn in zip(read, self._turns, strict=False)
+            ],
             won=won,
             reward=reward,
             system=self.system,

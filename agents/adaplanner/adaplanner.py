@@ -1,7 +1,7 @@
 """AdaPlanner: a model writes the plan as a function with assertions, and mends it where an assertion fails.
 
-Source: Sun et al., AdaPlanner: Adaptive Planning from Feedback with Language Models, 2023; as a baseline of AutoPlan
-(Ouyang and Li, 2023).
+Source: Sun et al., AdaPlanner: Adaptive Planning from Feedback with Language Models, 2023; as a
+baseline of AutoPlan (Ouyang and Li, 2023).
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from textcraft_gym.errors import at_least
 
 EXAMPLE = "Here is an example of a task of this kind.\n\n{example}\n"
 CHECK = (
-    "Are there errors of syntax in this program? Begin with yes or no. After yes, write the whole program without them."
+    "Are there errors of syntax in this program? Begin with yes or no. "
+    "After yes, write the whole program without them."
 )
 MEND = """This program was played. What it did stays done.
 {source}
@@ -49,7 +50,9 @@ It failed, and this is why:
 Think step by step, in comments, what went wrong and how it can be done otherwise.
 Then write the whole program anew; leave the steps that were right as they are."""
 UNFINISHED = "The program was played to its end without an error, but the task is not done. What does it lack?"
-FIRST_CHANGE = "From which step on do these two programs differ? Answer with the number of that step only."
+FIRST_CHANGE = (
+    "From which step on do these two programs differ? Answer with the number of that step only."
+)
 NUMBER_TOKENS = 10
 """Maximum number of tokens of the number of a step."""
 MAX_SKILL = 2 * MAX_CHARACTERS
@@ -68,22 +71,24 @@ class _Request(NamedTuple):
 class AdaPlannerAgent:
     """Writes a function in steps, plays it step by step, and mends it from the assertion that fails.
 
-    The function is interpreted, never executed. The roles are ``planner``, who writes it, ``checker``, who looks for
-    errors of syntax before it is played, ``ask``, who answers its questions, and ``refiner``, who writes it anew and
-    says at which step to go on. In the trace each step is a node of the role ``executor``, and each refinement one of
-    the role ``refiner``. The episode is never reset.
+    The function is interpreted, never executed. The roles are ``planner``, who writes it,
+    ``checker``, who looks for errors of syntax before it is played, ``ask``, who answers its
+    questions, and ``refiner``, who writes it anew and says at which step to go on. In the trace
+    each step is a node of the role ``executor``, and each refinement one of the role ``refiner``.
+    The episode is never reset.
 
     Args:
         profile: The game to play; it must have an avatar.
         prompts: Source of the prompt ``adaplanner`` and its examples.
         tries: Maximum number of functions that are played.
-        resets: Number of tries that may go on at a later step with the variables of the one before; the others begin
-            with the first step.
+        resets: Number of tries that may go on at a later step with the variables of the one before;
+            the others begin with the first step.
         examples: Number of examples in the prompt, 0 or 1: a solved task of the same kind.
-        skills: Folder of solutions, ``<kind>.txt``, that replace the examples; the first success of each kind that has
-            none is written there. They are read as text. None for no such folder.
-        max_tokens: Maximum number of tokens of the answer to a question of the function; None, here and below, for the
-            default of ``agents.defaults``.
+        skills: Folder of solutions, ``<kind>.txt``, that replace the examples; the first success of
+            each kind that has none is written there. They are read as text. None for no such
+            folder.
+        max_tokens: Maximum number of tokens of the answer to a question of the function; None, here
+            and below, for the default of ``agents.defaults``.
         planner_tokens: Maximum number of tokens of a function.
 
     Raises:
@@ -111,11 +116,15 @@ class AdaPlannerAgent:
             raise ValueError(f"expected examples to be 0 or 1, got {examples!r}")
         prompts = prompts or Prompts()
         self.profile = profile
-        self.settings = settings_for("adaplanner", profile.name, max_tokens=max_tokens, planner_tokens=planner_tokens)
+        self.settings = settings_for(
+            "adaplanner", profile.name, max_tokens=max_tokens, planner_tokens=planner_tokens
+        )
         self.max_steps = profile.max_steps
         self.prompt = prompts.of("adaplanner", profile.name, needs=("example",))
         kinds = profile.avatar.kinds if examples else ()
-        self.examples = {kind: prompts.example("adaplanner", f"{profile.name}_{kind}") for kind in kinds}
+        self.examples = {
+            kind: prompts.example("adaplanner", f"{profile.name}_{kind}") for kind in kinds
+        }
         self.avatar: type[Avatar] = profile.avatar
         self.tries = tries
         self.resets = resets
@@ -157,11 +166,17 @@ class AdaPlannerAgent:
             source = yield from self._say(play, self._prompt(request, ""), "planner")
         with play.sub(request.task, "checker", 1):
             completion = yield from play.ask(
-                f"{_shown(source)}\n\n{CHECK}", role="checker", max_tokens=self.settings.planner_tokens
+                f"{_shown(source)}\n\n{CHECK}",
+                role="checker",
+                max_tokens=self.settings.planner_tokens,
             )
             play.note(completion.text)
         decision, _, corrected = completion.text.strip().partition("\n")
-        return source_of(corrected) if re.search(r"\byes\b", decision.lower()) and corrected else source
+        return (
+            source_of(corrected)
+            if re.search(r"\byes\b", decision.lower()) and corrected
+            else source
+        )
 
     def _refine(
         self, play: Play, request: _Request, source: str, played: Solution | None, feedback: str
@@ -190,21 +205,30 @@ class AdaPlannerAgent:
 
     def _prompt(self, request: _Request, information: str) -> str:
         return self.prompt.fill(
-            situation=request.situation, task=request.task, example=request.example, information=information
+            situation=request.situation,
+            task=request.task,
+            example=request.example,
+            information=information,
         )
 
-    def _run(self, play: Play, avatar: Avatar, solution: Solution, names: Names) -> Generator[Request, Any, None]:
+    def _run(
+        self, play: Play, avatar: Avatar, solution: Solution, names: Names
+    ) -> Generator[Request, Any, None]:
         """Play a function from the step that its variables name."""
         interpreter = Interpreter(partial(self._call, play), avatar, partial(_step, play))
         yield from interpreter.run_function(solution.program, NAME, names)
 
-    def _call(self, play: Play, name: str, arguments: list[Value]) -> Generator[Request, Any, Value]:
+    def _call(
+        self, play: Play, name: str, arguments: list[Value]
+    ) -> Generator[Request, Any, Value]:
         """Answer a question of the function."""
         if name != "ask":
             raise ProgramError(f"there is no function {name}")
         if len(arguments) != 1 or type(arguments[0]) is not str:
             raise ProgramError("ask takes one text")
-        completion = yield from play.ask(f"{arguments[0]}\nAnswer:", role="ask", max_tokens=self.settings.max_tokens)
+        completion = yield from play.ask(
+            f"{arguments[0]}\nAnswer:", role="ask", max_tokens=self.settings.max_tokens
+        )
         play.note(completion.text)
         return completion.text.strip()[:MAX_TEXT]
 

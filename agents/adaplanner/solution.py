@@ -4,7 +4,8 @@ def solution(agent, start_from=1):
     if start_from <= 1:
         print('[Step 1] take the mug')
         agent.take('mug 1', 'desk 1')
-        assert agent.holding == 'mug 1', f'Error in [Step 1]: I do not hold the mug. {agent.report()}'
+        assert agent.holding == 'mug 1', f'Error in [Step 1]: I do not hold the mug.
+        {agent.report()}'
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ def read_solution(source: str) -> Solution:
         ProgramError: If it cannot be parsed, or has no function of the form.
     """
     program = parse_program(source)
-    if not any(isinstance(statement, ast.FunctionDef) and statement.name == NAME for statement in program.body):
+    if not any(
+        isinstance(statement, ast.FunctionDef) and statement.name == NAME
+        for statement in program.body
+    ):
         raise ProgramError(f"there is no function {HEAD}")
     return Solution(source, program)
 
@@ -60,7 +64,9 @@ def step_of(node: ast.If) -> int | None:
     """Return the number of the step that an ``if start_from <= 2`` begins; None for any other condition."""
     match node.test:
         case ast.Compare(
-            left=ast.Name(id=name), ops=[ast.LtE()], comparators=[ast.Constant(value=int() as number)]
+            left=ast.Name(id=name),
+            ops=[ast.LtE()],
+            comparators=[ast.Constant(value=int() as number)],
         ) if name == START:
             return number
     return None
@@ -69,7 +75,9 @@ def step_of(node: ast.If) -> int | None:
 def title_of(node: ast.If) -> str:
     """Return the text that a step prints first, else its number in brackets."""
     match node.body[0]:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[ast.Constant(value=str() as title)])):
+        case ast.Expr(
+            value=ast.Call(func=ast.Name(id="print"), args=[ast.Constant(value=str() as title)])
+        ):
             return title
     return f"[Step {step_of(node)}]"
 

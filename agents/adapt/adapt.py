@@ -1,6 +1,7 @@
 """ADaPT: as-needed decomposition, of only those steps at which the executor fails.
 
-Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023, Algorithm 1.
+Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023,
+Algorithm 1.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ class ADaPTAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``adapt``.
-        d_max: Maximum depth of decomposition; at 1 there is no plan, and it is ReAct alone with ReAct's budget.
-        tell_planner: Whether the planner reads the report of the last successful part, such as the inventory; by
-            default, as in the paper, only the executor does, and the planner reads the situation and the task. In
-            WebShop it always reads the page in view and what failed.
-        rollback: ``replay`` to reset before each attempt and replay the steps that succeeded, so that a failed attempt
-            leaves no trace in the world; ``none`` to continue from the state after the last attempt.
-        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of a plan.
+        d_max: Maximum depth of decomposition; at 1 there is no plan, and it is ReAct alone with
+            ReAct's budget.
+        tell_planner: Whether the planner reads the report of the last successful part, such as the
+            inventory; by default, as in the paper, only the executor does, and the planner reads
+            the situation and the task. In WebShop it always reads the page in view and what failed.
+        rollback: ``replay`` to reset before each attempt and replay the steps that succeeded, so
+            that a failed attempt leaves no trace in the world; ``none`` to continue from the state
+            after the last attempt.
+        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of a
+            plan.
         planner_tokens: Maximum number of tokens of a plan.
     """
 
@@ -78,7 +82,9 @@ class ADaPTAgent:
         first = 0 if self.profile.adapt.plans_first and self.settings.d_max > 1 else 1
         return (yield from self.adapt(play, task, first, Known(situation)))
 
-    def adapt(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
+    def adapt(
+        self, play: Play, task: str, depth: int, known: Known
+    ) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
         hooks = self.profile.adapt
         at_bottom = depth == self.settings.d_max
@@ -99,7 +105,9 @@ class ADaPTAgent:
             )
             return node.outcome
 
-    def execute(self, play: Play, task: str, depth: int, known: Known) -> Generator[Request, Any, bool]:
+    def execute(
+        self, play: Play, task: str, depth: int, known: Known
+    ) -> Generator[Request, Any, bool]:
         """Attempt the task, from where the last success left the world if failures are rolled back."""
         if self.rollback == "replay" and len(play.history) > known.mark:
             yield from play.rewind(known.mark)

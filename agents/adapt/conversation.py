@@ -20,10 +20,12 @@ class Instructions:
     """What a model is told before its first turn, in each form.
 
     Attributes:
-        prompt: The paper's prompt: instructions, examples and the task, for a model that continues it.
+        prompt: The paper's prompt: instructions, examples and the task, for a model that continues
+            it.
         chat: How to reply in messages.
         tools: How to reply by calls.
-        manual: The game's commands, which stand in place of examples in lines where these are tools.
+        manual: The game's commands, which stand in place of examples in lines where these are
+            tools.
         reader: Reads the commands.
     """
 
@@ -87,12 +89,16 @@ class Talk:
         before = f" {thought}\nOK.\n>" if thought else ""
         said = f"{thought}\n{turn.action}" if thought else turn.line
         self.dialogue = self.dialogue.extended(
-            f"{before} {turn.line}\n{observation}\n>", Message("assistant", said), Message("user", observation)
+            f"{before} {turn.line}\n{observation}\n>",
+            Message("assistant", said),
+            Message("user", observation),
         )
 
     def add_calls(self, completion: Completion) -> None:
         """Add the calls of a completion, before the result of each."""
-        self.dialogue = self.dialogue.extended("", Message("assistant", completion.text, completion.tool_calls))
+        self.dialogue = self.dialogue.extended(
+            "", Message("assistant", completion.text, completion.tool_calls)
+        )
 
     def add_result(self, call: ToolCall, turn: Turn, observation: str) -> None:
         """Add the result of a call."""
@@ -120,8 +126,19 @@ def _tool(forms: list[CommandForm]) -> Tool:
     """Return the tool of one verb; what not all of its forms have is optional."""
     longest = max(forms, key=lambda form: len(form.parameters))
     shortest = min(forms, key=lambda form: len(form.parameters))
-    properties = {name: {"type": "integer" if name == "count" else "string"} for name in longest.parameters}
-    lines = [f"{form.form} - {form.description}" if form.description else form.form for form in forms]
-    required = [name for name in longest.parameters if longest is shortest or name in shortest.parameters]
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    properties = {
+        name: {"type": "integer" if name == "count" else "string"} for name in longest.parameters
+    }
+    lines = [
+        f"{form.form} - {form.description}" if form.description else form.form for form in forms
+    ]
+    required = [
+        name for name in longest.parameters if longest is shortest or name in shortest.parameters
+    ]
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
     return Tool(forms[0].name, "; ".join(lines), schema)

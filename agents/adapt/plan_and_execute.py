@@ -21,7 +21,8 @@ class PlanAndExecuteAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``plan_and_execute``.
-        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of the plan.
+        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of the
+            plan.
         planner_tokens: Maximum number of tokens of the plan.
     """
 
@@ -50,11 +51,17 @@ class PlanAndExecuteAgent:
         self.max_steps = profile.max_steps
         executor = make_executor(prompts, profile, self.settings, demonstrations, form)
         self.steps = StepExecutor(executor, profile, profile.adapt.skills(prompts))
-        self.planner = Planner(prompts.of("plan_and_execute", profile.name), self.settings.planner_tokens)
+        self.planner = Planner(
+            prompts.of("plan_and_execute", profile.name), self.settings.planner_tokens
+        )
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
         known = Known(situation)
         plan = yield from self.planner.plan(play, task, situation, "", depth=1)
-        return (yield from follow(play, plan, known, 2, lambda step: self.steps.attempt(play, step, known, depth=2)))
+        return (
+            yield from follow(
+                play, plan, known, 2, lambda step: self.steps.attempt(play, step, known, depth=2)
+            )
+        )

@@ -40,11 +40,13 @@ class Planner:
             return plan
 
 
-def follow(play: Play, plan: Plan | None, known: Known, depth: int, attempt: Attempt) -> Generator[Request, Any, bool]:
+def follow(
+    play: Play, plan: Plan | None, known: Known, depth: int, attempt: Attempt
+) -> Generator[Request, Any, bool]:
     """Attempt the steps of a plan: of ``all`` up to the first that fails, of ``any`` up to the first that succeeds.
 
-    Each part of ``any`` begins with what was known before the first. A group within a group is a node of the trace. A
-    plan of None is a failure.
+    Each part of ``any`` begins with what was known before the first. A group within a group is a
+    node of the trace. A plan of None is a failure.
     """
     if plan is None:
         return False

@@ -1,7 +1,7 @@
 """ReAct: a model that thinks aloud and acts, turn by turn.
 
-Source: Yao et al., ReAct: Synergizing Reasoning and Acting in Language Models, 2023; as the executor of ADaPT
-(Prasad et al. 2023), which also plans and retries around it.
+Source: Yao et al., ReAct: Synergizing Reasoning and Acting in Language Models, 2023; as the
+executor of ADaPT (Prasad et al. 2023), which also plans and retries around it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from textcraft_gym.agents.adapt.conversation import NO_CALL, Instructions, Talk, instructions, read_call
+from textcraft_gym.agents.adapt.conversation import (
+    NO_CALL,
+    Instructions,
+    Talk,
+    instructions,
+    read_call,
+)
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Form, Message, ToolCall
@@ -25,8 +31,8 @@ Demonstrations: TypeAlias = Literal["hybrid", "atomic", "task"]
 """The examples in an executor's prompt: of single skills and a few whole tasks, of single skills, or of whole tasks."""
 ExecutorForm: TypeAlias = Literal["line", "chat", "tools", "numbered"]
 """How an executor talks with a model: ``line`` continues the paper's prompt by an action or a thought a turn, ``chat``
-has instructions in a system message, ``tools`` has the game's commands as functions, and ``numbered`` continues the
-prompt by a thought and an action with the turn's number."""
+has instructions in a system message, ``tools`` has the game's commands as functions, and
+``numbered`` continues the prompt by a thought and an action with the turn's number."""
 
 MAX_LINE = 2000
 """Maximum number of characters of a line; the rest is cut off."""
@@ -74,10 +80,13 @@ class Executor:
     ) -> Generator[Request, Any, bool]:
         """Attempt a task and return whether the model says that it is done; False when the turns are spent.
 
-        Each turn is appended to ``lines`` at once, so that the caller has them even if the episode ends here.
+        Each turn is appended to ``lines`` at once, so that the caller has them even if the episode
+        ends here.
         """
         form = self.form or play.form
-        dialogue = self.instructions.begin(form, situation=situation, task=task, information=information)
+        dialogue = self.instructions.begin(
+            form, situation=situation, task=task, information=information
+        )
         talk = Talk(form, dialogue, temperature, sample, [] if lines is None else lines)
         with play.sub(task, "executor", depth) as node:
             node.outcome = yield from self._turns(play, talk)
@@ -97,7 +106,13 @@ class Executor:
         """Attempt a whole task up to the model's claim or the end of the episode; the arguments are ``attempt``'s."""
         try:
             claimed = yield from self.attempt(
-                play, task, situation, information, temperature=temperature, sample=sample, lines=lines
+                play,
+                task,
+                situation,
+                information,
+                temperature=temperature,
+                sample=sample,
+                lines=lines,
             )
         except EpisodeOver as over:
             return Trial(over.claim, over.won)
@@ -122,7 +137,9 @@ class Executor:
                     talk.add(turn, observation)
                 else:
                     talk.add_result(call, turn, observation)
-                dead_turns = dead_turns + 1 if observation.startswith((*self.profile.no_op, NO_CALL)) else 0
+                dead_turns = (
+                    dead_turns + 1 if observation.startswith((*self.profile.no_op, NO_CALL)) else 0
+                )
                 if dead_turns >= self.settings.patience:
                     return False
         return False
@@ -151,7 +168,14 @@ class Executor:
         """Return whether the model claims success or failure instead of acting; None if it claims neither."""
         if turn.action and turn.known and self.instructions.reader.forms:
             said, thought = turn.action.lower(), turn.thought.lower().rstrip(" .!*")
-            claimed = next((claim for claim in (COMPLETED, FAILED) if claim in said or thought.endswith(claim)), None)
+            claimed = next(
+                (
+                    claim
+                    for claim in (COMPLETED, FAILED)
+                    if claim in said or thought.endswith(claim)
+                ),
+                None,
+            )
         else:  # models also announce the end inside a thought, "think: task completed"
             said = f"{turn.thought} {turn.action} {completion.text if turn.mended else ''}".lower()
             claimed = next((claim for claim in (COMPLETED, FAILED) if claim in said), None)
@@ -177,7 +201,9 @@ class Executor:
             raise over
         return observation
 
-    def _act(self, play: Play, turn: Turn) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
+    def _act(
+        self, play: Play, turn: Turn
+    ) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
         """Play an action and return the answer, and the end of the episode if the action brought it."""
         play.replies["no_command"] += not turn.known
         try:
@@ -192,8 +218,9 @@ class Executor:
 class NumberedExecutor(Executor):
     """Attempts one task in numbered turns, each a thought and an action, as ReAct's program for questions does.
 
-    Such a turn counts as two of ``settings.turns``, and patience is without end. An action that the model leaves out
-    is asked for in a second call. When the turns are spent, the profile's action of giving up is played.
+    Such a turn counts as two of ``settings.turns``, and patience is without end. An action that the
+    model leaves out is asked for in a second call. When the turns are spent, the profile's action
+    of giving up is played.
     """
 
     def _turns(self, play: Play, talk: Talk) -> Generator[Request, Any, bool]:
@@ -211,7 +238,9 @@ class NumberedExecutor(Executor):
             play.note(thought)
             said = f"{thought}\nAction {number}: {turn.action}"
             talk.lines.append(said)
-            answer, over = yield from self._act(play, turn._replace(action=turn.action[:1].lower() + turn.action[1:]))
+            answer, over = yield from self._act(
+                play, turn._replace(action=turn.action[:1].lower() + turn.action[1:])
+            )
             # Pages of the original's wiki have the two characters where a line was broken.
             observation = f"Observation {number}: " + answer.replace("\\n", "")
             talk.lines.append(observation)
@@ -224,12 +253,16 @@ class NumberedExecutor(Executor):
             yield from play.act(self.profile.giving_up, claim=False)
         return False
 
-    def _complete(self, play: Play, talk: Talk, dialogue: Dialogue, stop: str) -> Generator[Request, Any, Completion]:
+    def _complete(
+        self, play: Play, talk: Talk, dialogue: Dialogue, stop: str
+    ) -> Generator[Request, Any, Completion]:
         return (
             yield from play.ask(
                 dialogue,
                 stop=(stop,),
-                max_tokens=self.settings.max_tokens if talk.form == "line" else self.settings.chat_tokens,
+                max_tokens=self.settings.max_tokens
+                if talk.form == "line"
+                else self.settings.chat_tokens,
                 temperature=talk.temperature,
                 sample=talk.sample,
             )
@@ -265,19 +298,25 @@ def make_executor(
 
     Raises:
         ValueError: For other demonstrations or another form than these.
-        PromptError: If the game has no such prompt; of the suite's games, ALFWorld has demonstrations of each kind, and
-            HotpotQA the numbered form.
+        PromptError: If the game has no such prompt; of the suite's games, ALFWorld has
+            demonstrations of each kind, and HotpotQA the numbered form.
     """
     if form not in (None, *get_args(ExecutorForm)):
         raise ValueError(f"expected form to be line, chat, tools or numbered, got {form!r}")
     if form == "numbered":
-        return NumberedExecutor(instructions(prompts, profile.name, "_numbered", "line"), profile, settings, "line")
+        return NumberedExecutor(
+            instructions(prompts, profile.name, "_numbered", "line"), profile, settings, "line"
+        )
     if demonstrations not in get_args(Demonstrations):
-        raise ValueError(f"expected demonstrations to be hybrid, atomic or task, got {demonstrations!r}")
+        raise ValueError(
+            f"expected demonstrations to be hybrid, atomic or task, got {demonstrations!r}"
+        )
     variant = "" if demonstrations == "hybrid" else f"_{demonstrations}"
     executor = Executor(instructions(prompts, profile.name, variant, form), profile, settings, form)
     if form == "tools" and not executor.instructions.reader.forms:
-        raise ValueError(f"the manual of {profile.name} lists no commands, which form=tools would offer as tools")
+        raise ValueError(
+            f"the manual of {profile.name} lists no commands, which form=tools would offer as tools"
+        )
     return executor
 
 
@@ -287,12 +326,14 @@ class ReActAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompt ``react``.
-        demonstrations: The examples in the prompt: ``hybrid`` for single skills and a few whole tasks, as every game
-            has, ``atomic`` for the skills alone, or ``task`` for whole tasks; ALFWorld has prompts for all three, the
-            executors of ADaPT's figure 5.
-        form: How to talk with the model (``ExecutorForm``); None for the form that suits it: ``chat`` for a model that
-            takes messages, else ``line``. HotpotQA has a prompt for ``numbered``, with whole tasks.
-        turns: Maximum number of turns, thoughts included; None, here and below, for the default of ``agents.defaults``.
+        demonstrations: The examples in the prompt: ``hybrid`` for single skills and a few whole
+            tasks, as every game has, ``atomic`` for the skills alone, or ``task`` for whole tasks;
+            ALFWorld has prompts for all three, the executors of ADaPT's figure 5.
+        form: How to talk with the model (``ExecutorForm``); None for the form that suits it:
+            ``chat`` for a model that takes messages, else ``line``. HotpotQA has a prompt for
+            ``numbered``, with whole tasks.
+        turns: Maximum number of turns, thoughts included; None, here and below, for the default of
+            ``agents.defaults``.
         patience: Consecutive no-op turns after which the attempt ends.
         max_tokens: Maximum number of tokens of one turn.
 
@@ -313,9 +354,13 @@ class ReActAgent:
         max_tokens: int | None = None,
     ) -> None:
         self.profile = profile
-        self.settings = settings_for("react", profile.name, turns=turns, patience=patience, max_tokens=max_tokens)
+        self.settings = settings_for(
+            "react", profile.name, turns=turns, patience=patience, max_tokens=max_tokens
+        )
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations, form)
+        self.executor = make_executor(
+            prompts or Prompts(), profile, self.settings, demonstrations, form
+        )
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""

@@ -1,7 +1,7 @@
 """Reflexion: after a failed trial the model writes a reflection, which later trials read.
 
-Source: Shinn et al., Reflexion: Language Agents with Verbal Reinforcement Learning, 2023; in the form of Prasad et al.
-2023.
+Source: Shinn et al., Reflexion: Language Agents with Verbal Reinforcement Learning, 2023; in the
+form of Prasad et al. 2023.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class ReflexionAgent:
         d_max: Maximum number of trials; named as in ADaPT's paper, where it equals ADaPT's depth.
         memory: Number of the latest reflections that a trial reads.
         reflection_tokens: Maximum number of tokens of a reflection.
-        trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
+        trust_claims: Whether the model's own claim of success ends the trials, too, and not only
+            the environment's.
         demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
@@ -59,7 +60,12 @@ class ReflexionAgent:
         prompts = prompts or Prompts()
         self.profile = profile
         self.settings = settings_for(
-            "reflexion", profile.name, d_max=d_max, turns=turns, patience=patience, max_tokens=max_tokens
+            "reflexion",
+            profile.name,
+            d_max=d_max,
+            turns=turns,
+            patience=patience,
+            max_tokens=max_tokens,
         )
         self.memory = memory
         self.reflection_tokens = reflection_tokens
@@ -79,7 +85,9 @@ class ReflexionAgent:
                     yield from play.reset()
                 lines: list[str] = []
                 learned = self._learned(reflections)
-                claimed, won = yield from self.executor.trial(play, task, situation, learned, lines=lines)
+                claimed, won = yield from self.executor.trial(
+                    play, task, situation, learned, lines=lines
+                )
                 if won or (self.trust_claims and claimed):
                     break
                 if trial + 1 < self.settings.d_max:
@@ -92,10 +100,14 @@ class ReflexionAgent:
 
     def _reflect(self, play: Play, task: str, prompt: str) -> Generator[Request, Any, str]:
         with play.sub(task, "reflection", 1):
-            completion = yield from play.ask(prompt, role="reflection", max_tokens=self.reflection_tokens)
+            completion = yield from play.ask(
+                prompt, role="reflection", max_tokens=self.reflection_tokens
+            )
             play.note(completion.text)
         return completion.text.strip()[:MAX_REFLECTION]
 
     def _learned(self, reflections: list[str]) -> str:
-        latest = reflections[-self.memory :] if self.memory else []  # a slice from -0 would return all of them
+        latest = (
+            reflections[-self.memory :] if self.memory else []
+        )  # a slice from -0 would return all of them
         return "\n\n".join(f"From an earlier trial: {reflection}" for reflection in latest)

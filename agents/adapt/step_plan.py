@@ -12,8 +12,8 @@ The order is parsed by recursive descent, and leniently, since models write it:
     all   = part {("AND" | "," | nothing) part}
     part  = "(" any ")" | ["Step"] number
 
-Brackets may be missing or superfluous. Steps are identified by their printed numbers; unknown numbers are skipped, and
-so are bare numbers in an order that writes ``Step`` before others.
+Brackets may be missing or superfluous. Steps are identified by their printed numbers; unknown
+numbers are skipped, and so are bare numbers in an order that writes ``Step`` before others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _STEP = re.compile(r"^[ \t>*-]*step[ \t]*([0-9]{1,6})[ \t*]*[:.)][ \t*]*(.*)$", 
 _NUMBERED = re.compile(r"^[ \t>*-]*([0-9]{1,6})[ \t*]*[.)][ \t*]+(.*)$")
 """A step of a plan none of whose lines says that it is one."""
 _ORDER = re.compile(r"^[ \t>*-]*execution[ \t]+order[ \t*]*(?::[ \t*]*(.*)|(\(.*))$", re.IGNORECASE)
-_TOKEN = re.compile(r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]*)?[0-9]{1,6}", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]*)?[0-9]{1,6}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ Plan: TypeAlias = str | Group
 def parse_plan(text: str) -> Plan | None:
     """Return the plan in a completion, or None if it has no step.
 
-    Without an order, all steps must succeed. The text after the first order is ignored. Numbered lines are steps where
-    no line says ``Step``. Never raises.
+    Without an order, all steps must succeed. The text after the first order is ignored. Numbered
+    lines are steps where no line says ``Step``. Never raises.
     """
     return _parsed(text, _STEP) or _parsed(text, _NUMBERED)
 
@@ -63,10 +65,14 @@ def _parsed(text: str, form: re.Pattern[str]) -> Plan | None:
     lines = iter(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     for line in lines:
         if found := _ORDER.match(line):
-            order = found[1] or found[2] or next(lines, "")  # the order may be on the line after its heading
+            order = (
+                found[1] or found[2] or next(lines, "")
+            )  # the order may be on the line after its heading
             break
         if (step := form.match(line)) and step[2].strip() and len(steps) < MAX_STEPS:
-            steps.setdefault(int(step[1]), step[2].strip()[:MAX_STEP_LENGTH])  # of equal numbers, the first counts
+            steps.setdefault(
+                int(step[1]), step[2].strip()[:MAX_STEP_LENGTH]
+            )  # of equal numbers, the first counts
     if not steps:
         return None
     ordered = _Order(order, steps).read() if order is not None else None
@@ -90,7 +96,9 @@ class _Order:
     def __init__(self, line: str, steps: dict[int, str]) -> None:
         self.steps = steps
         tokens = [token.upper() for token in _TOKEN.findall(line)][: 8 * MAX_STEPS]
-        if any(token.startswith("STEP") for token in tokens):  # then a bare number is a count, not a step
+        if any(
+            token.startswith("STEP") for token in tokens
+        ):  # then a bare number is a count, not a step
             tokens = [token for token in tokens if not token.isdigit()]
         self.tokens = [token.removeprefix("STEP").strip() for token in reversed(tokens)]
 

@@ -26,7 +26,9 @@ class StepExecutor:
     profile: GameProfile
     skills: tuple[Skill, ...]
 
-    def attempt(self, play: Play, task: str, known: Known, *, depth: int) -> Generator[Request, Any, bool]:
+    def attempt(
+        self, play: Play, task: str, known: Known, *, depth: int
+    ) -> Generator[Request, Any, bool]:
         """Attempt a step and return whether it succeeded."""
         report: str | None = None
         if skill := next((skill for skill in self.skills if skill.fits(task)), None):
@@ -35,7 +37,11 @@ class StepExecutor:
                 node.outcome = report is not None
         else:
             yield from self.refresh(play, known)
-            if (yield from self.executor.attempt(play, task, known.situation, known.information, depth=depth)):
+            if (
+                yield from self.executor.attempt(
+                    play, task, known.situation, known.information, depth=depth
+                )
+            ):
                 report = yield from self.profile.report(play)
         if report is None:
             known.failed.append(task)

@@ -23,7 +23,8 @@ class TryAgainAgent:
         prompts: Source of the prompt ``react``.
         d_max: Maximum number of trials; named as in the paper, where it equals ADaPT's depth.
         temperature: Temperature of the trials after the first.
-        trust_claims: Whether the model's own claim of success ends the trials, too, and not only the environment's.
+        trust_claims: Whether the model's own claim of success ends the trials, too, and not only
+            the environment's.
         demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
     """
 
@@ -46,12 +47,19 @@ class TryAgainAgent:
         true_or_false("trust_claims", trust_claims)
         self.profile = profile
         self.settings = settings_for(
-            "try_again", profile.name, d_max=d_max, turns=turns, patience=patience, max_tokens=max_tokens
+            "try_again",
+            profile.name,
+            d_max=d_max,
+            turns=turns,
+            patience=patience,
+            max_tokens=max_tokens,
         )
         self.temperature = temperature
         self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
-        self.executor = make_executor(prompts or Prompts(), profile, self.settings, demonstrations, form)
+        self.executor = make_executor(
+            prompts or Prompts(), profile, self.settings, demonstrations, form
+        )
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""

@@ -30,21 +30,25 @@ FIRST_THOUGHT_TOKENS = 1024
 class AutoPlanAgent:
     """Thinks, acts and reads, turn by turn, with a plan for the kind of task before its eyes.
 
-    Each turn has a thought and an action, and by default a formalizer, which is asked apart from the dialogue and
-    writes the action as the game takes it. What cannot be read as an action is played all the same: the game's answer
-    says so, and the turn is spent. It makes no claim but by an action that declares the task done.
+    Each turn has a thought and an action, and by default a formalizer, which is asked apart from
+    the dialogue and writes the action as the game takes it. What cannot be read as an action is
+    played all the same: the game's answer says so, and the turn is spent. It makes no claim but by
+    an action that declares the task done.
 
     Args:
         profile: The game to play.
         prompts: Source of the prompt ``autoplan``.
-        plan: A file with the plan, or a plan, which has several lines or ends with a line break; None for no plan.
+        plan: A file with the plan, or a plan, which has several lines or ends with a line break;
+            None for no plan.
         formalizer: Whether the formalizer writes the actions.
-        reflect: What to ask in the same dialogue after the end: ``none``, ``summary``, or ``full``, which adds the
-            flaws and, where there is a plan, their revision.
-        temperature: Temperature of thoughts and actions; the formalizer and the reflections are greedy.
+        reflect: What to ask in the same dialogue after the end: ``none``, ``summary``, or ``full``,
+            which adds the flaws and, where there is a plan, their revision.
+        temperature: Temperature of thoughts and actions; the formalizer and the reflections are
+            greedy.
         thought_tokens: Maximum number of tokens of a thought after the first.
         reflection_tokens: Maximum number of tokens of a reflection.
-        turns: Maximum number of actions; None, here and below, for the default of ``agents.defaults``.
+        turns: Maximum number of actions; None, here and below, for the default of
+            ``agents.defaults``.
         max_tokens: Maximum number of tokens of an action.
         planner_tokens: Maximum number of tokens of a plan, which ``optimise_plan`` asks for.
 
@@ -78,7 +82,11 @@ class AutoPlanAgent:
         prompts = prompts or Prompts()
         self.profile = profile
         self.settings = settings_for(
-            "autoplan", profile.name, turns=turns, max_tokens=max_tokens, planner_tokens=planner_tokens
+            "autoplan",
+            profile.name,
+            turns=turns,
+            max_tokens=max_tokens,
+            planner_tokens=planner_tokens,
         )
         self.wording = Wording(prompts, profile.name)
         self.reader = prompts.commands(profile.name)
@@ -95,7 +103,8 @@ class AutoPlanAgent:
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
-        # A game that states no task apart from the situation, such as a question, has that for its objective.
+        # A game that states no task apart from the situation, such as a question, has that for its
+        # objective.
         objective = (situation if task == self.profile.default_task else task)[:MAX_TEXT]
         plan = self.wording.fill("plan", plan=self.plan) + "\n" if self.plan else ""
         talk = Talk(self.wording.fill("opening", situation=situation, task=task, information=plan))
@@ -120,7 +129,9 @@ class AutoPlanAgent:
         """Play an action and hear the answer; return the end of the episode if this is it."""
         over: EpisodeOver | None = None
         try:
-            step = yield from play.act(action, claim=self.profile.claim(action) if claim is None else claim)
+            step = yield from play.act(
+                action, claim=self.profile.claim(action) if claim is None else claim
+            )
         except EpisodeOver as end:
             step, over = end.step, end
         talk.hear(step.observation)
@@ -130,26 +141,42 @@ class AutoPlanAgent:
         """Return the action after a thought."""
         question = self.wording.fill("planned_thought" if self.plan else "thought")
         bounds: dict[str, Any] = (
-            {"max_tokens": FIRST_THOUGHT_TOKENS} if is_first else {"stop": ("\n",), "max_tokens": self.thought_tokens}
+            {"max_tokens": FIRST_THOUGHT_TOKENS}
+            if is_first
+            else {"stop": ("\n",), "max_tokens": self.thought_tokens}
         )
         asked = talk.asked(question)
-        thought = yield from self._ask(play, "thought", asked, temperature=self.temperature, **bounds)
+        thought = yield from self._ask(
+            play, "thought", asked, temperature=self.temperature, **bounds
+        )
         talk.answer(question, thought)
         question = self.wording.fill("action")
         line = {"stop": ("\n",), "max_tokens": self.settings.max_tokens}
-        raw = yield from self._ask(play, "action", talk.asked(question), temperature=self.temperature, **line)
+        raw = yield from self._ask(
+            play, "action", talk.asked(question), temperature=self.temperature, **line
+        )
         turn = play.read(self.reader, raw)
         if self.formalizer:
             request = self.wording.fill("formalizer", action=turn.action)
-            turn = play.read(self.reader, (yield from self._ask(play, "formalizer", request, **line)))
+            turn = play.read(
+                self.reader, (yield from self._ask(play, "formalizer", request, **line))
+            )
         play.replies["no_command"] += not turn.known
         talk.answer(question, turn.action)
         return turn.action
 
-    def _reflect(self, play: Play, talk: Talk, objective: str, *, is_spent: bool) -> Generator[Request, Any, None]:
+    def _reflect(
+        self, play: Play, talk: Talk, objective: str, *, is_spent: bool
+    ) -> Generator[Request, Any, None]:
         """Ask the reflections in the dialogue of the episode; giving up when the turns are spent is no answer."""
         last = play.last
-        outcome = "succeeded" if last.won else "rejected" if last.terminated and not is_spent else "failed"
+        outcome = (
+            "succeeded"
+            if last.won
+            else "rejected"
+            if last.terminated and not is_spent
+            else "failed"
+        )
         talk.hear(self.wording.fill(outcome, solution=self.profile.solution(last.info)[:MAX_TEXT]))
         sections = ["summary"]
         if self.reflect == "full":
@@ -157,7 +184,9 @@ class AutoPlanAgent:
         with play.sub(objective, "reflection", 1):
             for section in sections:
                 question = self.wording.fill(section)
-                text = yield from self._ask(play, section, talk.asked(question), max_tokens=self.reflection_tokens)
+                text = yield from self._ask(
+                    play, section, talk.asked(question), max_tokens=self.reflection_tokens
+                )
                 talk.answer(question, text)
 
     def _ask(self, play: Play, role: str, prompt: str, **how: Any) -> Generator[Request, Any, str]:
@@ -187,7 +216,9 @@ class Talk:
     def asked(self, question: str) -> Dialogue:
         """Return the dialogue with a question at its end."""
         message = "\n".join([*self._heard, question])
-        return self._said.extended(f"\n{message}" if self._said else message, Message("user", message))
+        return self._said.extended(
+            f"\n{message}" if self._said else message, Message("user", message)
+        )
 
     def answer(self, question: str, text: str) -> None:
         """Add a question and the answer to it."""
@@ -214,8 +245,12 @@ def read_plan(plan: str | Path | None) -> str:
             with Path(text).open(encoding="utf-8-sig") as file:
                 text = file.read(2 * MAX_PLAN)
         except (OSError, UnicodeError) as error:
-            raise ValueError(f"the plan {text[:80]!r} cannot be read: {error}"[:MAX_ERROR]) from error
+            raise ValueError(
+                f"the plan {text[:80]!r} cannot be read: {error}"[:MAX_ERROR]
+            ) from error
     text = text.strip()
     if len(text) > MAX_PLAN:
-        raise ValueError(f"expected a plan of at most {MAX_PLAN} characters, got more in {str(plan)[:80]!r}")
+        raise ValueError(
+            f"expected a plan of at most {MAX_PLAN} characters, got more in {str(plan)[:80]!r}"
+        )
     return text

@@ -37,7 +37,9 @@ def experience(trace: Mapping[str, Any], *, won: bool) -> Experience:
         if node["role"] == "executor":
             objective = node["task"]
         elif node["role"] in ("summary", "flaws", "revision"):
-            said[node["role"]] = "\n".join(part for part in node["parts"] if isinstance(part, str))[:MAX_TEXT]
+            said[node["role"]] = "\n".join(part for part in node["parts"] if isinstance(part, str))[
+                :MAX_TEXT
+            ]
     return Experience(objective, won, **said)
 
 

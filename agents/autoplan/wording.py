@@ -38,14 +38,17 @@ class Wording:
         game: Name of the game.
 
     Raises:
-        PromptError: If there is no such prompt, or it has an unknown section, or lacks one that the default lacks, too.
+        PromptError: If there is no such prompt, or it has an unknown section, or lacks one that the
+            default lacks, too.
     """
 
     def __init__(self, prompts: Prompts, game: str) -> None:
         self._sections = {**_read(prompts, DEFAULT.name), **_read(prompts, game)}
         for name in SECTIONS:
             if name not in self._sections:
-                raise PromptError(f"autoplan/{game}.txt and autoplan/{DEFAULT.name}.txt have no section {name}")
+                raise PromptError(
+                    f"autoplan/{game}.txt and autoplan/{DEFAULT.name}.txt have no section {name}"
+                )
 
     def fill(self, section: str, **values: str) -> str:
         """Return a section with values for its placeholders; ``{game}`` is the game's own section."""
@@ -57,5 +60,10 @@ def _read(prompts: Prompts, game: str) -> Mapping[str, Template]:
     _, *parts = _HEADING.split(prompts.of("autoplan", game).text)
     for name in parts[::2]:
         if name not in SECTIONS:
-            raise PromptError(f"autoplan/{game}.txt: expected a section of {', '.join(SECTIONS)}, got {name}")
-    return {name: Template(text.rstrip("\n")) for name, text in zip(parts[::2], parts[1::2], strict=True)}
+            raise PromptError(
+                f"autoplan/{game}.txt: expected a section of {', '.join(SECTIONS)}, got {name}"
+            )
+    return {
+        name: Template(text.rstrip("\n"))
+        for name, text in zip(parts[::2], parts[1::2], strict=True)
+    }

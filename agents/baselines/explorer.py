@@ -12,8 +12,8 @@ from textcraft_gym.agents.games.alfworld.household import Household, likely, rea
 class ExplorerAgent:
     """A rule-based ALFWorld agent without a model and without privileged information.
 
-    It searches for the task's object in the likeliest places first, and handles it by rule. In a game whose task it
-    cannot parse it does nothing.
+    It searches for the task's object in the likeliest places first, and handles it by rule. In a
+    game whose task it cannot parse it does nothing.
 
     Attributes:
         games: The games that it plays.

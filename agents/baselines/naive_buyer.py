@@ -9,7 +9,8 @@ from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.games.webshop.pages import ASIN, query
 
 _INSTRUCTION = re.compile(
-    r"Instruction:\s+(?:\[SEP\] )?(.*?)\s+(?:\[SEP\] Search|\[button\] Search|\[Search\])", re.DOTALL
+    r"Instruction:\s+(?:\[SEP\] )?(.*?)\s+(?:\[SEP\] Search|\[button\] Search|\[Search\])",
+    re.DOTALL,
 )
 
 

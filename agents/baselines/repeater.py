@@ -11,8 +11,8 @@ from textcraft_gym.agents.contract.agent import Play, Routine
 class RepeaterAgent:
     """Plays the expert's first plan, each action until it neither misses nor is invalid.
 
-    In the tabletop it is the policy with the oracle's termination of the DEPS paper (Wang et al. 2023): the goals are
-    the task's own, and no planner sees what has become of the table.
+    In the tabletop it is the policy with the oracle's termination of the DEPS paper (Wang et al.
+    2023): the goals are the task's own, and no planner sees what has become of the table.
     """
 
     asks: ClassVar[bool] = False

@@ -1,10 +1,11 @@
 """The contract between an agent and the loop that runs it.
 
-An agent is a generator over one episode. It yields requests (act, ask a model, reset, keep a moment and go back to it)
-and is sent the answers: an agent that calls another writes ``yield from``, and one loop can own one environment or
-many. When the episode ends, by the environment or by a limit on steps or calls, ``EpisodeOver`` is thrown at the yield:
-let it pass, or catch it to reset for another trial or to go back. An agent keeps its state in the generator's local
-variables, never on ``self``.
+An agent is a generator over one episode. It yields requests (act, ask a model, reset, keep a moment
+and go back to it) and is sent the answers: an agent that calls another writes ``yield from``, and
+one loop can own one environment or many. When the episode ends, by the environment or by a limit on
+steps or calls, ``EpisodeOver`` is thrown at the yield: let it pass, or catch it to reset for
+another trial or to go back. An agent keeps its state in the generator's local variables, never on
+``self``.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class Act:
 
     Attributes:
         text: The action.
-        claim: The agent's claim of success if the environment ends the episode at this action, such as True for a
-            purchase; None for no claim.
+        claim: The agent's claim of success if the environment ends the episode at this action, such
+            as True for a purchase; None for no claim.
     """
 
     text: str
@@ -102,15 +103,16 @@ class Ask:
 
     Attributes:
         prompt: The text or the dialogue to continue.
-        role: Which of the run's models answers (``executor``, ``planner`` or another name), and the name under which
-            the calls are counted; the executor's model answers for roles that the run has no model for.
+        role: Which of the run's models answers (``executor``, ``planner`` or another name), and the
+            name under which the calls are counted; the executor's model answers for roles that the
+            run has no model for.
         stop: Stop sequences; the one that ends the completion is not part of it.
         max_tokens: Maximum number of tokens to write.
         temperature: Sampling temperature; 0 for the likeliest completion.
-        sample: Sample index, used where the temperature is above 0; each trial takes another. The model sees a seed
-            derived from it, the task and the episode's seed.
-        n: Number of samples, which are requested together and count as ``n`` calls. Each has its own seed; at
-            temperature 0 they are equal.
+        sample: Sample index, used where the temperature is above 0; each trial takes another. The
+            model sees a seed derived from it, the task and the episode's seed.
+        n: Number of samples, which are requested together and count as ``n`` calls. Each has its
+            own seed; at temperature 0 they are equal.
         tools: Tools that the model may call instead of writing text.
 
     Raises:
@@ -140,7 +142,8 @@ class Reset:
 class Snapshot:
     """Keep this moment of the episode; answered by a value that means something to ``Restore`` only.
 
-    It counts as no step. In an environment that cannot go back ``Unsupported``, which names it, is thrown at the yield.
+    It counts as no step. In an environment that cannot go back ``Unsupported``, which names it, is
+    thrown at the yield.
     """
 
 
@@ -164,8 +167,9 @@ class EpisodeOver(Exception):
 
     Attributes:
         step: The last step.
-        claim: The agent's claim of success at that moment: what it claimed by the action that ended the episode, else
-            True if that won, since the environment says so; None if the agent was cut off before it could say.
+        claim: The agent's claim of success at that moment: what it claimed by the action that ended
+            the episode, else True if that won, since the environment says so; None if the agent was
+            cut off before it could say.
     """
 
     def __init__(self, step: Step, claim: bool | None = None) -> None:
@@ -185,14 +189,16 @@ class Node:
 
     Attributes:
         task: The task in words.
-        role: ``agent`` for the whole episode, else the agent's own name for the part (``executor``, ``planner``).
+        role: ``agent`` for the whole episode, else the agent's own name for the part (``executor``,
+            ``planner``).
         depth: Level of decomposition, 0 for the whole.
         steps: Actions played in this part, without those of its children.
         calls: Completions asked for in this part, without those of its children.
         tokens: Tokens of these completions, as counted by the model.
-        outcome: Whether the part succeeded, according to the agent or the environment; None if it was cut short.
-        parts: The events in order: an int is an index into the episode's transcript, a str is a note of the agent (a
-            thought, a plan, a verdict), a Node is a part of this part.
+        outcome: Whether the part succeeded, according to the agent or the environment; None if it
+            was cut short.
+        parts: The events in order: an int is an index into the episode's transcript, a str is a
+            note of the agent (a thought, a plan, a verdict), a Node is a part of this part.
     """
 
     task: str
@@ -223,12 +229,15 @@ class Play:
     Attributes:
         first: First step, returned by the reset.
         seed: Seed for the agent's own randomness; derived from the task and the episode's seed.
-        history: Actions of the current trial with the steps they led to, in order; after going back, of the branch.
+        history: Actions of the current trial with the steps they led to, in order; after going
+            back, of the branch.
         node: Node of the trace that is being played.
         form: How the executor's model is best talked with.
-        reading: How a reply is read for its command: ``lenient``, or ``strict`` as the papers' programs do.
-        replies: Counts of the model's replies that could not be taken as they were: ``mended`` were read in another
-            form than asked for, ``no_command`` held none of the game's commands. The loop adds ``empty`` and ``cut``.
+        reading: How a reply is read for its command: ``lenient``, or ``strict`` as the papers'
+            programs do.
+        replies: Counts of the model's replies that could not be taken as they were: ``mended`` were
+            read in another form than asked for, ``no_command`` held none of the game's commands.
+            The loop adds ``empty`` and ``cut``.
     """
 
     first: Step
@@ -248,7 +257,8 @@ class Play:
         try:
             yield node
         except EpisodeOver as over:
-            # The claim counts for every open part; one that is cut short keeps its outcome, None if it set none.
+            # The claim counts for every open part; one that is cut short keeps its outcome, None if
+            # it set none.
             node.outcome = node.outcome if over.claim is None else over.claim
             raise
         finally:
@@ -298,7 +308,9 @@ class Play:
         tools: tuple[Tool, ...] = (),
     ) -> Generator[Request, Any, Completion]:
         """Return a model's completion of ``prompt``, which is never empty; see ``Ask`` for the arguments."""
-        completion: Completion = yield Ask(prompt, role, stop, max_tokens, temperature, sample, tools=tools)
+        completion: Completion = yield Ask(
+            prompt, role, stop, max_tokens, temperature, sample, tools=tools
+        )
         return completion
 
     def ask_many(
@@ -314,8 +326,8 @@ class Play:
     ) -> Generator[Request, Any, list[Completion]]:
         """Return ``n`` samples of a model's completion, asked for together; see ``Ask`` for the arguments.
 
-        Where the budget of calls allows fewer than ``n``, none is asked for and the episode ends. Samples may be empty,
-        but not all of several.
+        Where the budget of calls allows fewer than ``n``, none is asked for and the episode ends.
+        Samples may be empty, but not all of several.
         """
         answer = yield Ask(prompt, role, stop, max_tokens, temperature, sample, n)
         return [answer] if n == 1 else answer
@@ -341,7 +353,8 @@ class Play:
         """Keep this moment for ``restore``.
 
         Raises:
-            Unsupported: If the environment cannot go back; ``replay`` can then take the place of ``restore``.
+            Unsupported: If the environment cannot go back; ``replay`` can then take the place of
+                ``restore``.
         """
         moment: object = yield Snapshot()
         return moment
@@ -355,7 +368,8 @@ class Play:
 class Agent(Protocol):
     """Plays episodes.
 
-    An agent that asks no model may say so by an attribute ``asks = False``: then its runs name none.
+    An agent that asks no model may say so by an attribute ``asks = False``: then its runs name
+    none.
     """
 
     def episode(self, play: Play) -> Routine:

@@ -20,7 +20,8 @@ class Scene(NamedTuple):
         held: The inventory, as counts.
         inventory_text: The game's text of the inventory.
         view_text: The game's text of the surroundings.
-        distances: Steps to each source in view, the nearest first; None where the game does not tell them.
+        distances: Steps to each source in view, the nearest first; None where the game does not
+            tell them.
         sight: How the game tells distances: ``exact``, ``rough`` or ``names``.
         place: Name of the surroundings; empty for none.
     """
@@ -40,7 +41,8 @@ class Subgoal(NamedTuple):
         verb: The kind of action: ``mine``, ``craft``.
         item: The item to get or make.
         amount: Missing number of the item.
-        steps: Distance to its source in steps, as the game tells it; 0 if there is no walk or it is not told.
+        steps: Distance to its source in steps, as the game tells it; 0 if there is no walk or it is
+            not told.
         source: Source of the item in the world; empty for an item that is made.
         tool: The tool or station that is used; empty for none.
         place: Name of the surroundings in which it begins; empty for none.
@@ -60,8 +62,8 @@ class Controller(Protocol):
 
     Attributes:
         env_args: The ``gym.make`` arguments that it requires.
-        feedback: What the planner is told of a failed goal by default: ``terse``, which goal it is, or ``reason``, what
-            ``pursue`` returned as well.
+        feedback: What the planner is told of a failed goal by default: ``terse``, which goal it is,
+            or ``reason``, what ``pursue`` returned as well.
     """
 
     env_args: ClassVar[Mapping[str, Any]]

@@ -56,9 +56,11 @@ class ADaPTHooks:
     """The game-specific parts of ADaPT.
 
     Attributes:
-        skills: Makes the skills that attempt some steps instead of the executor, of Plan-and-Execute as well.
+        skills: Makes the skills that attempt some steps instead of the executor, of
+            Plan-and-Execute as well.
         brief: Returns what the planner reads besides the situation and the task; None for nothing.
-        plans_first: Whether to plan before the first attempt, at level 0, where ``d_max`` allows a plan.
+        plans_first: Whether to plan before the first attempt, at level 0, where ``d_max`` allows a
+            plan.
         atomic: Prefixes of the steps that are never decomposed.
     """
 
@@ -74,21 +76,28 @@ class GameProfile:
 
     Attributes:
         name: Name of the game, its prompts and its defaults.
-        opening: Matches the first observation, with the groups ``situation`` and, where it is stated, ``task``.
+        opening: Matches the first observation, with the groups ``situation`` and, where it is
+            stated, ``task``.
         no_op: Prefixes of the answers to actions that changed nothing.
-        final: Matches the actions by which a player declares the task done, such as a purchase; None if there are none.
+        final: Matches the actions by which a player declares the task done, such as a purchase;
+            None if there are none.
         report: Returns the report of a successful part of a plan to the parts after it.
-        reports_state: Whether the report is the state, such as the inventory, so that it is made anew after failures.
+        reports_state: Whether the report is the state, such as the inventory, so that it is made
+            anew after failures.
         default_task: The task if the opening states none.
-        max_steps: Maximum number of actions of an episode; None for the limit that the environment is registered with.
-        controller: Makes the controller that pursues the goals of DEPS's plans; None where there is none.
+        max_steps: Maximum number of actions of an episode; None for the limit that the environment
+            is registered with.
+        controller: Makes the controller that pursues the goals of DEPS's plans; None where there is
+            none.
         avatar: What the programs of AdaPlanner steer; None where there is none.
         adapt: The game-specific parts of ADaPT.
-        giving_up: Action that an executor of numbered turns plays when these are spent; empty for none.
-        dialects: Matches what is said in each dialect of the game only; empty for a game without dialects.
+        giving_up: Action that an executor of numbered turns plays when these are spent; empty for
+            none.
+        dialects: Matches what is said in each dialect of the game only; empty for a game without
+            dialects.
         partial_credit: Whether an attempt that does a part of the task is rewarded in part.
-        solution: Returns what a learner is told of the solution after a training episode, from the last info, such as
-            the answer to the question; empty for nothing.
+        solution: Returns what a learner is told of the solution after a training episode, from the
+            last info, such as the answer to the question; empty for nothing.
     """
 
     name: str
@@ -126,7 +135,9 @@ class GameProfile:
 
 DEFAULT = GameProfile(
     name="default",
-    opening=re.compile(r"(?P<situation>.*)\n\n(?:Goal|Task|Your task is to): (?P<task>[^\n]*?)\.?", re.DOTALL),
+    opening=re.compile(
+        r"(?P<situation>.*)\n\n(?:Goal|Task|Your task is to): (?P<task>[^\n]*?)\.?", re.DOTALL
+    ),
     no_op=("OK.", "Nothing happens", "Invalid"),
     report=last_turn("OK.", "Nothing happens", "Invalid"),
 )

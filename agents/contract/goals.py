@@ -5,9 +5,10 @@
     equip('shield')
     hunt({'beef': 1}) or hunt({'porkchop': 1})
 
-A line is a verb, then in brackets the items to have, the materials and the tool; or several such calls joined by
-``or``, each of which suffices. Goals are in the order of their lines; numbers in comments are ignored. Arguments may be
-named, ``null`` is ``None``, and a bare name is a string. A line of any other shape is a comment.
+A line is a verb, then in brackets the items to have, the materials and the tool; or several such
+calls joined by ``or``, each of which suffices. Goals are in the order of their lines; numbers in
+comments are ignored. Arguments may be named, ``null`` is ``None``, and a bare name is a string. A
+line of any other shape is a comment.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class Goal:
         line: The line as it was written.
         others: Alternatives to it.
         choice: The member of a kind to get; empty if a selector chose none.
-        unsaid: Counts of further items that must be held, known to the controller but not stated in the plan.
+        unsaid: Counts of further items that must be held, known to the controller but not stated in
+            the plan.
     """
 
     verb: str
@@ -91,7 +93,9 @@ def is_reached(goal: Goal, held: Mapping[str, int]) -> bool:
 def _holds_all(goal: Goal, held: Mapping[str, int]) -> bool:
     suffix = EQUIPPED if goal.verb == "equip" else ""
     # A goal without items would be reached before it is pursued.
-    return bool(goal.have) and all(has(held, name + suffix) >= count for name, count in goal.have.items())
+    return bool(goal.have) and all(
+        has(held, name + suffix) >= count for name, count in goal.have.items()
+    )
 
 
 def parse_goals(text: str) -> list[Goal]:
@@ -103,7 +107,9 @@ def parse_goals(text: str) -> list[Goal]:
 def _goal(line: str) -> Goal | None:
     first, *others = map(_call, _OR.split(_COMMENT.sub("", line)))
     found = tuple(other for other in others if other)
-    if first is None or len(found) < len(others):  # one alternative that cannot be parsed makes the line a comment
+    if first is None or len(found) < len(
+        others
+    ):  # one alternative that cannot be parsed makes the line a comment
         return None
     return replace(first, line=line, others=found)
 
@@ -118,7 +124,13 @@ def _call(line: str) -> Goal | None:
         wanted = _counts(have)
         if not found or not wanted:
             return None
-        return Goal(found[1].lower(), wanted, _counts(uses), _plain(tool) if isinstance(tool, str) else "", line)
+        return Goal(
+            found[1].lower(),
+            wanted,
+            _counts(uses),
+            _plain(tool) if isinstance(tool, str) else "",
+            line,
+        )
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
 

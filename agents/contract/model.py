@@ -1,7 +1,8 @@
 """The contract between an agent's requests and the models that answer them.
 
-A model completes a prompt. Its answer is a value that says what was written, why it ended and what it took; what keeps
-a model from answering is a ``ModelError``, whose class says what follows for the episode and the run.
+A model completes a prompt. Its answer is a value that says what was written, why it ended and what
+it took; what keeps a model from answering is a ``ModelError``, whose class says what follows for
+the episode and the run.
 """
 
 from __future__ import annotations
@@ -87,7 +88,11 @@ def _message(message: Message | Mapping[str, str]) -> Message:
 
 def prompt_text(prompt: Prompt) -> str:
     """Return a prompt as one text, for models that take no messages."""
-    return prompt if isinstance(prompt, str) else "\n\n".join(_message(message).content for message in prompt)
+    return (
+        prompt
+        if isinstance(prompt, str)
+        else "\n\n".join(_message(message).content for message in prompt)
+    )
 
 
 def prompt_messages(prompt: Prompt) -> tuple[Message, ...]:
@@ -158,7 +163,8 @@ class ModelError(RuntimeError):
     Its message shows no secret: it often repeats what a server or a library said.
 
     Attributes:
-        spent: The usage and the cost of answers that could not be used, as a completion without text; None without any.
+        spent: The usage and the cost of answers that could not be used, as a completion without
+            text; None without any.
     """
 
     spent: Completion | None = None
@@ -201,7 +207,9 @@ _OVERFLOW = re.compile(
     ),
     re.IGNORECASE,
 )
-_RATE = re.compile(r"rate.?limit|quota|throttl|please wait|per[ -]?(?:second|minute|min|hour|day)\b", re.IGNORECASE)
+_RATE = re.compile(
+    r"rate.?limit|quota|throttl|please wait|per[ -]?(?:second|minute|min|hour|day)\b", re.IGNORECASE
+)
 """Words of a server that is asked for too much at once, which may speak of too many tokens as well."""
 
 
@@ -213,13 +221,20 @@ def is_overflow(message: str) -> bool:
 class Model(Protocol):
     """Completes text. A model that is more efficient on batches is a ``BatchingModel``.
 
-    Optional attributes of a model's class tell a run how to talk with it: ``prompts``, a bundled set of prompts that it
-    is used to; ``form``, the executor's form (``Form``; ``line`` without it). A model that can call tools takes them as
-    a further argument ``tools`` and has ``takes_tools = True``.
+    Optional attributes of a model's class tell a run how to talk with it: ``prompts``, a bundled
+    set of prompts that it is used to; ``form``, the executor's form (``Form``; ``line`` without
+    it). A model that can call tools takes them as a further argument ``tools`` and has
+    ``takes_tools = True``.
     """
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
     ) -> Completion:
         """Return the completion of one request; equal arguments give equal completions, as far as the model can.
 

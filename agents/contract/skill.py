@@ -15,7 +15,8 @@ class Known:
 
     Attributes:
         situation: The first observation without the task.
-        information: Report of the last part that succeeded, or of the state in games that report it.
+        information: Report of the last part that succeeded, or of the state in games that report
+            it.
         learned: Length of the history up to and including that report.
         mark: Length of the history up to and including the last part that succeeded.
         failed: The steps that failed so far.
@@ -33,7 +34,11 @@ class Known:
 
     def forget(self, earlier: Known) -> None:
         """Go back to what was known earlier, except for what failed."""
-        self.information, self.learned, self.mark = earlier.information, earlier.learned, earlier.mark
+        self.information, self.learned, self.mark = (
+            earlier.information,
+            earlier.learned,
+            earlier.mark,
+        )
 
 
 class Skill(Protocol):

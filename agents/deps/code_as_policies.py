@@ -1,10 +1,11 @@
 """Planners that write programs: Code-as-Policies and ProgPrompt, in the forms that the paper of DEPS gives them.
 
-A program of Code-as-Policies repeats each step until the inventory has what it is for; one of ProgPrompt imports its
-actions and calls each once, or, as Singh et al. wrote it, asserts what a step needs.
+A program of Code-as-Policies repeats each step until the inventory has what it is for; one of
+ProgPrompt imports its actions and calls each once, or, as Singh et al. wrote it, asserts what a
+step needs.
 
-Source: Liang et al., Code as Policies, 2022, and Singh et al., ProgPrompt, 2022; baselines of DEPS (Wang et al. 2023,
-listings 8 and 5).
+Source: Liang et al., Code as Policies, 2022, and Singh et al., ProgPrompt, 2022; baselines of DEPS
+(Wang et al. 2023, listings 8 and 5).
 """
 
 from __future__ import annotations
@@ -51,14 +52,15 @@ class Inventory:
 class CodeAsPoliciesAgent(GoalPlanner):
     """Writes one program, whose calls pursue goals, each in a loop until the inventory has what it is for.
 
-    It is interpreted, never executed. A loop that gets nowhere ends with the game's time, the step budget or the bounds
-    of programs.
+    It is interpreted, never executed. A loop that gets nowhere ends with the game's time, the step
+    budget or the bounds of programs.
 
     Args:
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``code_as_policies``.
         temperature: Sampling temperature of the program, 0 to 2.
-        planner_tokens: Maximum number of tokens of the program; None for the default of ``agents.defaults``.
+        planner_tokens: Maximum number of tokens of the program; None for the default of
+            ``agents.defaults``.
     """
 
     name: ClassVar[str] = "code_as_policies"
@@ -109,9 +111,11 @@ class ProgPromptAgent(CodeAsPoliciesAgent):
     """Writes a program that imports its actions and calls each once, or that asserts what its steps need.
 
     Args:
-        profile, prompts, temperature, planner_tokens: As in ``CodeAsPoliciesAgent``; the prompt is ``progprompt``.
-        assertions: Whether the program has ``assert CONDITION else ACTION`` before each step that needs something, as
-            Singh et al. wrote it and DEPS did not; the prompt is ``progprompt_assertions`` then.
+        profile, prompts, temperature, planner_tokens: As in ``CodeAsPoliciesAgent``; the prompt is
+            ``progprompt``.
+        assertions: Whether the program has ``assert CONDITION else ACTION`` before each step that
+            needs something, as Singh et al. wrote it and DEPS did not; the prompt is
+            ``progprompt_assertions`` then.
     """
 
     name: ClassVar[str] = "progprompt"

@@ -1,10 +1,11 @@
 """DEPS: describe, explain, plan, select.
 
-A whole plan is written at once. Its goals are pursued one by one, the selector choosing among those that are possible.
-After a failure, the outcome is described, the model explains it, and replans with the dialogue in view.
+A whole plan is written at once. Its goals are pursued one by one, the selector choosing among those
+that are possible. After a failure, the outcome is described, the model explains it, and replans
+with the dialogue in view.
 
-Source: Wang et al., Describe, Explain, Plan and Select: Interactive Planning with Large Language Models Enables
-Open-World Multi-Task Agents, 2023.
+Source: Wang et al., Describe, Explain, Plan and Select: Interactive Planning with Large Language
+Models Enables Open-World Multi-Task Agents, 2023.
 """
 
 from __future__ import annotations
@@ -32,16 +33,19 @@ class DEPSAgent(Replanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``deps``.
         rounds: Maximum number of re-plans; None for unlimited.
-        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``; None for ``learned``
-            where a horizon was learned for the game, else ``fixed``.
+        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``;
+            None for ``learned`` where a horizon was learned for the game, else ``fixed``.
         tau: Temperature of the selector's softmax, in ticks, above 0; the paper's is 1.
-        feedback: What the description says of a failed goal: ``terse``, which one it is, so that the explanation is the
-            model's, or ``reason``, why as well; None for the default of the game's controller.
+        feedback: What the description says of a failed goal: ``terse``, which one it is, so that
+            the explanation is the model's, or ``reason``, why as well; None for the default of the
+            game's controller.
         temperature: Sampling temperature of plans and explanations, 0 to 2.
-        planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
+        planner_tokens: Maximum number of tokens of a plan; None for the default of
+            ``agents.defaults``.
 
     Raises:
-        ValueError: If a number is out of bounds, there is no such selector, or the game has no controller.
+        ValueError: If a number is out of bounds, there is no such selector, or the game has no
+            controller.
     """
 
     name: ClassVar[str] = "deps"

@@ -12,7 +12,13 @@ from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, is_reached
 from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.defaults import settings_for
-from textcraft_gym.agents.deps.selector import TAU, candidates, choose, default_selector, make_selector
+from textcraft_gym.agents.deps.selector import (
+    TAU,
+    candidates,
+    choose,
+    default_selector,
+    make_selector,
+)
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
 
@@ -29,20 +35,22 @@ class GoalPlanner:
     Args:
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``prompt_name``.
-        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``; None for the
-            default of the game.
+        selector: Strategy that picks the next goal among the possible ones, one of ``SELECTORS``;
+            None for the default of the game.
         tau: Temperature of the selector's softmax, in ticks, above 0.
-        feedback: What the planner is told of a failed goal: ``terse``, which one it is, or ``reason``, why as well;
-            None for the default of the game's controller.
+        feedback: What the planner is told of a failed goal: ``terse``, which one it is, or
+            ``reason``, why as well; None for the default of the game's controller.
         temperature: Sampling temperature of the plans, 0 to 2.
-        planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
+        planner_tokens: Maximum number of tokens of a plan; None for the default of
+            ``agents.defaults``.
 
     Attributes:
         name: The agent's name in ``agents.defaults``.
         prompt_name: The prompt that begins the dialogue.
 
     Raises:
-        ValueError: If a number is out of bounds, there is no such selector, or the game has no controller.
+        ValueError: If a number is out of bounds, there is no such selector, or the game has no
+            controller.
     """
 
     name: ClassVar[str]
@@ -68,7 +76,9 @@ class GoalPlanner:
         self.prompt = prompts.of(self.prompt_name, profile.name)
         self.controller = profile.controller(prompts)
         self.selector = make_selector(
-            selector or default_selector(self.controller, profile.name), self.controller, profile.name
+            selector or default_selector(self.controller, profile.name),
+            self.controller,
+            profile.name,
         )
         if type(tau) not in (int, float) or not 0 < tau < math.inf:
             raise ValueError(f"expected a tau above 0, got {tau!r}")
@@ -89,7 +99,12 @@ class GoalPlanner:
         return task, [Message("user", prompt)]
 
     def say(
-        self, play: Play, dialogue: list[Message], task: str, role: str = "planner", max_tokens: int | None = None
+        self,
+        play: Play,
+        dialogue: list[Message],
+        task: str,
+        role: str = "planner",
+        max_tokens: int | None = None,
     ) -> Generator[Request, Any, str]:
         """Return the model's next answer in the dialogue, and append it."""
         with play.sub(task, role, 1):
@@ -104,7 +119,9 @@ class GoalPlanner:
         dialogue.append(Message("assistant", completion.text))
         return completion.text
 
-    def select(self, play: Play, pending: Mapping[int, Goal], scene: Scene, uniform: float) -> tuple[int, Goal]:
+    def select(
+        self, play: Play, pending: Mapping[int, Goal], scene: Scene, uniform: float
+    ) -> tuple[int, Goal]:
         """Return the number of the goal to pursue next, and its chosen alternative.
 
         Args:
@@ -113,10 +130,14 @@ class GoalPlanner:
             scene: The current observation.
             uniform: A draw from [0, 1), by which the selector samples.
         """
-        alternatives = {step: self.controller.alternatives(goal, scene) for step, goal in pending.items()}
+        alternatives = {
+            step: self.controller.alternatives(goal, scene) for step, goal in pending.items()
+        }
         possible = candidates(alternatives, scene.held)
         info = play.last.info
-        return choose(possible, lambda goals: self.selector.horizons(goals, scene, info), uniform, self.tau)
+        return choose(
+            possible, lambda goals: self.selector.horizons(goals, scene, info), uniform, self.tau
+        )
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Pursue a goal, unless it is already reached, and return why it failed; None if it was reached."""

@@ -1,9 +1,11 @@
 """The learned horizon: the expected duration of a subgoal in ticks, by softmax regression over duration classes.
 
-The classes are geometric: each is longer than the one before by the same factor. The expected duration is the mean over
-the classes, weighted by their probabilities. ``examples/learn_horizons.py`` fits the weights.
+The classes are geometric: each is longer than the one before by the same factor. The expected
+duration is the mean over the classes, weighted by their probabilities.
+``examples/learn_horizons.py`` fits the weights.
 
-Source: the horizon-predictive selector of DEPS (Wang et al. 2023, section 3.3), with features from text only.
+Source: the horizon-predictive selector of DEPS (Wang et al. 2023, section 3.3), with features from
+text only.
 """
 
 from __future__ import annotations
@@ -52,14 +54,24 @@ class Horizon:
 def features(subgoal: Subgoal) -> dict[str, float]:
     """Return the features of a subgoal, by name.
 
-    A duration is walking plus work, and its class the logarithm of the sum: hence the logarithms of both, their
-    squares, and the work weighted by the proximity of the source. Where the walk begins tells something of its length
-    that a rough distance, or none, does not. The names are those of the fitted weights.
+    A duration is walking plus work, and its class the logarithm of the sum: hence the logarithms of
+    both, their squares, and the work weighted by the proximity of the source. Where the walk begins
+    tells something of its length that a rough distance, or none, does not. The names are those of
+    the fitted weights.
     """
     walk, work = math.log1p(subgoal.steps), math.log1p(subgoal.amount)
     kind = subgoal.source or subgoal.verb
-    values = {"always": 1.0, "way": walk, "way squared": walk * walk / 5, "work squared": work * work / 3}
-    values |= {"work without a way": work * math.exp(-subgoal.steps / 20), kind: 1.0, f"work of {kind}": work}
+    values = {
+        "always": 1.0,
+        "way": walk,
+        "way squared": walk * walk / 5,
+        "work squared": work * work / 3,
+    }
+    values |= {
+        "work without a way": work * math.exp(-subgoal.steps / 20),
+        kind: 1.0,
+        f"work of {kind}": work,
+    }
     if subgoal.source and subgoal.place:
         values[f"{kind} from the {subgoal.place}"] = 1.0
     if subgoal.tool and subgoal.source:
@@ -84,4 +96,6 @@ def learned_horizons(game: str) -> Mapping[str, Horizon]:
     fitted: Mapping[str, Mapping[str, list[float]]] = json.loads(
         (HORIZONS / f"{game}.json").read_text(encoding="utf-8")
     )
-    return {sight: Horizon(tuple(rows), np.array(list(rows.values()))) for sight, rows in fitted.items()}
+    return {
+        sight: Horizon(tuple(rows), np.array(list(rows.values()))) for sight, rows in fitted.items()
+    }

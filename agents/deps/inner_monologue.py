@@ -1,6 +1,7 @@
 """Inner Monologue: the model names one goal at a time; the feedback is its success, the view and the inventory.
 
-Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with Language Models, 2022; as in DEPS.
+Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with Language Models,
+2022; as in DEPS.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ class InnerMonologueAgent(GoalPlanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``inner_monologue``.
         goals: Maximum number of goals.
-        feedback: What it is told of a failed goal: ``terse``, that it failed, or ``reason``, why. It is told what was
-            seen in either case.
+        feedback: What it is told of a failed goal: ``terse``, that it failed, or ``reason``, why.
+            It is told what was seen in either case.
         temperature: Sampling temperature of the goals, 0 to 2.
-        planner_tokens: Maximum number of tokens of a goal; None for the default of ``agents.defaults``.
+        planner_tokens: Maximum number of tokens of a goal; None for the default of
+            ``agents.defaults``.
     """
 
     name: ClassVar[str] = "inner_monologue"
@@ -43,7 +45,13 @@ class InnerMonologueAgent(GoalPlanner):
         planner_tokens: int | None = None,
     ) -> None:
         at_least("goals", goals, 1)
-        super().__init__(profile, prompts, feedback=feedback, temperature=temperature, planner_tokens=planner_tokens)
+        super().__init__(
+            profile,
+            prompts,
+            feedback=feedback,
+            temperature=temperature,
+            planner_tokens=planner_tokens,
+        )
         self.goals = goals
 
     def episode(self, play: Play) -> Routine:
@@ -57,7 +65,9 @@ class InnerMonologueAgent(GoalPlanner):
             scene = yield from self.controller.look(play)
             success = "I found no step in that."
             if goal:
-                _, alternative = self.select(play, {1: goal}, scene, 0.0)  # with a single goal the draw has no effect
+                _, alternative = self.select(
+                    play, {1: goal}, scene, 0.0
+                )  # with a single goal the draw has no effect
                 reason = yield from self.pursue(play, alternative, scene)
                 success = "yes" if reason is None else reason if self.feedback == "reason" else "no"
             scene = yield from self.controller.look(play)

@@ -44,7 +44,8 @@ class Replanner(GoalPlanner, ABC):
     """Writes whole plans and replans after a failure; a subclass words the request in ``replan``.
 
     Args:
-        profile, prompts, selector, tau, feedback, temperature, planner_tokens: As in ``GoalPlanner``.
+        profile, prompts, selector, tau, feedback, temperature, planner_tokens: As in
+            ``GoalPlanner``.
         rounds: Maximum number of re-plans; None for unlimited.
 
     Raises:
@@ -97,7 +98,9 @@ class Replanner(GoalPlanner, ABC):
     ) -> Generator[Request, Any, None]:
         """Append the outcome and the request for a new plan to the dialogue."""
 
-    def execute(self, play: Play, plan: str, rng: random.Random) -> Generator[Request, Any, Progress]:
+    def execute(
+        self, play: Play, plan: str, rng: random.Random
+    ) -> Generator[Request, Any, Progress]:
         """Pursue the goals of a plan, in the selector's order, up to the first that fails."""
         progress = Progress(dict(enumerate(play.understand(self.controller.goals, plan), 1)))
         pending = dict(progress.goals)

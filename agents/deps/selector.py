@@ -1,7 +1,8 @@
 """DEPS's selector: among the goals that are possible now, prefer the one that is likely to be reached soonest.
 
-The probability of each goal is the softmax of its negative horizon, the time until it is reached. A selector returns
-horizons; ``fixed`` and ``random`` return constant ones that keep the plan's order or make all goals equally likely.
+The probability of each goal is the softmax of its negative horizon, the time until it is reached. A
+selector returns horizons; ``fixed`` and ``random`` return constant ones that keep the plan's order
+or make all goals equally likely.
 
 Source: Wang et al., Describe, Explain, Plan and Select, 2023, section 3.3.
 """
@@ -91,14 +92,17 @@ SELECTORS = ("fixed", "random", "nearest", "learned")
 
 def default_selector(controller: Controller, game: str) -> str:
     """Return DEPS's own selector where one was learned for a game, else ``fixed``."""
-    return "learned" if isinstance(controller, SubgoalController) and has_horizons(game) else "fixed"
+    return (
+        "learned" if isinstance(controller, SubgoalController) and has_horizons(game) else "fixed"
+    )
 
 
 def make_selector(name: str, controller: Controller, game: str) -> Selector:
     """Return a selector by its name.
 
     Raises:
-        ValueError: If there is none of that name, or the game's controller cannot estimate horizons.
+        ValueError: If there is none of that name, or the game's controller cannot estimate
+            horizons.
     """
     if name == "fixed":
         return FixedSelector()
@@ -107,16 +111,21 @@ def make_selector(name: str, controller: Controller, game: str) -> Selector:
     if name not in SELECTORS:
         raise ValueError(f"expected selector to be one of {', '.join(SELECTORS)}, got {name!r}")
     if not isinstance(controller, SubgoalController):
-        raise ValueError(f"nothing takes time in the game {game}: the selector is fixed or random there")
+        raise ValueError(
+            f"nothing takes time in the game {game}: the selector is fixed or random there"
+        )
     return LearnedSelector(controller, game) if name == "learned" else NearestSelector(controller)
 
 
-def candidates(pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]) -> dict[int, Sequence[Goal]]:
+def candidates(
+    pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]
+) -> dict[int, Sequence[Goal]]:
     """Return the goals that are possible now, by number, each with its possible alternatives.
 
-    An alternative is ready if its materials and tool are held, and free if it also takes nothing that is reserved for
-    another goal. Goals that are already reached take nothing and need no reserve. If no goal is reached or free, the
-    candidate is the first ready one, or else the first of all.
+    An alternative is ready if its materials and tool are held, and free if it also takes nothing
+    that is reserved for another goal. Goals that are already reached take nothing and need no
+    reserve. If no goal is reached or free, the candidate is the first ready one, or else the first
+    of all.
 
     Args:
         pending: The alternatives of each goal that is not finished.
@@ -150,7 +159,9 @@ def choose(
     """
     alternatives = [(step, goal) for step, goals in can.items() for goal in goals]
     soonest: dict[int, tuple[float, Goal]] = {}
-    for (step, goal), horizon in zip(alternatives, horizons([goal for _, goal in alternatives]), strict=True):
+    for (step, goal), horizon in zip(
+        alternatives, horizons([goal for _, goal in alternatives]), strict=True
+    ):
         # A goal counts once, by its soonest alternative, however many it has.
         if step not in soonest or horizon < soonest[step][0]:
             soonest[step] = horizon, goal
@@ -186,7 +197,9 @@ def _is_ready(goal: Goal, held: Mapping[str, int]) -> bool:
     return all(has(held, name) >= count for name, count in goal.needs.items())
 
 
-def _free(ready: Sequence[Goal], others: Sequence[Sequence[Goal]], held: Mapping[str, int]) -> list[Goal]:
+def _free(
+    ready: Sequence[Goal], others: Sequence[Sequence[Goal]], held: Mapping[str, int]
+) -> list[Goal]:
     """Return the ready alternatives that block no other goal."""
     return [goal for goal in ready if not any(_blocks(goal, other, held) for other in others)]
 
@@ -200,7 +213,8 @@ def _blocks(goal: Goal, others: Sequence[Goal], held: Mapping[str, int]) -> bool
 def _takes_reserve(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
     """Return whether enough of a material or tool is held for another goal, and no longer after this one."""
     return any(
-        has(held, name) >= count > has(held, name) - _most_used(goal, name) for name, count in other.needs.items()
+        has(held, name) >= count > has(held, name) - _most_used(goal, name)
+        for name, count in other.needs.items()
     )
 
 

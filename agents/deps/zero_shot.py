@@ -1,6 +1,7 @@
 """Zero-shot planning: one whole plan; with re-plans, a new one after a failure, which is described but not explained.
 
-Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of DEPS (Wang et al. 2023).
+Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of DEPS (Wang et al.
+2023).
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ class ZeroShotAgent(Replanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``zero_shot``.
         rounds: Maximum number of re-plans; None for unlimited.
-        feedback: What it is told of a failed goal: ``terse``, which one it is, or ``reason``, why as well; None for the
-            default of the game's controller.
+        feedback: What it is told of a failed goal: ``terse``, which one it is, or ``reason``, why
+            as well; None for the default of the game's controller.
         temperature: Sampling temperature of the plans, 0 to 2.
-        planner_tokens: Maximum number of tokens of a plan; None for the default of ``agents.defaults``.
+        planner_tokens: Maximum number of tokens of a plan; None for the default of
+            ``agents.defaults``.
     """
 
     name: ClassVar[str] = "zero_shot"
@@ -62,7 +64,8 @@ class ZeroShotAgent(Replanner):
 class ChainOfThoughtAgent(ZeroShotAgent):
     """Zero-shot planning with a prompt that has the model think aloud before it plans.
 
-    Source: Wei et al., Chain-of-Thought Prompting Elicits Reasoning in Large Language Models, 2022; as in DEPS.
+    Source: Wei et al., Chain-of-Thought Prompting Elicits Reasoning in Large Language Models, 2022;
+    as in DEPS.
     """
 
     name: ClassVar[str] = "chain_of_thought"

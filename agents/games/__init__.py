@@ -40,7 +40,8 @@ def load_profile(name: str) -> GameProfile:
     """Return the profile of a game.
 
     Args:
-        name: One of ``game_names()``, ``default`` for any other game, or ``module:name`` for a profile of your own.
+        name: One of ``game_names()``, ``default`` for any other game, or ``module:name`` for a
+            profile of your own.
 
     Raises:
         UnknownName: If there is no such game, or its module holds no such name.
@@ -54,7 +55,9 @@ def load_profile(name: str) -> GameProfile:
         name = f"{__name__}.{name}.game_profile:PROFILE"
     profile = load("game profile", name)
     if not isinstance(profile, GameProfile):
-        raise ValueError(f"game profile {name}: expected a GameProfile, got {type(profile).__name__}")
+        raise ValueError(
+            f"game profile {name}: expected a GameProfile, got {type(profile).__name__}"
+        )
     return profile
 
 

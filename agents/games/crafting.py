@@ -10,7 +10,9 @@ from textcraft_gym.agents.contract.goals import KINDS
 
 MARK = "Crafting commands:\n"
 
-_COMMAND = re.compile(r"(craft|smelt|mine|hunt|equip) ([0-9]{1,9}) (.+?)(?: using (.+?))?(?: with (.+))?")
+_COMMAND = re.compile(
+    r"(craft|smelt|mine|hunt|equip) ([0-9]{1,9}) (.+?)(?: using (.+?))?(?: with (.+))?"
+)
 _PART = re.compile(r"([0-9]{1,9}) ([^,]+)")
 _HELD = re.compile(r"\[([^\]]+)\] \(([0-9]{1,9})\)")
 
@@ -77,7 +79,8 @@ class Crafts(NamedTuple):
             return self.kinds[name]
         if " or " in name:
             return name.split(" or ")
-        # A kind without a legend, as in worlds that do not list them: its members are named after it.
+        # A kind without a legend, as in worlds that do not list them: its members are named after
+        # it.
         return [item for item in self.recipes if item.endswith(f" {name}")] if name in KINDS else []
 
 

@@ -1,7 +1,7 @@
 """Best-of-n: whole attempts, sampled one after the other from the beginning; the best is scored.
 
-Like LATS it reads the environment's reward, which ends it at the first success, and goes back; it neither judges nor
-chooses between actions.
+Like LATS it reads the environment's reward, which ends it at the first success, and goes back; it
+neither judges nor chooses between actions.
 """
 
 from __future__ import annotations

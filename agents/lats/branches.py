@@ -1,7 +1,7 @@
 """What the searches share: a tree of actions, each sampled from a model, played from its own moment, and judged.
 
-A turn is a thought and an action with the turn's number, in ReAct's form. The model's own word that the task is done,
-or cannot be done, ends a branch without being played.
+A turn is a thought and an action with the turn's number, in ReAct's form. The model's own word that
+the task is done, or cannot be done, ends a branch without being played.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Branch:
         reward: Sum of rewards from the root.
         solved: Whether the environment says that the task is done.
         ended: Whether the attempt ended here, by the environment or by the model's word.
-        terminal: Whether nothing can follow, since the attempt ended or the tree is not to grow deeper.
+        terminal: Whether nothing can follow, since the attempt ended or the tree is not to grow
+            deeper.
         moment: The moment after it, to go back to.
         children: The nodes that were expanded from it.
         simulated: The nodes that a simulation played from it, which are not searched.
@@ -104,7 +105,8 @@ class Brancher:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``lats`` and ``lats_value``.
-        settings: ``turns`` is the maximum depth of the tree, ``max_tokens`` that of a turn and of a judgement.
+        settings: ``turns`` is the maximum depth of the tree, ``max_tokens`` that of a turn and of a
+            judgement.
         temperature: Sampling temperature.
         judgements: Number of judgements of one node, whose mean is its value.
         rollback: How it goes back.
@@ -147,7 +149,9 @@ class Brancher:
         root.moment = yield from tree.keep()
         return tree
 
-    def episode(self, play: Play, search: Callable[[Tree], Generator[Request, Any, Any]]) -> Routine:
+    def episode(
+        self, play: Play, search: Callable[[Tree], Generator[Request, Any, Any]]
+    ) -> Routine:
         """Play one episode by a search, which ends where a budget is spent; return whether an attempt succeeded."""
         tree = yield from self.begin(play)
         with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as node:
@@ -189,7 +193,8 @@ class Tree:
     def grow(self, node: Branch, n: int, children: list[Branch]) -> Generator[Request, Any, None]:
         """Sample ``n`` turns at a node, and play each distinct action from there, up to one that solves the task.
 
-        The children are added to the list one by one, so that what was played is known even if a budget ends here.
+        The children are added to the list one by one, so that what was played is known even if a
+        budget ends here.
         """
         turns: dict[str, str] = {}
         for written in (yield from self._sample(node, n)):
@@ -198,10 +203,21 @@ class Tree:
             self.play.replies["no_command"] += not (action and read.known)
             if action:
                 thought = " ".join(read.thought.split())
-                turns.setdefault(action, f"Thought {node.depth + 1}: {thought}\nAction {node.depth + 1}: {action}")
+                turns.setdefault(
+                    action,
+                    f"Thought {node.depth + 1}: {thought}\nAction {node.depth + 1}: {action}",
+                )
         for action, turn in turns.items():
             if any(word in action.lower() for word in (COMPLETED, FAILED)):  # said, and not played
-                end = Branch(node, turn, action, "The attempt ends here.", node.reward, ended=True, terminal=True)
+                end = Branch(
+                    node,
+                    turn,
+                    action,
+                    "The attempt ends here.",
+                    node.reward,
+                    ended=True,
+                    terminal=True,
+                )
                 children.append(end)
             else:
                 yield from self._go_to(node)
@@ -236,7 +252,9 @@ class Tree:
         try:
             return (yield from self.play.snapshot())
         except Unsupported as refusal:
-            raise Unsupported(f"{refusal}; with rollback=replay a search plays its actions again") from refusal
+            raise Unsupported(
+                f"{refusal}; with rollback=replay a search plays its actions again"
+            ) from refusal
 
     def answer(self) -> bool:
         """Return whether the best node is solved, and write the tree into the trace with the way to it marked."""
@@ -244,7 +262,9 @@ class Tree:
         way = {self.root, *chosen.path()}
 
         def write(node: Branch, role: str) -> None:
-            with self.play.sub(describe(node), "chosen branch" if node in way else role, node.depth) as part:
+            with self.play.sub(
+                describe(node), "chosen branch" if node in way else role, node.depth
+            ) as part:
                 part.outcome = node.solved if node.terminal else None
                 for child in node.children:
                     write(child, "branch")
@@ -256,11 +276,15 @@ class Tree:
 
     def _sample(self, node: Branch, n: int) -> Generator[Request, Any, list[str]]:
         brancher = self.brancher
-        head = brancher.act_prompt.fill(situation=self.situation, task=self.task, information="\n\n".join(self.lessons))
+        head = brancher.act_prompt.fill(
+            situation=self.situation, task=self.task, information="\n\n".join(self.lessons)
+        )
         dialogue = Dialogue(head, [Message("user", head)])
         for step in node.path():
             dialogue = dialogue.extended(
-                f"\n{step.turn}\n{step.answer()}", Message("assistant", step.turn), Message("user", step.answer())
+                f"\n{step.turn}\n{step.answer()}",
+                Message("assistant", step.turn),
+                Message("user", step.answer()),
             )
         turn = node.depth + 1
         completions = yield from self.play.ask_many(
@@ -309,7 +333,9 @@ def describe(node: Branch) -> str:
     if node.parent is None:
         return f"search tree of {sum(1 for _ in node.walk()) - 1} actions, visits {node.visits}, value {node.value:.2f}"
     bound = uct(node)
-    selected = "" if node.terminal or not node.parent.visits or math.isinf(bound) else f", UCT {bound:.2f}"
+    selected = (
+        "" if node.terminal or not node.parent.visits or math.isinf(bound) else f", UCT {bound:.2f}"
+    )
     ended = f", reward {node.reward:g}" if node.terminal else ", closed" if node.closed else ""
     return f"{node.action}: visits {node.visits}, value {node.value:.2f}{selected}{ended}"
 
@@ -318,12 +344,16 @@ def uct(node: Branch) -> float:
     """Return the upper confidence bound of a node: its mean reward, and more where it was visited little."""
     if not node.visits:
         return math.inf if node.value >= 0 else node.value
-    return node.value + math.sqrt(2 * math.log(node.parent.visits if node.parent else node.visits) / node.visits)
+    return node.value + math.sqrt(
+        2 * math.log(node.parent.visits if node.parent else node.visits) / node.visits
+    )
 
 
 def best(nodes: Iterable[Branch]) -> Branch:
     """Return the node of the highest reward, the first of equal ones; a solved one before all others."""
-    return max(nodes, key=lambda node: (node.solved, node.reward if node.terminal else 0.0, node.terminal))
+    return max(
+        nodes, key=lambda node: (node.solved, node.reward if node.terminal else 0.0, node.terminal)
+    )
 
 
 def read_score(text: str) -> float:

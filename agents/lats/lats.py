@@ -1,13 +1,15 @@
 """LATS: Monte-Carlo tree search over the turns of ReAct, with a model that acts, judges and reflects.
 
-Source: Zhou et al., Language Agent Tree Search Unifies Reasoning, Acting and Planning in Language Models, 2023, with
-the numbers of its released program for WebShop. It reads the environment's reward while it searches, and goes back in
-the environment; an agent that does neither plays another game.
+Source: Zhou et al., Language Agent Tree Search Unifies Reasoning, Acting and Planning in Language
+Models, 2023, with the numbers of its released program for WebShop. It reads the environment's
+reward while it searches, and goes back in the environment; an agent that does neither plays another
+game.
 
-Three things of the release are done as its paper means them. It gives the judgements of the children that have not
-ended to the first children, so that beside one that has ended they slip to the wrong one: here each child has its own.
-It divides the mean reward of a node by its visits once more when it selects: here the mean itself is the value. And it
-takes any ``10`` in a judgement for the score: here it is the number after the word.
+Three things of the release are done as its paper means them. It gives the judgements of the
+children that have not ended to the first children, so that beside one that has ended they slip to
+the wrong one: here each child has its own. It divides the mean reward of a node by its visits once
+more when it selects: here the mean itself is the value. And it takes any ``10`` in a judgement for
+the score: here it is the number after the word.
 """
 
 from __future__ import annotations
@@ -50,9 +52,10 @@ class LATSAgent:
         judgements: Number of judgements of one node, whose mean is its value.
         temperature: Temperature of all samples and judgements.
         reflection_tokens: Maximum number of tokens of a reflection; 0 for no reflections.
-        rollback: ``snapshot`` to go back by snapshots of the environment; ``replay`` to reset it and play the actions
-            again, which are counted as steps.
-        turns: Maximum depth of the tree; None, here and below, for the default of ``agents.defaults``.
+        rollback: ``snapshot`` to go back by snapshots of the environment; ``replay`` to reset it
+            and play the actions again, which are counted as steps.
+        turns: Maximum depth of the tree; None, here and below, for the default of
+            ``agents.defaults``.
         lookahead: Maximum number of turns of a simulation.
         max_tokens: Maximum number of tokens of one turn or judgement.
 
@@ -77,13 +80,24 @@ class LATSAgent:
         lookahead: int | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        for name, number in (("iterations", iterations), ("samples", samples), ("root_samples", root_samples)):
+        for name, number in (
+            ("iterations", iterations),
+            ("samples", samples),
+            ("root_samples", root_samples),
+        ):
             at_least(name, number, 1)
         at_least("reflection_tokens", reflection_tokens, 0)
         prompts = prompts or Prompts()
-        self.settings = settings_for("lats", profile.name, turns=turns, lookahead=lookahead, max_tokens=max_tokens)
+        self.settings = settings_for(
+            "lats", profile.name, turns=turns, lookahead=lookahead, max_tokens=max_tokens
+        )
         self.brancher = Brancher(
-            profile, prompts, self.settings, temperature=temperature, judgements=judgements, rollback=rollback
+            profile,
+            prompts,
+            self.settings,
+            temperature=temperature,
+            judgements=judgements,
+            rollback=rollback,
         )
         self.reflection = prompts.of("reflexion", profile.name, needs=("transcript",))
         self.iterations = iterations
@@ -106,7 +120,9 @@ class LATSAgent:
 
     def iterate(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
         """Expand, evaluate, simulate, backpropagate and reflect once; return whether an attempt succeeded."""
-        yield from tree.grow(node, self.samples if node.parent else self.root_samples, node.children)
+        yield from tree.grow(
+            node, self.samples if node.parent else self.root_samples, node.children
+        )
         if not node.children:  # no sample was an action
             node.closed = True
             return False
@@ -114,7 +130,9 @@ class LATSAgent:
             backpropagate(node.children[-1], node.children[-1].reward)
             return True
         yield from self.evaluate(tree, node.children)
-        end, reward = yield from self.simulate(tree, max(node.children, key=lambda child: child.value))
+        end, reward = yield from self.simulate(
+            tree, max(node.children, key=lambda child: child.value)
+        )
         backpropagate(end, reward)
         if not end.solved:
             yield from self.reflect(tree, end)
@@ -197,6 +215,8 @@ def select(root: Branch) -> Branch | None:
 def backpropagate(node: Branch | None, reward: float) -> None:
     """Count a visit of a node and of all above it, and move their mean rewards towards the reward."""
     while node:
-        node.value = (node.value * node.visits + reward) / (node.visits + 1)  # a first visit drops the judgement
+        node.value = (node.value * node.visits + reward) / (
+            node.visits + 1
+        )  # a first visit drops the judgement
         node.visits += 1
         node = node.parent

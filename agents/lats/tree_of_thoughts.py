@@ -1,8 +1,8 @@
 """Tree of thoughts: the breadth-first and depth-first searches that LATS is compared with, over the same branches.
 
-Source: Yao et al., Tree of Thoughts: Deliberate Problem Solving with Large Language Models, 2023, Algorithms 1 and 2.
-It goes by the model's judgements alone, and stops at the first attempt that ends; it still goes back in the
-environment.
+Source: Yao et al., Tree of Thoughts: Deliberate Problem Solving with Large Language Models, 2023,
+Algorithms 1 and 2. It goes by the model's judgements alone, and stops at the first attempt that
+ends; it still goes back in the environment.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class TreeOfThoughtsAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``lats`` and ``lats_value``.
-        order: ``breadth`` to keep the best nodes of each depth; ``depth`` to follow the best child, and go back where
-            all are judged too low.
+        order: ``breadth`` to keep the best nodes of each depth; ``depth`` to follow the best child,
+            and go back where all are judged too low.
         samples: Number of turns that are sampled at a node.
         width: Maximum number of nodes that are kept of each depth, in breadth.
-        threshold: Judgement from 0 to 1 up to which a node is left out, in depth; by default the lowest that a judge
-            can give, as the paper leaves only what is judged impossible.
+        threshold: Judgement from 0 to 1 up to which a node is left out, in depth; by default the
+            lowest that a judge can give, as the paper leaves only what is judged impossible.
         judgements, temperature, rollback, turns, max_tokens: As in ``LATSAgent``.
 
     Raises:
@@ -60,7 +60,9 @@ class TreeOfThoughtsAgent:
         at_least("width", width, 1)
         if type(threshold) not in (int, float) or not 0 <= threshold <= 1:
             raise ValueError(f"expected a threshold from 0 to 1, got {threshold!r}")
-        self.settings = settings_for("tree_of_thoughts", profile.name, turns=turns, max_tokens=max_tokens)
+        self.settings = settings_for(
+            "tree_of_thoughts", profile.name, turns=turns, max_tokens=max_tokens
+        )
         self.brancher = Brancher(
             profile,
             prompts or Prompts(),
@@ -81,7 +83,11 @@ class TreeOfThoughtsAgent:
 
     def search(self, tree: Tree) -> Generator[Request, Any, Any]:
         """Return the search in the order that was chosen."""
-        return self.breadth_first(tree) if self.order == "breadth" else self.depth_first(tree, tree.root)
+        return (
+            self.breadth_first(tree)
+            if self.order == "breadth"
+            else self.depth_first(tree, tree.root)
+        )
 
     def breadth_first(self, tree: Tree) -> Generator[Request, Any, None]:
         """Expand the best nodes of each depth, until one ends."""

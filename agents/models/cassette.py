@@ -1,8 +1,9 @@
 """A cassette: records a model's completions in one file, and replays them without the model.
 
-The key of a completion is its whole request: model, prompt, stop sequences, tokens, temperature and sample. Completions
-are written immediately, so that an interrupted run pays for nothing twice. One that cannot be written is returned all
-the same, and the model is not asked again before it is. Secrets of the process are in neither.
+The key of a completion is its whole request: model, prompt, stop sequences, tokens, temperature and
+sample. Completions are written immediately, so that an interrupted run pays for nothing twice. One
+that cannot be written is returned all the same, and the model is not asked again before it is.
+Secrets of the process are in neither.
 """
 
 from __future__ import annotations
@@ -67,21 +68,29 @@ _log = logging.getLogger("textcraft_gym.models")
 class Cassette:
     """A model that answers from a file, and asks ``model`` for completions that the file lacks.
 
-    Threads and processes may share a file. A replayed completion costs nothing; its usage is the recorded one. What is
-    no answer, an empty text or a limit of the model, is asked for again, unless the file is all that there is.
+    Threads and processes may share a file. A replayed completion costs nothing; its usage is the
+    recorded one. What is no answer, an empty text or a limit of the model, is asked for again,
+    unless the file is all that there is.
 
     Args:
-        file: An SQLite file; created, with its folder, if it does not exist and there is a model to record.
+        file: An SQLite file; created, with its folder, if it does not exist and there is a model to
+            record.
         model: The model to record; None to replay only.
         name: Name under which completions are filed, by default the model's ``name``.
         form: Without a model, the form in which the recorded one was talked with.
 
     Raises:
-        ModelError: If the file is no cassette, cannot be written although there is a model, or there is neither.
+        ModelError: If the file is no cassette, cannot be written although there is a model, or
+            there is neither.
     """
 
     def __init__(
-        self, file: str | Path, model: Model | None = None, *, name: str | None = None, form: Form | None = None
+        self,
+        file: str | Path,
+        model: Model | None = None,
+        *,
+        name: str | None = None,
+        form: Form | None = None,
     ) -> None:
         self.name = redact(name or getattr(model, "name", None) or type(model).__name__)
         self.prompts = getattr(model, "prompts", None)
@@ -127,8 +136,8 @@ class Cassette:
         """Return the recorded completion, or the model's, which is then recorded.
 
         Raises:
-            ModelError: If it is not recorded and there is no model, or the model raises it; of the class
-                ``ModelUnavailable`` if an earlier answer could not be recorded.
+            ModelError: If it is not recorded and there is no model, or the model raises it; of the
+                class ``ModelUnavailable`` if an earlier answer could not be recorded.
         """
         asked = CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
         key, request = self._key(asked)
@@ -142,7 +151,12 @@ class Cassette:
         offered: dict[str, Any] = {"tools": tools} if tools else {}
         with self._asking(key, request):
             completion = self._model.complete(
-                prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample, **offered
+                prompt,
+                stop=stop,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                sample=sample,
+                **offered,
             )
         return self._record(key, request, completion)
 
@@ -163,7 +177,9 @@ class Cassette:
     def _complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
         keyed = [self._key(request) for request in requests]
         answers: dict[str, Completion | Exception] = {}
-        missing: dict[tuple[str, str], CompletionRequest] = {}  # equal requests of one batch are asked once
+        missing: dict[
+            tuple[str, str], CompletionRequest
+        ] = {}  # equal requests of one batch are asked once
         for (key, written), request in zip(keyed, requests, strict=True):
             recorded = self._find(key)
             if recorded:
@@ -172,35 +188,49 @@ class Cassette:
                 missing[key, written] = request
         if missing and self._model and (complete_many := batch_method(self._model)):
             self._tape.settle()
-            for (key, written), answer in zip(missing, complete_many(list(missing.values())), strict=True):
+            for (key, written), answer in zip(
+                missing, complete_many(list(missing.values())), strict=True
+            ):
                 if isinstance(answer, ModelLimit):
                     self._record_limit(key, written, answer)
-                answers[key] = answer if isinstance(answer, Exception) else self._record(key, written, answer)
+                answers[key] = (
+                    answer if isinstance(answer, Exception) else self._record(key, written, answer)
+                )
         ordered: list[Completion | Exception] = []
         for key, _ in keyed:
             answer = answers[key]
             ordered.append(answer)
             if isinstance(answer, Completion):
-                answers[key] = answer._replace(cost=0.0)  # an equal request later in the batch was not paid for
+                answers[key] = answer._replace(
+                    cost=0.0
+                )  # an equal request later in the batch was not paid for
         return ordered
 
     def _key(self, asked: CompletionRequest) -> tuple[str, str]:
         """Return the key of a request, and its JSON text."""
         prompt = asked.prompt
-        messages = prompt if isinstance(prompt, str) and not isinstance(prompt, Dialogue) else _plain(prompt)
+        messages = (
+            prompt
+            if isinstance(prompt, str) and not isinstance(prompt, Dialogue)
+            else _plain(prompt)
+        )
         bounds = [list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample]
         tools = [asdict(tool) for tool in asked.tools]
         request = json.dumps(redacted([messages, *bounds, tools] if tools else [messages, *bounds]))
-        # A completion model gets the text of a dialogue, a chat model its messages: the key covers both.
+        # A completion model gets the text of a dialogue, a chat model its messages: the key covers
+        # both.
         texts = [redact(str(asked.prompt))] if isinstance(asked.prompt, Dialogue) else []
-        return hashlib.sha256(json.dumps([self.name, request, *texts]).encode()).hexdigest(), request
+        return hashlib.sha256(
+            json.dumps([self.name, request, *texts]).encode()
+        ).hexdigest(), request
 
     @contextmanager
     def _asking(self, key: str, request: str) -> Iterator[None]:
         """Record what keeps the model from an answer, if that is its own limit.
 
         Raises:
-            ModelUnavailable: If an earlier answer still cannot be written: none is paid for that might be lost.
+            ModelUnavailable: If an earlier answer still cannot be written: none is paid for that
+                might be lost.
         """
         self._tape.settle()
         try:
@@ -212,12 +242,19 @@ class Cassette:
     def _record(self, key: str, request: str, completion: Completion) -> Completion:
         """Record a completion and return the recorded one, at the cost of this one.
 
-        Of two equal requests at the same time, the first answer is recorded and returned to both, as in a replay. An
-        empty answer is apart from those, since the next run asks again.
+        Of two equal requests at the same time, the first answer is recorded and returned to both,
+        as in a replay. An empty answer is apart from those, since the next run asks again.
         """
         try:
-            row = _Row(_apart(key) if completion.is_empty else key, self.name, request, _written(_shown(completion)))
-        except AttributeError:  # no completion: a model is foreign code, and an episode says what is wrong
+            row = _Row(
+                _apart(key) if completion.is_empty else key,
+                self.name,
+                request,
+                _written(_shown(completion)),
+            )
+        except (
+            AttributeError
+        ):  # no completion: a model is foreign code, and an episode says what is wrong
             return completion
         except (TypeError, ValueError, RecursionError) as error:
             self._tape.refuse(f"an answer cannot be written as JSON: {error}")
@@ -259,7 +296,9 @@ def _written(completion: Completion) -> str:
     """Return a completion as JSON, without its cost and its empty fields."""
     fields = completion._replace(cost=0.0, usage=dict(completion.usage))._asdict()
     default = Completion("")._asdict()
-    kept = {name: value for name, value in fields.items() if name == "text" or value != default[name]}
+    kept = {
+        name: value for name, value in fields.items() if name == "text" or value != default[name]
+    }
     return json.dumps(kept, default=float)  # a model may count in numbers of NumPy
 
 
@@ -314,14 +353,18 @@ def _check_is_cassette(file: Path) -> bool:
     if application != _APPLICATION and (application or not _has_only_completions(file)):
         raise ModelError(f"{file} is no cassette, but another SQLite file")
     if version > _FORMAT:
-        raise ModelError(f"{file} is a cassette of a later version, in format {version}: expected {_FORMAT}")
+        raise ModelError(
+            f"{file} is a cassette of a later version, in format {version}: expected {_FORMAT}"
+        )
     return application == _APPLICATION
 
 
 def _has_only_completions(file: Path) -> bool:
     """Return whether an SQLite file has the table of a cassette and no other; nothing is changed or locked."""
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?immutable=1", uri=True)) as opened:
+        with closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?immutable=1", uri=True)
+        ) as opened:
             names = opened.execute("select name from sqlite_master").fetchall()
             columns = opened.execute("select name from pragma_table_info('completions')").fetchall()
     except sqlite3.Error:
@@ -387,12 +430,15 @@ class _Tape:
             try:
                 return self._answer(key)
             except sqlite3.Error as error:
-                raise ModelError(f"{self._file} is no cassette, or cannot be read: {error}") from error
+                raise ModelError(
+                    f"{self._file} is no cassette, or cannot be read: {error}"
+                ) from error
 
     def keep(self, row: _Row) -> str:
         """Write a row unless there is one of its key, and return the answer of that key.
 
-        What was paid for is never lost to an error: where it cannot be written, it is kept until ``settle`` can.
+        What was paid for is never lost to an error: where it cannot be written, it is kept until
+        ``settle`` can.
         """
         with self._lock:
             if not self._closed and not self._unwritten:
@@ -407,7 +453,8 @@ class _Tape:
         """Write the rows that could not be written.
 
         Raises:
-            ModelError: If the tape is closed; of the class ``ModelUnavailable`` if they still cannot be written.
+            ModelError: If the tape is closed; of the class ``ModelUnavailable`` if they still
+                cannot be written.
         """
         with self._lock:
             self._check_open()
@@ -419,8 +466,12 @@ class _Tape:
                     del self._unwritten[key]
                     self._wait(_BUSY_SECONDS)
             except sqlite3.Error as error:
-                self._wait(0)  # whoever locks the file was waited for twice; the others who ask need not wait again
-                raise ModelUnavailable(f"{self._file}: an answer could not be recorded: {error}") from error
+                self._wait(
+                    0
+                )  # whoever locks the file was waited for twice; the others who ask need not wait again
+                raise ModelUnavailable(
+                    f"{self._file}: an answer could not be recorded: {error}"
+                ) from error
 
     def refuse(self, trouble: str) -> None:
         """Have ``settle`` raise from now on."""
@@ -430,8 +481,9 @@ class _Tape:
     def close(self) -> None:
         """Close the connection once no thread is using it; later uses raise a ModelError."""
         self._closed = True
-        # A thread may wait a long time for another process's lock, for which an interrupted run should not wait. Then
-        # the connection stays open, and nothing is lost but what could not be written.
+        # A thread may wait a long time for another process's lock, for which an interrupted run
+        # should not wait. Then the connection stays open, and nothing is lost but what could not be
+        # written.
         if self._lock.acquire(timeout=_CLOSING_SECONDS):
             try:
                 with suppress(sqlite3.Error):

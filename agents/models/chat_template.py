@@ -29,12 +29,18 @@ def render(source: str, messages: Sequence[Mapping[str, str]]) -> str:
     """Return the text of a dialogue, up to where the model answers.
 
     Raises:
-        Exception: If the template is broken, does more than it may, or refuses the messages: it can raise anything.
+        Exception: If the template is broken, does more than it may, or refuses the messages: it can
+            raise anything.
     """
     steps, most = _steps.set(count(1)), _most.set(STEPS + STEPS_OF_A_MESSAGE * len(messages))
     try:
         # The server itself adds what begins a text.
-        given = {"messages": messages, "add_generation_prompt": True, "bos_token": "", "eos_token": ""}
+        given = {
+            "messages": messages,
+            "add_generation_prompt": True,
+            "bos_token": "",
+            "eos_token": "",
+        }
         return compiled(source).render(given)
     finally:
         _steps.reset(steps)

@@ -14,7 +14,9 @@ MAX_PRICE = 1e12
 """Maximum price of a million tokens, with which the price of any number of tokens is finite."""
 REASONING_TOKENS = 4096
 """Tokens that are added to the limit of an answer once a model is seen to reason."""
-NO_MONEY = re.compile(r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I)
+NO_MONEY = re.compile(
+    r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I
+)
 """Finds, in an error's message or code, that an account has no money left."""
 
 
@@ -32,7 +34,9 @@ class Price:
     def __post_init__(self) -> None:
         for price in (self.prompt, self.completion):
             if not 0 <= price <= MAX_PRICE:
-                raise ValueError(f"expected a price of 0 or more, up to {MAX_PRICE:.0e}, got {price!r}"[:200])
+                raise ValueError(
+                    f"expected a price of 0 or more, up to {MAX_PRICE:.0e}, got {price!r}"[:200]
+                )
 
     def of(self, usage: Mapping[str, int]) -> float:
         """Return the price of a completion with this usage."""
@@ -44,8 +48,8 @@ class ReasoningRoom:
     """Tokens for reasoning, which are added to the limit of each answer.
 
     Args:
-        tokens: Their number; None for none, and for ``REASONING_TOKENS`` from the moment that the model is seen to
-            reason.
+        tokens: Their number; None for none, and for ``REASONING_TOKENS`` from the moment that the
+            model is seen to reason.
 
     Attributes:
         tokens: Their number now.
@@ -65,10 +69,15 @@ class ReasoningRoom:
             given: The room that its request had.
 
         Returns:
-            Whether the completion was cut off before it had a text, and another one would have more room.
+            Whether the completion was cut off before it had a text, and another one would have more
+            room.
         """
-        cut_off = completion.is_empty and completion.finish_reason == "length"  # some reason where nobody can see it
-        if self._learns and (cut_off or completion.reasoning or completion.usage.get("reasoning_tokens")):
+        cut_off = (
+            completion.is_empty and completion.finish_reason == "length"
+        )  # some reason where nobody can see it
+        if self._learns and (
+            cut_off or completion.reasoning or completion.usage.get("reasoning_tokens")
+        ):
             self.tokens = REASONING_TOKENS
         return cut_off and self.tokens > given
 
@@ -81,7 +90,9 @@ def with_costs_of(completion: Completion, spent: Collection[Completion]) -> Comp
     for earlier in spent:
         for kind, count in earlier.usage.items():
             usage[kind] = usage.get(kind, 0) + count
-    return completion._replace(usage=usage, cost=completion.cost + sum(earlier.cost for earlier in spent))
+    return completion._replace(
+        usage=usage, cost=completion.cost + sum(earlier.cost for earlier in spent)
+    )
 
 
 @contextmanager

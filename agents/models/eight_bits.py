@@ -1,7 +1,8 @@
 """A model at 8 bits a weight, with its adapter worked into it.
 
-llama.cpp computes with such weights (Q8_0) faster than with those of the default model, most of which have 4 bits and a
-minimum a block (Q4_1); and an adapter beside them costs it two more products in each layer.
+llama.cpp computes with such weights (Q8_0) faster than with those of the default model, most of
+which have 4 bits and a minimum a block (Q4_1); and an adapter beside them costs it two more
+products in each layer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textcraft_gym.agents.models.gguf import F16, F32, MAGIC, Q4_1, Q8_0, Header, Tensor, read_adapter, read_model
+from textcraft_gym.agents.models.gguf import (
+    F16,
+    F32,
+    MAGIC,
+    Q4_1,
+    Q8_0,
+    Header,
+    Tensor,
+    read_adapter,
+    read_model,
+)
 
 Floats: TypeAlias = NDArray[np.float32]
 Bytes: TypeAlias = NDArray[np.uint8]
@@ -27,7 +38,8 @@ def can_be_written(model: Header, adapter: Header | None) -> bool:
     """Return whether a model can be read and written so; others are of types that are not known here."""
     adapted = {_layer(name) for name in adapter.tensors} if adapter else set()
     return all(
-        tensor.type in (F32, F16, Q4_1, Q8_0) and (len(tensor.shape) == 1 or tensor.shape[0] % BLOCK == 0)
+        tensor.type in (F32, F16, Q4_1, Q8_0)
+        and (len(tensor.shape) == 1 or tensor.shape[0] % BLOCK == 0)
         for tensor in model.tensors.values()
     ) and all(_fits(model.tensors.get(layer), layer, adapter) for layer in adapted if adapter)
 
@@ -63,7 +75,11 @@ def dequantised(data: Bytes, tensor: Tensor) -> Floats:
     """Return a tensor's bytes as numbers, (rows, columns)."""
     shape = tensor.shape[::-1]
     if tensor.type in (F32, F16):
-        return data.view(np.float32 if tensor.type == F32 else np.float16).astype(np.float32).reshape(shape)
+        return (
+            data.view(np.float32 if tensor.type == F32 else np.float16)
+            .astype(np.float32)
+            .reshape(shape)
+        )
     blocks = data.reshape(-1, 20 if tensor.type == Q4_1 else 34)
     scales = blocks[:, :2].copy().view(np.float16).astype(np.float32)
     if tensor.type == Q8_0:
@@ -78,7 +94,9 @@ def quantised(values: Floats) -> Bytes:
     """Return numbers in blocks of a scale in half precision and whole numbers of 8 bits."""
     blocks = values.reshape(-1, BLOCK)
     scales = (np.abs(blocks).max(1, keepdims=True) / np.float32(127)).astype(np.float16)
-    inverse = np.divide(1, scales, out=np.zeros(scales.shape, np.float32), where=scales > 0, dtype=np.float32)
+    inverse = np.divide(
+        1, scales, out=np.zeros(scales.shape, np.float32), where=scales > 0, dtype=np.float32
+    )
     packed = np.empty((len(blocks), 2 + BLOCK), np.uint8)
     packed[:, :2] = scales.view(np.uint8)
     packed[:, 2:] = np.rint(blocks * inverse).clip(-127, 127).astype(np.int8).view(np.uint8)
@@ -115,7 +133,10 @@ def _fits(tensor: Tensor | None, layer: str, adapter: Header) -> bool:
     first, second = (adapter.tensors.get(f"{layer}.lora_{half}") for half in "ab")
     if not tensor or not first or not second:
         return False
-    return tensor.shape == (first.shape[0], second.shape[1]) and {first.type, second.type} <= {F32, F16}
+    return tensor.shape == (first.shape[0], second.shape[1]) and {first.type, second.type} <= {
+        F32,
+        F16,
+    }
 
 
 def _size(tensor: Tensor) -> int:

@@ -21,7 +21,19 @@ MAX_ENTRIES = 1 << 20
 MAX_DIMENSIONS = 4
 
 _UINT32, _BOOL, _STRING, _ARRAY = 4, 7, 8, 9
-_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", _BOOL: "?", 10: "Q", 11: "q", 12: "d"}
+_NUMBERS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    _BOOL: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 """Formats of ``struct`` by the id of a type of metadata."""
 
 SIZES: Mapping[str, tuple[int, int]] = {
@@ -125,8 +137,13 @@ class Header:
         """Return the memory that one token of context takes in half precision; 0 for an unusual attention."""
         heads = self.of_architecture("attention.head_count", 0)
         heads_kv = self.of_architecture("attention.head_count_kv", heads)
-        layers, width = self.of_architecture("block_count", 0), self.of_architecture("embedding_length", 0)
-        if not all(type(number) is int and number > 0 for number in (heads, heads_kv, layers, width)):
+        layers, width = (
+            self.of_architecture("block_count", 0),
+            self.of_architecture("embedding_length", 0),
+        )
+        if not all(
+            type(number) is int and number > 0 for number in (heads, heads_kv, layers, width)
+        ):
             return 0
         key = self.of_architecture("attention.key_length", width // heads)
         value = self.of_architecture("attention.value_length", width // heads)
@@ -144,7 +161,9 @@ def read_model(file: Path) -> Header:
     """
     header = read_header(file)
     if header.kind != "model" or not header.architecture or not header.shapes:
-        raise GgufError(f"holds no model but something of type {header.kind!r}, architecture {header.architecture!r}")
+        raise GgufError(
+            f"holds no model but something of type {header.kind!r}, architecture {header.architecture!r}"
+        )
     if "tokenizer.ggml.tokens" not in header.metadata:
         raise GgufError("holds a model without a vocabulary")
     if not header.of_architecture("attention.causal", True):
@@ -160,9 +179,13 @@ def _check_numbers(header: Header) -> None:
         for number in found if isinstance(found, tuple) else (found,):  # layers may have their own
             if type(number) is not int or not least <= number <= most:
                 raise GgufError(f"has a broken header: {_a(key)} of {number!r}")
-    experts, used = (header.of_architecture(key, 0) for key in ("expert_count", "expert_used_count"))
+    experts, used = (
+        header.of_architecture(key, 0) for key in ("expert_count", "expert_used_count")
+    )
     if type(experts) is type(used) is int and not min(experts, 1) <= used <= experts:
-        raise GgufError(f"has a broken header: an expert_used_count of {used!r}, of {experts!r} experts")
+        raise GgufError(
+            f"has a broken header: an expert_used_count of {used!r}, of {experts!r} experts"
+        )
     prefix = f"{header.architecture}."
     for name, value in header.metadata.items():
         key = name.removeprefix(prefix)
@@ -186,7 +209,9 @@ def read_adapter(file: Path, model: Header) -> Header:
     if header.kind != "adapter" or header.metadata.get("adapter.type") != "lora":
         raise GgufError(f"holds no LoRA adapter but something of type {header.kind!r}")
     if header.architecture != model.architecture:
-        raise GgufError(f"is an adapter for {header.architecture!r}, and the model is of {model.architecture!r}")
+        raise GgufError(
+            f"is an adapter for {header.architecture!r}, and the model is of {model.architecture!r}"
+        )
     alpha = header.metadata.get("adapter.lora.alpha", 0.0)
     if type(alpha) not in (int, float) or not math.isfinite(alpha):
         raise GgufError(f"has a broken header: an alpha of {alpha!r}")
@@ -198,7 +223,9 @@ def read_adapter(file: Path, model: Header) -> Header:
     return header
 
 
-def _check_layer(layer: str, adapter: Mapping[str, tuple[int, ...]], expected: tuple[int, ...] | None) -> None:
+def _check_layer(
+    layer: str, adapter: Mapping[str, tuple[int, ...]], expected: tuple[int, ...] | None
+) -> None:
     """Make sure that both halves of an adapted layer fit together, and into the model."""
     first, second = adapter[f"{layer}.lora_a"], adapter.get(f"{layer}.lora_b", ())
     if expected is None:
@@ -207,7 +234,9 @@ def _check_layer(layer: str, adapter: Mapping[str, tuple[int, ...]], expected: t
         raise GgufError(f"is an adapter whose halves of {layer} do not fit: {first} and {second}")
     adapted = (first[0], second[1])
     if expected not in (adapted, adapted[::-1]):  # embeddings are adapted the other way round
-        raise GgufError(f"is an adapter for another model: {layer} is {adapted} in it, and {expected} in this one")
+        raise GgufError(
+            f"is an adapter for another model: {layer} is {adapted} in it, and {expected} in this one"
+        )
 
 
 def read_header(file: Path) -> Header:
@@ -234,7 +263,9 @@ class _Reader:
     def header(self) -> Header:
         (version,) = self._numbers("I")
         if version not in VERSIONS:
-            raise GgufError(f"is of GGUF version {version}; expected {' or '.join(map(str, VERSIONS))}")
+            raise GgufError(
+                f"is of GGUF version {version}; expected {' or '.join(map(str, VERSIONS))}"
+            )
         tensors, entries = self._numbers("Q", 2)
         if max(tensors, entries) > MAX_ENTRIES:
             raise GgufError(f"has a broken header: {tensors} tensors and {entries} entries")

@@ -73,9 +73,9 @@ _FINISH: Mapping[str, FinishReason] = {
 class InspectModel:
     """A model by its name in inspect_ai, such as ``anthropic/claude-sonnet-4-5``, or one of inspect's models.
 
-    Retries, the number of connections and what a provider needs besides are inspect's own. Each request sets
-    ``PARAMETERS``: the seed where the temperature is above 0, and stop sequences but for a lone line break, with which
-    reasoning and answers begin; completions are cut at it here.
+    Retries, the number of connections and what a provider needs besides are inspect's own. Each
+    request sets ``PARAMETERS``: the seed where the temperature is above 0, and stop sequences but
+    for a lone line break, with which reasoning and answers begin; completions are cut at it here.
 
     Args:
         name: ``PROVIDER/NAME``, or a model that inspect made.
@@ -83,12 +83,14 @@ class InspectModel:
         api_key: By default the environment's.
         price: Price per million tokens; without one a completion costs nothing.
         dialogue: Whether a dialogue is sent message by message; else as one message of the user.
-        reasoning_tokens: Tokens for reasoning, added to the limit of each answer and set in inspect's config; by
-            default none, and 4,096 from the moment that the model is seen to reason.
+        reasoning_tokens: Tokens for reasoning, added to the limit of each answer and set in
+            inspect's config; by default none, and 4,096 from the moment that the model is seen to
+            reason.
         omit: Names of ``PARAMETERS`` to leave out.
         model_args: Arguments of inspect's provider.
-        config: Further fields of inspect's ``GenerateConfig``, such as ``max_connections``, ``reasoning_effort``,
-            ``top_p``, and ``attempt_timeout``, which is 300 seconds by default.
+        config: Further fields of inspect's ``GenerateConfig``, such as ``max_connections``,
+            ``reasoning_effort``, ``top_p``, and ``attempt_timeout``, which is 300 seconds by
+            default.
 
     Raises:
         ModelError: If inspect cannot make the model.
@@ -113,7 +115,9 @@ class InspectModel:
         true_or_false("dialogue", dialogue)
         _check_names("parameter of inspect to leave out", omit, PARAMETERS)
         _check_names(
-            "option of inspect", config, [field for field in GenerateConfig.model_fields if field not in PARAMETERS]
+            "option of inspect",
+            config,
+            [field for field in GenerateConfig.model_fields if field not in PARAMETERS],
         )
         self.name = str(name)
         self.price = price
@@ -121,14 +125,22 @@ class InspectModel:
         self.omit = frozenset(omit)
         self.room = ReasoningRoom(reasoning_tokens)
         self.config = GenerateConfig(
-            **{"max_retries": MAX_RETRIES, "attempt_timeout": ATTEMPT_SECONDS} if isinstance(name, str) else {},
+            **{"max_retries": MAX_RETRIES, "attempt_timeout": ATTEMPT_SECONDS}
+            if isinstance(name, str)
+            else {},
             **{} if reasoning_tokens is None else {"reasoning_tokens": reasoning_tokens},
         ).merge(GenerateConfig(**config))
-        self._model = name if isinstance(name, Inspects) else self._make(name, base_url, api_key, model_args or {})
+        self._model = (
+            name
+            if isinstance(name, Inspects)
+            else self._make(name, base_url, api_key, model_args or {})
+        )
         # The suite's own models have another one where they do not chat.
         self.form: Form = getattr(self._model.api, "form", "chat")
 
-    def _make(self, name: str, base_url: str | None, api_key: str | None, model_args: Mapping[str, Any]) -> Inspects:
+    def _make(
+        self, name: str, base_url: str | None, api_key: str | None, model_args: Mapping[str, Any]
+    ) -> Inspects:
         register(api_key or "")
         try:
             return get_model(name, base_url=base_url, api_key=api_key, **model_args)
@@ -148,8 +160,9 @@ class InspectModel:
         """Return the completion; the sample is the provider's seed where the temperature is above 0.
 
         Raises:
-            ModelError: If the provider gave none, after every retry; of the class ``ModelLimit`` if the prompt exceeds
-                the context or is refused by a filter, ``ModelUnavailable`` if no request can succeed.
+            ModelError: If the provider gave none, after every retry; of the class ``ModelLimit`` if
+                the prompt exceeds the context or is refused by a filter, ``ModelUnavailable`` if no
+                request can succeed.
         """
         request = CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
         return submit(self.complete_async(request)).result()
@@ -169,18 +182,28 @@ class InspectModel:
         """Return the options by which a new model begins with what this one has learned."""
         return {"reasoning_tokens": self.room.tokens} if self.room.tokens else {}
 
-    async def _ask(self, request: CompletionRequest, room: int, spent: list[Completion]) -> Completion:
-        turns = prompt_messages(request.prompt) if self.dialogue else (Message("user", prompt_text(request.prompt)),)
+    async def _ask(
+        self, request: CompletionRequest, room: int, spent: list[Completion]
+    ) -> Completion:
+        turns = (
+            prompt_messages(request.prompt)
+            if self.dialogue
+            else (Message("user", prompt_text(request.prompt)),)
+        )
         parameters = {
             "max_tokens": request.max_tokens + room,
             "temperature": request.temperature,
             "seed": request.sample if request.temperature > 0 else None,
             "stop_seqs": stops_to_send(request.stop) or None,
         }
-        config = GenerateConfig(**{name: value for name, value in parameters.items() if name not in self.omit})
+        config = GenerateConfig(
+            **{name: value for name, value in parameters.items() if name not in self.omit}
+        )
         try:
             output = await self._model.generate(
-                list(messages_for(turns)), [_tool(tool) for tool in request.tools], config=self.config.merge(config)
+                list(messages_for(turns)),
+                [_tool(tool) for tool in request.tools],
+                config=self.config.merge(config),
             )
         except LimitExceededError:
             raise  # of a sample of inspect, which it ends
@@ -216,10 +239,14 @@ def messages_for(turns: Collection[Message]) -> Iterator[ChatMessage]:
             yield ChatMessageSystem(content=turn.content)
         elif turn.role == "tool":
             name = names.get(turn.tool_call_id)
-            yield ChatMessageTool(content=turn.content, tool_call_id=turn.tool_call_id, function=name)
+            yield ChatMessageTool(
+                content=turn.content, tool_call_id=turn.tool_call_id, function=name
+            )
         elif turn.role == "assistant":
             names |= {call.id: call.name for call in turn.tool_calls}
-            yield ChatMessageAssistant(content=turn.content, tool_calls=list(map(_call, turn.tool_calls)) or None)
+            yield ChatMessageAssistant(
+                content=turn.content, tool_calls=list(map(_call, turn.tool_calls)) or None
+            )
         else:
             yield ChatMessageUser(content=turn.content)
 
@@ -229,7 +256,8 @@ def completion_of(output: ModelOutput, *, takes_tools: bool = False) -> Completi
 
     Args:
         output: The output.
-        takes_tools: Whether the request offered tools. A call that nobody asked for is read as text.
+        takes_tools: Whether the request offered tools. A call that nobody asked for is read as
+            text.
 
     Raises:
         ModelLimit: If the provider refused the prompt: it exceeds the context, or a filter took it.
@@ -248,14 +276,26 @@ def completion_of(output: ModelOutput, *, takes_tools: bool = False) -> Completi
         if not usage.get("completion_tokens"):
             raise ModelLimit(output.error or message.text or "no text", limit)
         return Completion("", usage, finish_reason=limit)
-    apart = "\n".join(part.reasoning for part in content if isinstance(part, ContentReasoning) and not part.redacted)
+    apart = "\n".join(
+        part.reasoning
+        for part in content
+        if isinstance(part, ContentReasoning) and not part.redacted
+    )
     inside, text = split_reasoning(message.text)
     finish_reason = _FINISH.get(stop_reason, "stop")
-    calls = tuple(ToolCall(call.id, call.function, json.dumps(call.arguments)) for call in message.tool_calls or ())
+    calls = tuple(
+        ToolCall(call.id, call.function, json.dumps(call.arguments))
+        for call in message.tool_calls or ()
+    )
     if calls and not takes_tools:
-        text, calls = text if text.strip() else "\n".join(f"{call.name}({call.arguments})" for call in calls), ()
+        text, calls = (
+            text if text.strip() else "\n".join(f"{call.name}({call.arguments})" for call in calls),
+            (),
+        )
         finish_reason = "stop" if finish_reason == "tool_calls" else finish_reason
-    return Completion(text, usage, reasoning=apart or inside, finish_reason=finish_reason, tool_calls=calls)
+    return Completion(
+        text, usage, reasoning=apart or inside, finish_reason=finish_reason, tool_calls=calls
+    )
 
 
 def _usage(usage: ModelUsage | None) -> dict[str, int]:
@@ -263,7 +303,10 @@ def _usage(usage: ModelUsage | None) -> dict[str, int]:
     if usage is None:
         return {}
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    counts = {"prompt_tokens": usage.input_tokens + cached, "completion_tokens": usage.output_tokens}
+    counts = {
+        "prompt_tokens": usage.input_tokens + cached,
+        "completion_tokens": usage.output_tokens,
+    }
     return counts | ({"reasoning_tokens": usage.reasoning_tokens} if usage.reasoning_tokens else {})
 
 
@@ -275,7 +318,9 @@ def _call(call: ToolCall) -> InspectsCall:
         arguments = None
     if isinstance(arguments, dict):
         return InspectsCall(id=call.id, function=call.name, arguments=arguments)
-    return InspectsCall(id=call.id, function=call.name, arguments={}, parse_error=f"no object: {call.arguments}")
+    return InspectsCall(
+        id=call.id, function=call.name, arguments={}, parse_error=f"no object: {call.arguments}"
+    )
 
 
 def _tool(tool: Tool) -> ToolInfo:

@@ -41,7 +41,9 @@ _CONTROL_GROUP = Path("/sys/fs/cgroup")
 LOCK = threading.RLock()
 """Held for a moment by whoever makes a server or replaces one."""
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+    os.register_at_fork(
+        before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
+    )
 
 
 class Sampling(NamedTuple):
@@ -96,7 +98,9 @@ def import_xllamacpp() -> Any:
         with _short_waits():
             return import_module("xllamacpp")
     except ImportError as error:
-        raise ModelError(f"the model local needs the package xllamacpp ({error}): {INSTALL}") from error
+        raise ModelError(
+            f"the model local needs the package xllamacpp ({error}): {INSTALL}"
+        ) from error
 
 
 def available_memory() -> int | None:
@@ -104,11 +108,19 @@ def available_memory() -> int | None:
     found = []
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        found.append(1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
-    with suppress(OSError, ValueError, StopIteration):  # of a container; not a number if it has no limit
-        limit, used = (int((_CONTROL_GROUP / f"memory.{name}").read_text("ascii")) for name in ("max", "current"))
+        found.append(
+            1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+        )
+    with suppress(
+        OSError, ValueError, StopIteration
+    ):  # of a container; not a number if it has no limit
+        limit, used = (
+            int((_CONTROL_GROUP / f"memory.{name}").read_text("ascii"))
+            for name in ("max", "current")
+        )
         lines = (_CONTROL_GROUP / "memory.stat").read_text("ascii").splitlines()
-        # Pages of files that were not read lately count as used, and are given up when memory is wanted.
+        # Pages of files that were not read lately count as used, and are given up when memory is
+        # wanted.
         idle = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
         found.append(max(0, limit - used + idle))
     return min(found, default=None)
@@ -156,7 +168,9 @@ class LlamaServer:
         outcome: SimpleQueue[list[Completion] | Exception] = SimpleQueue()
         try:
             # In a thread of its own, since an interrupt cannot end a call of llama.cpp.
-            threading.Thread(target=_ask, args=(self._state, prompts, sampling, outcome), daemon=True).start()
+            threading.Thread(
+                target=_ask, args=(self._state, prompts, sampling, outcome), daemon=True
+            ).start()
             answer = _wait(outcome)
         except BaseException:
             self.close()
@@ -217,7 +231,8 @@ def _load(options: ServerOptions) -> Any:
 def _start(options: ServerOptions) -> Any:
     if not options.eight_bits:
         return _serve(options, options.files)
-    # Written anew each time, which takes about a second, so that no copies of old adapters are left behind.
+    # Written anew each time, which takes about a second, so that no copies of old adapters are left
+    # behind.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         file = Path(folder) / options.files.weights.name
         write_eight_bits(*options.files, file)
@@ -239,7 +254,8 @@ def _serve(options: ServerOptions, files: Files) -> Any:
     params.cache_ram_mib = CACHE_MIB
     params.fit_params = params.warmup = False
     params.verbosity = -1  # nothing on stderr
-    # It also listens on a port, which only this machine reaches, and no one there can use without the key.
+    # It also listens on a port, which only this machine reaches, and no one there can use without
+    # the key.
     params.hostnames = ["127.0.0.1"]
     params.api_keys = [secrets.token_hex()]
     params.ui = params.endpoint_slots = params.endpoint_props = False
@@ -249,17 +265,26 @@ def _serve(options: ServerOptions, files: Files) -> Any:
 def _wait(outcome: SimpleQueue[list[Completion] | Exception]) -> list[Completion] | Exception:
     while True:
         with suppress(Empty):
-            return outcome.get(timeout=_WAIT_SECONDS)  # a wait without end cannot be interrupted on Windows
+            return outcome.get(
+                timeout=_WAIT_SECONDS
+            )  # a wait without end cannot be interrupted on Windows
 
 
 def _ask(
-    state: _State, prompts: Sequence[str], sampling: Sampling, outcome: SimpleQueue[list[Completion] | Exception]
+    state: _State,
+    prompts: Sequence[str],
+    sampling: Sampling,
+    outcome: SimpleQueue[list[Completion] | Exception],
 ) -> None:
     """Put the completions, or the error, into ``outcome``."""
     state.idle.clear()
     try:
         answer: list[Completion] | Exception = _completions(state, prompts, sampling)
-    except (AttributeError, KeyError, TypeError) as error:  # a native module has no stable interface
+    except (
+        AttributeError,
+        KeyError,
+        TypeError,
+    ) as error:  # a native module has no stable interface
         message = f"this needs another version of xllamacpp than the installed {version('xllamacpp')}: {error!r}"
         answer = ModelError(message)
         answer.__cause__ = error
@@ -289,7 +314,8 @@ def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> l
         if not state.native:
             state.native.append(_load(state.options))
         try:
-            # Streamed, and with the progress in reading the prompts: at each chunk it can be stopped.
+            # Streamed, and with the progress in reading the prompts: at each chunk it can be
+            # stopped.
             state.native[0].handle_completions(_body(prompts, sampling), collect)
         except RuntimeError as error:
             raise Refused({"message": str(error)}) from error
@@ -297,11 +323,14 @@ def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> l
         raise ModelError("the model is closed")
     if errors or len(usages) < len(prompts):
         raise Refused(errors[0] if errors else {"message": "there is no answer"})
-    return [Completion("".join(written), _counts(usages[index])) for index, written in enumerate(texts)]
+    return [
+        Completion("".join(written), _counts(usages[index])) for index, written in enumerate(texts)
+    ]
 
 
 def _body(prompts: Sequence[str], sampling: Sampling) -> dict[str, Any]:
-    # The whole distribution at a temperature; without one its maximum, which need not be sorted for.
+    # The whole distribution at a temperature; without one its maximum, which need not be sorted
+    # for.
     greedy = sampling.temperature <= 0
     chosen = {"samplers": ["top_k"], "top_k": 1} if greedy else {"samplers": ["temperature"]}
     return {
@@ -325,13 +354,16 @@ def _counts(usage: Mapping[str, Any]) -> dict[str, int]:
 def _end(state: _State) -> None:
     """Stop what is computed, and free the memory."""
     if state.pid != os.getpid():
-        # A forked process has the server without its threads; its destructor would wait for them forever.
+        # A forked process has the server without its threads; its destructor would wait for them
+        # forever.
         for native in state.native:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(native))
         return
     state.closing.set()
     interrupts: list[KeyboardInterrupt] = []
-    while not state.idle.is_set():  # a thread that is still in llama.cpp would crash the process at its end
+    while (
+        not state.idle.is_set()
+    ):  # a thread that is still in llama.cpp would crash the process at its end
         try:
             state.idle.wait(_WAIT_SECONDS)
         except KeyboardInterrupt as interrupt:  # the wait is short, and is not to be left

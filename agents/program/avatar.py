@@ -33,14 +33,16 @@ class Method(NamedTuple):
     @property
     def arity(self) -> int:
         """The number of arguments."""
-        return len(set(_PLACE.findall(self.command))) if self.parameters is None else self.parameters
+        return (
+            len(set(_PLACE.findall(self.command))) if self.parameters is None else self.parameters
+        )
 
 
 class Avatar:
     """The player of one episode as its program sees it: methods, and attributes that can be read.
 
-    A subclass has the methods of a game in a table; one with attributes keeps its belief up to date in ``read``, from
-    the answers alone.
+    A subclass has the methods of a game in a table; one with attributes keeps its belief up to date
+    in ``read``, from the answers alone.
 
     Args:
         play: The episode.
@@ -99,7 +101,11 @@ class Avatar:
         lines = ["The last actions and their answers:"]
         for action, step in self.play.history[-REPORTED:]:
             lines += [action, step.observation.strip()]
-        lines += [f"agent.{name}: {value!r}" for name, value in self.attributes().items() if type(value) is not list]
+        lines += [
+            f"agent.{name}: {value!r}"
+            for name, value in self.attributes().items()
+            if type(value) is not list
+        ]
         return "\n".join(lines)[:MAX_TEXT]
 
 

@@ -1,11 +1,12 @@
 """Programs that models write, interpreted node by node within an allow-list and never executed.
 
-Allowed are integers, texts, f-strings without formats and flat lists, variables, arithmetic, comparisons, ``and``,
-``or``, ``not``, ``if``, ``for``, ``while``, ``assert`` with a message, ``pass``, ``break``, ``continue``, ``return``
-and functions, whose parameters may have defaults. There are no subscripts and no built-in functions but ``range``,
-``min``, ``max``, ``len``, ``print``, which prints nothing, and ``literal_eval``. A call of any other name is an action.
-Nothing is imported: ``from actions import ...`` does nothing, and is allowed only where the caller says so. Only the
-objects that the caller gives have attributes, such as ``agent``.
+Allowed are integers, texts, f-strings without formats and flat lists, variables, arithmetic,
+comparisons, ``and``, ``or``, ``not``, ``if``, ``for``, ``while``, ``assert`` with a message,
+``pass``, ``break``, ``continue``, ``return`` and functions, whose parameters may have defaults.
+There are no subscripts and no built-in functions but ``range``, ``min``, ``max``, ``len``,
+``print``, which prints nothing, and ``literal_eval``. A call of any other name is an action.
+Nothing is imported: ``from actions import ...`` does nothing, and is allowed only where the caller
+says so. Only the objects that the caller gives have attributes, such as ``agent``.
 """
 
 from __future__ import annotations
@@ -119,28 +120,34 @@ class Interpreter:
         """Run a program, then its functions without parameters that nothing calls.
 
         Raises:
-            ProgramError: If it uses something that is not allowed, an assertion fails, or it exceeds a bound.
+            ProgramError: If it uses something that is not allowed, an assertion fails, or it
+                exceeds a bound.
         """
         with suppress(_Return, _Break, _Continue):
             yield from self._block(program.body, {})
             calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
             called = {function.id for function in calls if isinstance(function, ast.Name)}
             # A copy, since running a function may define others.
-            for name, function in list(self.functions.items()):  # models define plan() and forget to call it
+            for name, function in list(
+                self.functions.items()
+            ):  # models define plan() and forget to call it
                 if name not in called and not function.parameters:
                     yield from self._enter(function, {})
 
-    def run_function(self, program: ast.Module, name: str, names: Names) -> Generator[Request, Any, Value]:
+    def run_function(
+        self, program: ast.Module, name: str, names: Names
+    ) -> Generator[Request, Any, Value]:
         """Run one function of a program and nothing else at its top level, and return its value.
 
         Args:
             program: The program.
             name: The function.
-            names: Its variables at the start, the arguments among them; it changes this table, so that the caller has
-                its variables even if it breaks off.
+            names: Its variables at the start, the arguments among them; it changes this table, so
+                that the caller has its variables even if it breaks off.
 
         Raises:
-            ProgramError: As for ``run``, also if there is no such function or an argument is missing.
+            ProgramError: As for ``run``, also if there is no such function or an argument is
+                missing.
         """
         for statement in program.body:
             if isinstance(statement, ast.FunctionDef):
@@ -202,9 +209,13 @@ class Interpreter:
                 raise ProgramError(f"the assertion {_source(node.test)} failed")
             raise ProgramError(formatted((yield from self._value(node.msg, names))))
 
-    def _assign(self, node: ast.Assign | ast.AugAssign, names: Names) -> Generator[Request, Any, None]:
+    def _assign(
+        self, node: ast.Assign | ast.AugAssign, names: Names
+    ) -> Generator[Request, Any, None]:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        if not isinstance(target, ast.Name) or (isinstance(node, ast.Assign) and len(node.targets) > 1):
+        if not isinstance(target, ast.Name) or (
+            isinstance(node, ast.Assign) and len(node.targets) > 1
+        ):
             raise ProgramError("only a name can be assigned to")
         value = yield from self._value(node.value, names)
         if isinstance(node, ast.AugAssign):
@@ -241,7 +252,9 @@ class Interpreter:
             self.depth -= 1
 
     def _evaluate(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
-        if isinstance(node, ast.Constant) and (node.value is None or type(node.value) in (int, str, bool)):
+        if isinstance(node, ast.Constant) and (
+            node.value is None or type(node.value) in (int, str, bool)
+        ):
             return bounded(node.value)
         if isinstance(node, ast.Name):
             return self._name(node.id, names)
@@ -338,7 +351,11 @@ class Interpreter:
 
     def _arguments(self, node: ast.Call, names: Names) -> Generator[Request, Any, list[Value]]:
         """Return the arguments in the order in which they are written, those with names last."""
-        return (yield from self._values([*node.args, *(keyword.value for keyword in node.keywords)], names))
+        return (
+            yield from self._values(
+                [*node.args, *(keyword.value for keyword in node.keywords)], names
+            )
+        )
 
     def _call_own(
         self, function: Function, arguments: list[Value], called: list[str]
@@ -348,7 +365,9 @@ class Interpreter:
         plain = len(arguments) - len(called)
         given = [*parameters[:plain], *called]
         if plain > len(parameters) or len({*given}) < len(given) or not {*given} <= {*parameters}:
-            raise ProgramError(f"{function.node.name} takes {', '.join(parameters) or 'no arguments'}")
+            raise ProgramError(
+                f"{function.node.name} takes {', '.join(parameters) or 'no arguments'}"
+            )
         names = {**function.defaults, **dict(zip(given, arguments, strict=True))}
         if missing := [parameter for parameter in parameters if parameter not in names]:
             raise ProgramError(f"{function.node.name} needs {', '.join(missing)}")
@@ -397,7 +416,9 @@ class Interpreter:
         """Count the characters and items that an operation makes, or is about to go through."""
         self.work += sum(map(size, values))
         if self.work > MAX_WORK:
-            raise ProgramError(f"the program goes through more than {MAX_WORK} characters and items")
+            raise ProgramError(
+                f"the program goes through more than {MAX_WORK} characters and items"
+            )
 
     def _descend(self) -> None:
         self.depth += 1

@@ -28,8 +28,8 @@ def parse_program(text: str, *, checks: bool = False) -> ast.Module:
 
     Args:
         text: The completion.
-        checks: Whether ``assert CONDITION else ACTION`` on a line, as ProgPrompt writes it, plays the action if the
-            condition fails.
+        checks: Whether ``assert CONDITION else ACTION`` on a line, as ProgPrompt writes it, plays
+            the action if the condition fails.
 
     Raises:
         ProgramError: If it is too long or cannot be parsed.

@@ -33,7 +33,10 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.Not: operator.not_, ast.USub: operator.neg}
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.Not: operator.not_,
+    ast.USub: operator.neg,
+}
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -55,7 +58,8 @@ def bounded(value: Value) -> Value:
     if type(value) is list:
         if len(value) > MAX_ITEMS:
             raise ProgramError("a list is too long")
-        # A list that holds another twice, which holds another twice, and so on, takes exponential time to compare.
+        # A list that holds another twice, which holds another twice, and so on, takes exponential
+        # time to compare.
         if any(type(item) is list for item in value):
             raise ProgramError("a list cannot contain a list")
         for item in value:
@@ -135,7 +139,9 @@ def _literal(node: ast.expr) -> Value:
     match node:
         case ast.Constant(value=value):
             return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)) if type(number) is int:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as number)) if (
+            type(number) is int
+        ):
             return -number
         case ast.List(elts=nodes) | ast.Tuple(elts=nodes):
             if any(isinstance(item, (ast.List, ast.Tuple)) for item in nodes):  # before it recurses

@@ -1,12 +1,13 @@
 """Prompt templates, in files ``<agent>/<game>.txt``: bundled sets of them, which a user's folder can replace.
 
-The set ``standard``, whose files are here, instructs a model and shows it examples. ``short``, in the folder of that
-name, says no more than what is the case, for a model that was trained on it. What a set or a folder lacks is taken from
-``standard``.
+The set ``standard``, whose files are here, instructs a model and shows it examples. ``short``, in
+the folder of that name, says no more than what is the case, for a model that was trained on it.
+What a set or a folder lacks is taken from ``standard``.
 
-A template is sent verbatim except for the placeholders ``{situation}``, ``{task}`` and ``{information}`` (in a
-reflection also ``{transcript}``). A line with only a placeholder is dropped if its value is empty. In a game that has
-dialects a line may begin with ``[dialect 0.3] ``: then it is part of the prompt in that dialect only.
+A template is sent verbatim except for the placeholders ``{situation}``, ``{task}`` and
+``{information}`` (in a reflection also ``{transcript}``). A line with only a placeholder is dropped
+if its value is empty. In a game that has dialects a line may begin with ``[dialect 0.3] ``: then it
+is part of the prompt in that dialect only.
 """
 
 from __future__ import annotations
@@ -60,9 +61,11 @@ class Prompts:
     """A source of prompts: a bundled set, or a folder that replaces some of the standard ones.
 
     Args:
-        source: The name of a set in ``SETS``, or a folder with a file ``<agent>/<game>.txt`` for every prompt that it
-            replaces (``./short`` for a folder with the name of a set); None for the standard set.
-        dialect: The dialect of the game; None, or one that a prompt does not mark, for the first that it marks.
+        source: The name of a set in ``SETS``, or a folder with a file ``<agent>/<game>.txt`` for
+            every prompt that it replaces (``./short`` for a folder with the name of a set); None
+            for the standard set.
+        dialect: The dialect of the game; None, or one that a prompt does not mark, for the first
+            that it marks.
 
     Attributes:
         folder: The folder; None for a bundled set.
@@ -78,7 +81,9 @@ class Prompts:
         name = STANDARD if source is None else str(source)
         self.folder = None if name in SETS else Path(name)
         if self.folder is not None and not self.folder.is_dir():
-            raise PromptError(f"{name} is no folder of prompts, and no bundled set: {', '.join(SETS)}")
+            raise PromptError(
+                f"{name} is no folder of prompts, and no bundled set: {', '.join(SETS)}"
+            )
         self._set = name if name in SETS else STANDARD
         self.read: dict[str, str] = {}
         self.replaced: set[str] = set()
@@ -110,11 +115,14 @@ class Prompts:
     def commands(self, game: str) -> CommandReader:
         """Return the reader of a game's commands, whose forms its manual lists; a game without one has no forms.
 
-        A bundled manual is not counted among the prompts that were read, since no model reads it so.
+        A bundled manual is not counted among the prompts that were read, since no model reads it
+        so.
         """
         own = self.folder / f"chat/{game}.txt" if self.folder else None
         try:
-            text = self.manual(game) if own and own.is_file() else self._bundled("chat", f"{game}.txt")
+            text = (
+                self.manual(game) if own and own.is_file() else self._bundled("chat", f"{game}.txt")
+            )
         except PromptError:
             return CommandReader()
         return CommandReader(manual_forms(_in_dialect(text, self.dialect)))
@@ -132,7 +140,10 @@ class Prompts:
         own = self.folder / path if self.folder else None
         if own and own.is_file():
             self.replaced.add(path)
-            where, text = str(own), own.read_text(encoding="utf-8-sig")  # some editors begin with a mark
+            where, text = (
+                str(own),
+                own.read_text(encoding="utf-8-sig"),
+            )  # some editors begin with a mark
         else:
             where, text = path, self._bundled(folder, f"{name}.txt")
         for needed in needs:
@@ -148,7 +159,9 @@ class Prompts:
             bundled = folder / agent / file
             if bundled.is_file():
                 return bundled.read_text(encoding="utf-8")
-        raise PromptError(f"there is no prompt {agent}/{file}: put one into a folder and name that with --prompts")
+        raise PromptError(
+            f"there is no prompt {agent}/{file}: put one into a folder and name that with --prompts"
+        )
 
     @property
     def sha256(self) -> str:

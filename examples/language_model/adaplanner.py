@@ -1,7 +1,7 @@
 """Training examples of AdaPlanner in ALFWorld, in the short prompts that it sends.
 
-A household's function, and what it was mended to, are about its situation; the questions of functions and about them
-stand alone.
+A household's function, and what it was mended to, are about its situation; the questions of
+functions and about them stand alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,13 @@ def household(env: gym.Env[str, str], task: str, rng: random.Random) -> Episode:
 
 def play(episode: Episode) -> Record:
     """Return an episode of AdaPlanner."""
-    return record(episode.env, AdaPlannerAgent(ALFWORLD, Prompts("short")), episode.task, episode.player, ROLES)
+    return record(
+        episode.env,
+        AdaPlannerAgent(ALFWORLD, Prompts("short")),
+        episode.task,
+        episode.player,
+        ROLES,
+    )
 
 
 def examples(seed: int) -> Iterator[Example]:
@@ -57,5 +63,9 @@ def examples(seed: int) -> Iterator[Example]:
         yield from packed(episode.situation, dialogues(episode.situation, exchanges), rng)
         for exchange in exchanges:
             is_short = len(exchange.text) <= LONGEST_ALONE
-            if is_short and not exchange.prompt.startswith(episode.situation) and rng.random() < ALONE:
+            if (
+                is_short
+                and not exchange.prompt.startswith(episode.situation)
+                and rng.random() < ALONE
+            ):
                 yield alone(exchange)

@@ -18,10 +18,13 @@ DATA = "textcraft_gym.data_sha256"
 """The key under which an adapter's file names its training data: the digest in the header of the packed file."""
 
 
-def write_adapter(weights: Mapping[str, torch.Tensor], file: Path, data_sha256: str | None = None) -> None:
+def write_adapter(
+    weights: Mapping[str, torch.Tensor], file: Path, data_sha256: str | None = None
+) -> None:
     """Write a network's factors to a GGUF file, in half precision.
 
-    The rows of the second factor of queries and keys stand by halves of each head here, and by pairs in llama.cpp.
+    The rows of the second factor of queries and keys stand by halves of each head here, and by
+    pairs in llama.cpp.
 
     Args:
         weights: The factors, by their names.
@@ -54,7 +57,8 @@ def read_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> dict[str, t
         file: The GGUF file.
 
     Raises:
-        ValueError: If the file is none, or lacks a factor of that name and shape, or has another alpha.
+        ValueError: If the file is none, or lacks a factor of that name and shape, or has another
+            alpha.
         OSError: If it cannot be read.
     """
     reader = gguf.GGUFReader(file)
@@ -66,7 +70,9 @@ def read_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> dict[str, t
     for name, weight in weights.items():
         stored = _stored(name)
         if stored not in tensors or tensors[stored].shape != weight.shape:
-            raise ValueError(f"an adapter of another model, without a {stored} of {tuple(weight.shape)}")
+            raise ValueError(
+                f"an adapter of another model, without a {stored} of {tuple(weight.shape)}"
+            )
         array = tensors[stored].astype(np.float32)
         read[name] = torch.from_numpy(by_halves(array, HEAD_WIDTH) if _is_rotated(name) else array)
     return read

@@ -1,7 +1,8 @@
 """Training examples of AutoPlan in HotpotQA and ALFWorld, in the short prompts that it sends.
 
-It plays with a plan that has some of the lines of a whole one, or with none, and is asked for reflections; a plan anew
-is made of what two or three episodes told. Some actions are in the player's own words, for the formalizer.
+It plays with a plan that has some of the lines of a whole one, or with none, and is asked for
+reflections; a plan anew is made of what two or three episodes told. Some actions are in the
+player's own words, for the formalizer.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ FORMALIZED = 0.5
 FEW_TURNS = {"hotpotqa": 2, "alfworld": 6}
 """Turns of an episode that is to be lost, for reflections on it."""
 PHRASES = {
-    "search": ("Let me open the page of {0}", "I search for {0} now.", "Read what the page {0} says"),
+    "search": (
+        "Let me open the page of {0}",
+        "I search for {0} now.",
+        "Read what the page {0} says",
+    ),
     "lookup": ("look for the word {0} on this page", "Does the page have the word {0}?"),
     "finish": ("So the answer is {0}.", "The answer: {0}", "It must be {0}."),
     "go": ("I will walk over to {0}.", "Let me go to {0} and look.", "walk to {0}"),
@@ -57,7 +62,9 @@ def drawn(rng: random.Random) -> Iterator[Episode]:
     house = gym.make("ALFWorld-v0", split="train", max_episode_steps=-1)
     while True:
         asked = next(questions)
-        yield Episode(HOTPOTQA, asked.env, asked.task.id, asked.situation, asked.situation, asked.scholar(rng))
+        yield Episode(
+            HOTPOTQA, asked.env, asked.task.id, asked.situation, asked.situation, asked.scholar(rng)
+        )
         yield household(house, households.draw_task(rng), rng)
 
 
@@ -65,10 +72,19 @@ def household(env: gym.Env[str, str], task: str, rng: random.Random) -> Episode:
     """Return an episode in a household, in three tenths of which the teacher errs."""
     home = households.Situation(task)
     mistakes = tuple(rng.sample(MISTAKES, 2)) if rng.random() < 0.3 else ()
-    return Episode(ALFWORLD, env, task, home.text, home.sentence, Tenant(home.text, home.task, rng, mistakes=mistakes))
+    return Episode(
+        ALFWORLD,
+        env,
+        task,
+        home.text,
+        home.sentence,
+        Tenant(home.text, home.task, rng, mistakes=mistakes),
+    )
 
 
-def play(episode: Episode, plan: Sequence[str], *, turns: int | None = None) -> tuple[Record, Follower]:
+def play(
+    episode: Episode, plan: Sequence[str], *, turns: int | None = None
+) -> tuple[Record, Follower]:
     """Return an episode by a plan, and who played it."""
     agent = AutoPlanAgent(
         episode.profile,
@@ -93,7 +109,10 @@ def update(game: str, plan: Sequence[str], experiences: Sequence[Experience]) ->
     """Return a request for a new plan with its answer, whose situation is the plan so far."""
     prompt = update_prompt(Wording(Prompts("short"), game), numbered(plan), experiences)
     situation = prompt.partition("\n\n")[0]
-    spans = (Span(prompt[len(situation) :], False), Span(f"\n{new_plan(prompt, LINES[game])}", True))
+    spans = (
+        Span(prompt[len(situation) :], False),
+        Span(f"\n{new_plan(prompt, LINES[game])}", True),
+    )
     return Example(situation, (Branch("update", spans, end=True),))
 
 
@@ -120,10 +139,16 @@ def examples(seed: int) -> Iterator[Example]:
         yield from packed(episode.situation, some(dialogues(episode.situation, about), rng), rng)
         formal = [exchange for exchange in played.exchanges if exchange.role == "formalizer"]
         if rng.random() < FORMALIZED:
-            yield from [alone(rng.choice(formal))] if rng.random() < 0.3 else formalized(game, formal, rng)
+            yield from (
+                [alone(rng.choice(formal))] if rng.random() < 0.3 else formalized(game, formal, rng)
+            )
         texts = {exchange.role: exchange.said.text.strip() for exchange in played.exchanges}
         told[game].append(
-            Experience(episode.objective, bool(played.episode.won), *(texts.get(role, "") for role in ROLES[3:]))
+            Experience(
+                episode.objective,
+                bool(played.episode.won),
+                *(texts.get(role, "") for role in ROLES[3:]),
+            )
         )
         if len(told[game]) == rng.choice((2, 3)) or len(told[game]) == len(LINES):
             yield update(game, plans[game], told[game])

@@ -51,16 +51,28 @@ class Base:
     def __init__(self, file: Path) -> None:
         self.reader = gguf.GGUFReader(file)
         if self._value("general.architecture") != "llama":
-            raise ValueError(f"{file} is of {self._value('general.architecture')}, expected a model of llama")
+            raise ValueError(
+                f"{file} is of {self._value('general.architecture')}, expected a model of llama"
+            )
         self.sizes = Sizes(*(self._value(f"llama.{key}") for key in _KEYS))
-        vocabulary = (text for key in ("tokens", "merges") for text in (*self._value(f"tokenizer.ggml.{key}"), ""))
+        vocabulary = (
+            text
+            for key in ("tokens", "merges")
+            for text in (*self._value(f"tokenizer.ggml.{key}"), "")
+        )
         self.vocabulary_sha256 = hashlib.sha256("\n".join(vocabulary).encode()).hexdigest()
 
     def weights(self) -> dict[str, np.ndarray]:
         """Return the weights in float32, by llama.cpp's names, those of queries and keys by halves of each head."""
-        found = {tensor.name: gguf.quants.dequantize(tensor.data, tensor.tensor_type) for tensor in self.reader.tensors}
+        found = {
+            tensor.name: gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+            for tensor in self.reader.tensors
+        }
         width = self.sizes.width // self.sizes.heads
-        return {name: by_halves(of, width) if name.endswith(ROTATED) else of for name, of in found.items()}
+        return {
+            name: by_halves(of, width) if name.endswith(ROTATED) else of
+            for name, of in found.items()
+        }
 
     def _value(self, key: str) -> Any:
         field = self.reader.get_field(key)

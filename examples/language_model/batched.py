@@ -1,8 +1,9 @@
 """The language model on a GPU, for hundreds of episodes at once: ``--model batched:BatchedModel,adapter=FILE.gguf``.
 
-The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 by PyTorch. Requests join
-the others as soon as they are asked, and leave when they are done; a prompt that begins as an earlier one is read from
-there on. Needs torch, transformers (for the tokenizer) and gguf.
+The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 by
+PyTorch. Requests join the others as soon as they are asked, and leave when they are done; a prompt
+that begins as an earlier one is read from there on. Needs torch, transformers (for the tokenizer)
+and gguf.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from torch import Tensor
 from torch.nn.functional import embedding, linear, rms_norm, scaled_dot_product_attention, silu
 from transformers import AutoTokenizer
 
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelLimit, prompt_text
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    ModelLimit,
+    prompt_text,
+)
 from textcraft_gym.agents.models.weights import find_files
 
 STEP, WRITTEN_STEP = 64, 512
@@ -60,16 +66,24 @@ class Network:
         context: Maximum number of tokens of a text.
     """
 
-    def __init__(self, weights: Path, adapter: Path | None, device: torch.device, context: int) -> None:
+    def __init__(
+        self, weights: Path, adapter: Path | None, device: torch.device, context: int
+    ) -> None:
         self.device, self.dtype = device, torch.bfloat16 if device.type == "cuda" else torch.float32
         reader = gguf.GGUFReader(weights)
-        tensors = {tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type) for tensor in reader.tensors}
+        tensors = {
+            tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type)
+            for tensor in reader.tensors
+        }
         if adapter:
             _work_in(tensors, gguf.GGUFReader(adapter))
         about = {name: reader.get_field(f"llama.{name}").contents() for name in _FIELDS}  # type: ignore[union-attr]
         self.heads, self.groups = about["attention.head_count"], about["attention.head_count_kv"]
         self.epsilon = about["attention.layer_norm_rms_epsilon"]
-        placed = {name: torch.from_numpy(np.array(data)).to(device, self.dtype) for name, data in tensors.items()}
+        placed = {
+            name: torch.from_numpy(np.array(data)).to(device, self.dtype)
+            for name, data in tensors.items()
+        }
         self.embeddings = placed["token_embd.weight"]
         self.head = placed.get("output.weight", self.embeddings)
         self.norm = placed["output_norm.weight"]
@@ -89,7 +103,13 @@ class Network:
 
     @torch.inference_mode()
     def logits(
-        self, cache: Tensor, ids: Tensor, slots: Tensor | None, begins: Tensor, last: Tensor, length: int
+        self,
+        cache: Tensor,
+        ids: Tensor,
+        slots: Tensor | None,
+        begins: Tensor,
+        last: Tensor,
+        length: int,
     ) -> Tensor:
         """Read tokens into slots of a cache, and return the logits after one token of each.
 
@@ -101,10 +121,15 @@ class Network:
             last: The place in ``ids`` of each text's last token; what follows is padding.
             length: How far the cache is looked at: a multiple of 8 beyond all texts.
         """
-        places = (begins[:, None] + torch.arange(ids.shape[1], device=ids.device)).clamp_max(cache.shape[4] - 1)
+        places = (begins[:, None] + torch.arange(ids.shape[1], device=ids.device)).clamp_max(
+            cache.shape[4] - 1
+        )
         seen = torch.arange(length, device=ids.device) <= places[..., None]
-        hidden_from = torch.zeros(seen.shape, dtype=self.dtype, device=ids.device).masked_fill_(~seen, -torch.inf)
-        # The heads that share keys stand one after another as further queries, so that no key is copied for them.
+        hidden_from = torch.zeros(seen.shape, dtype=self.dtype, device=ids.device).masked_fill_(
+            ~seen, -torch.inf
+        )
+        # The heads that share keys stand one after another as further queries, so that no key is
+        # copied for them.
         mask = hidden_from[:, None].repeat(1, 1, self.heads // self.groups, 1)
         rows = torch.arange(cache.shape[2], device=ids.device) if slots is None else slots
         seat = _Seat(rows, slots is not None, places, self.turns[places][:, :, None], mask)
@@ -117,16 +142,25 @@ class Network:
         ends = hidden[torch.arange(len(ids), device=ids.device), last]
         return linear(rms_norm(ends, self.norm.shape, self.norm, self.epsilon), self.head).float()
 
-    def _attend(self, layer: Layer, hidden: Tensor, keys: Tensor, values: Tensor, seat: _Seat) -> Tensor:
+    def _attend(
+        self, layer: Layer, hidden: Tensor, keys: Tensor, values: Tensor, seat: _Seat
+    ) -> Tensor:
         normed = rms_norm(hidden, layer.attn_norm.shape, layer.attn_norm, self.epsilon)
-        query, key, value = (linear(normed, weight).unflatten(-1, (-1, self.width)) for weight in layer[1:4])
+        query, key, value = (
+            linear(normed, weight).unflatten(-1, (-1, self.width)) for weight in layer[1:4]
+        )
         keys[seat.rows[:, None], :, seat.places] = _turned(key, seat.turns)
         values[seat.rows[:, None], :, seat.places] = value
         keys, values = (of[:, :, : seat.mask.shape[-1]] for of in (keys, values))
         if seat.copied:
             keys, values = keys[seat.rows], values[seat.rows]
         texts, tokens = seat.places.shape
-        asked = _turned(query, seat.turns).unflatten(2, (self.groups, -1)).permute(0, 2, 3, 1, 4).flatten(2, 3)
+        asked = (
+            _turned(query, seat.turns)
+            .unflatten(2, (self.groups, -1))
+            .permute(0, 2, 3, 1, 4)
+            .flatten(2, 3)
+        )
         answers = scaled_dot_product_attention(asked, keys, values, attn_mask=seat.mask)
         answers = answers.unflatten(2, (-1, tokens)).permute(0, 3, 1, 2, 4)
         return linear(answers.reshape(texts, tokens, -1), layer.attn_output)
@@ -200,7 +234,11 @@ def _work_in(tensors: dict[str, np.ndarray], adapter: gguf.GGUFReader) -> None:
 def _turned(heads: Tensor, turns: Tensor) -> Tensor:
     """Turn each pair of neighbours by the angle of its place."""
     (even, odd), (cos, sin) = heads.float().unflatten(-1, (-1, 2)).unbind(-1), turns.unbind(-1)
-    return torch.stack((even * cos - odd * sin, even * sin + odd * cos), -1).flatten(-2).to(heads.dtype)
+    return (
+        torch.stack((even * cos - odd * sin, even * sin + odd * cos), -1)
+        .flatten(-2)
+        .to(heads.dtype)
+    )
 
 
 @dataclass(eq=False)
@@ -223,7 +261,8 @@ class _Lane:
     Args:
         network: The network.
         slots: Number of texts at once.
-        context: Maximum number of tokens of each; the last one's place is of those that are not under way.
+        context: Maximum number of tokens of each; the last one's place is of those that are not
+            under way.
     """
 
     def __init__(self, network: Network, slots: int, context: int) -> None:
@@ -273,16 +312,23 @@ class _Lane:
             row[: len(tokens)] = tokens
             self.known[text.slot, : len(text.prompt)] = text.prompt
             self.lengths[text.slot] = len(text.prompt)
-        numbers = np.array([(text.slot, text.cached, len(text.prompt) - text.cached - 1) for text in batch])
+        numbers = np.array(
+            [(text.slot, text.cached, len(text.prompt) - text.cached - 1) for text in batch]
+        )
         device = self.network.device
         slots, begins, last = torch.from_numpy(numbers).to(device).unbind(1)
         longest = max(len(text.prompt) for text in batch)
         length = min(self.context, -(-longest // STEP) * STEP)
-        return self.network.logits(self.writer.cache, torch.from_numpy(ids).to(device), slots, begins, last, length)
+        return self.network.logits(
+            self.writer.cache, torch.from_numpy(ids).to(device), slots, begins, last, length
+        )
 
     def write(self, active: Sequence[_Text]) -> Tensor:
         """Read the last token of each text, in all slots at once, and return the logits after it."""
-        ids, begins = np.zeros(len(self.texts), np.int64), np.full(len(self.texts), self.context - 1)
+        ids, begins = (
+            np.zeros(len(self.texts), np.int64),
+            np.full(len(self.texts), self.context - 1),
+        )
         for text in active:
             place = self.lengths[text.slot]
             ids[text.slot], begins[text.slot] = text.ids[-1], place
@@ -304,24 +350,38 @@ class BatchedModel:
 
     Args:
         adapter: A LoRA adapter; by default the suite's; ``none`` for none.
-        slots: Number of requests at once, of up to a quarter of the context, and as many longer ones.
+        slots: Number of requests at once, of up to a quarter of the context, and as many longer
+            ones.
         context: Maximum number of tokens of a prompt with its answer.
     """
 
     prompts = "short"
 
-    def __init__(self, adapter: str | None = None, *, slots: int = 256, context: int = 4608) -> None:
+    def __init__(
+        self, adapter: str | None = None, *, slots: int = 256, context: int = 4608
+    ) -> None:
         weights, lora = find_files(None, adapter)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
-        self.pieces = [_bytes(token) for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))]
+        self.pieces = [
+            _bytes(token)
+            for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
+        ]
         network = Network(weights, lora, self.device, context)
         self.lanes = [_Lane(network, slots, long) for long in (context // 4, context)]
         self.asked: SimpleQueue[_Text] = SimpleQueue()
         sys.setswitchinterval(SWITCH_SECONDS)
         threading.Thread(target=self._serve, daemon=True).start()
 
-    def complete(self, prompt: Any, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int) -> Any:
+    def complete(
+        self,
+        prompt: Any,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
+    ) -> Any:
         """Return the completion of one request."""
         return self._ask(CompletionRequest(prompt, stop, max_tokens, temperature, sample)).result()
 
@@ -330,7 +390,9 @@ class BatchedModel:
         return await asyncio.wrap_future(self._ask(request))
 
     def _ask(self, request: CompletionRequest) -> Future[Completion]:
-        encoded = self.tokenizer.backend_tokenizer.encode(prompt_text(request.prompt), add_special_tokens=False)
+        encoded = self.tokenizer.backend_tokenizer.encode(
+            prompt_text(request.prompt), add_special_tokens=False
+        )
         prompt = np.array(encoded.ids, np.uint16)
         answer: Future[Completion] = Future()
         if len(prompt) + request.max_tokens >= self.lanes[-1].context:
@@ -367,10 +429,14 @@ class BatchedModel:
         chosen = logits.argmax(-1)
         drawn = [row for row, text in enumerate(texts) if text.request.temperature > 0]
         if drawn:
-            warmth = torch.tensor([texts[row].request.temperature for row in drawn], device=self.device)
+            warmth = torch.tensor(
+                [texts[row].request.temperature for row in drawn], device=self.device
+            )
             shares = torch.softmax(logits[drawn] / warmth[:, None], -1).cumsum(-1)
             at = torch.tensor([texts[row].rng.random() for row in drawn], device=self.device)
-            chosen[drawn] = (shares < at[:, None] * shares[:, -1:]).sum(-1).clamp_max(logits.shape[1] - 1)
+            chosen[drawn] = (
+                (shares < at[:, None] * shares[:, -1:]).sum(-1).clamp_max(logits.shape[1] - 1)
+            )
         for text, token in zip(texts, chosen.tolist(), strict=True):
             if completion := self._add(text, token):
                 lane.leave(text)
@@ -383,25 +449,37 @@ class BatchedModel:
             text.written += self.pieces[token]
         text.ids.append(token)
         written = text.written.decode("utf-8", "replace")
-        at = min((place for stop in text.request.stop if (place := written.find(stop)) >= 0), default=-1)
+        at = min(
+            (place for stop in text.request.stop if (place := written.find(stop)) >= 0), default=-1
+        )
         full = len(text.ids) >= text.request.max_tokens
         if not ended and at < 0 and not full:
             return None
-        counts = {"prompt_tokens": len(text.prompt), "completion_tokens": len(text.ids), "cached_tokens": text.cached}
+        counts = {
+            "prompt_tokens": len(text.prompt),
+            "completion_tokens": len(text.ids),
+            "cached_tokens": text.cached,
+        }
         reason: Any = "length" if full and at < 0 and not ended else "stop"
         return Completion(written if at < 0 else written[:at], counts, finish_reason=reason)
 
 
 def _bytes(token: str) -> bytes:
     """Return the bytes that a token of a byte-level vocabulary stands for."""
-    return bytes(_BYTES[letter] for letter in token) if all(letter in _BYTES for letter in token) else token.encode()
+    return (
+        bytes(_BYTES[letter] for letter in token)
+        if all(letter in _BYTES for letter in token)
+        else token.encode()
+    )
 
 
 def _byte_letters() -> dict[str, int]:
     """Return the byte of each letter that byte-level vocabularies write for one: itself, or one above 255."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in shown]
-    return {chr(byte): byte for byte in shown} | {chr(256 + number): byte for number, byte in enumerate(others)}
+    return {chr(byte): byte for byte in shown} | {
+        chr(256 + number): byte for number, byte in enumerate(others)
+    }
 
 
 _BYTES = _byte_letters()

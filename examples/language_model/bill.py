@@ -1,7 +1,8 @@
 """What a thing of the tech tree takes in all, and a plan for it in each form in which the planners of goals write one.
 
-A bill goes from the goal down: each line names a thing, the amounts that the lines above it take, and what it is made
-from. So a line needs no more than the lines above it and one recipe, and a plan is the bill read backwards.
+A bill goes from the goal down: each line names a thing, the amounts that the lines above it take,
+and what it is made from. So a line needs no more than the lines above it and one recipe, and a plan
+is the bill read backwards.
 
     # stone pickaxe: 1. craft 1 stone pickaxe using 3 cobblestone, 2 stick with crafting table.
     # stick: 2 + 2 = 4. craft 4 stick using 2 planks.
@@ -61,7 +62,9 @@ class Link(NamedTuple):
     part: str
 
 
-def bill(wants: Iterable[Want], held: Mapping[str, int], wood: str = "", forgotten: Link | None = None) -> list[Line]:
+def bill(
+    wants: Iterable[Want], held: Mapping[str, int], wood: str = "", forgotten: Link | None = None
+) -> list[Line]:
     """Return what some things take, each after all that take it.
 
     Args:
@@ -100,7 +103,9 @@ def applied(item: str, count: int, coal: int = 0, wood: str = "") -> Recipe:
     """Return the recipe that makes a number of a thing at once, with coal for fuel where there is enough."""
     recipe = scaled(ways()[item], count, "coal" if coal >= burnt("coal", count) else "planks")
     of_wood = {kind: f"{wood} {kind}" for kind in ("log", "planks") if wood}
-    return recipe._replace(parts=tuple(Want(of_wood.get(part, part), amount) for part, amount in recipe.parts))
+    return recipe._replace(
+        parts=tuple(Want(of_wood.get(part, part), amount) for part, amount in recipe.parts)
+    )
 
 
 def without(recipe: Recipe, part: str) -> Recipe:
@@ -116,12 +121,23 @@ def has_tool(held: Mapping[str, int], tool: str) -> bool:
 
 def how(recipe: Recipe) -> str:
     """Return a recipe in words; of a thing of a source how it is got."""
-    return str(recipe) if recipe.parts else f"{recipe.verb} with {recipe.tool}" if recipe.tool else recipe.verb
+    return (
+        str(recipe)
+        if recipe.parts
+        else f"{recipe.verb} with {recipe.tool}"
+        if recipe.tool
+        else recipe.verb
+    )
 
 
 def wood_of(items: Iterable[str]) -> str:
     """Return the wood that a thing is named after; empty for none."""
-    named = (wood for item in items for wood in sorted(WOODS, key=len, reverse=True) if item.startswith(f"{wood} "))
+    named = (
+        wood
+        for item in items
+        for wood in sorted(WOODS, key=len, reverse=True)
+        if item.startswith(f"{wood} ")
+    )
     return next(named, "")
 
 
@@ -129,21 +145,34 @@ def why(item: str, count: int, held: Mapping[str, int], wood: str = "") -> str:
     """Return why a goal failed: what it takes, and what of that is not held."""
     recipe = applied(item, max(1, count - has(held, item)), has(held, "coal"), wood)
     needs = [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
-    counts = [int(has_tool(held, part)) if part == recipe.tool else has(held, part) for part, _ in needs]
-    lacking = [
-        Want(part, amount - count) for (part, amount), count in zip(needs, counts, strict=True) if count < amount
+    counts = [
+        int(has_tool(held, part)) if part == recipe.tool else has(held, part) for part, _ in needs
     ]
-    told = "; ".join(f"{part} {count} of {amount}" for (part, amount), count in zip(needs, counts, strict=True))
+    lacking = [
+        Want(part, amount - count)
+        for (part, amount), count in zip(needs, counts, strict=True)
+        if count < amount
+    ]
+    told = "; ".join(
+        f"{part} {count} of {amount}" for (part, amount), count in zip(needs, counts, strict=True)
+    )
     lack = f"I lacked {listed(lacking)}." if lacking else "I lacked nothing: it was missed."
     return " ".join(filter(None, (f"{item}: {how(recipe)}.", told and f"Held: {told}.", lack)))
 
 
-# -- The forms of a plan ----------------------------------------------------------------------------------------------
+# -- The forms of a plan
+# ----------------------------------------------------------------------------------------------
 
 
 def explained(lines: Sequence[Line], worn: Iterable[str], mark: str) -> str:
     """Return a bill, each line after a mark, and the goals that it comes to."""
-    return "\n".join([*(f"{mark}{line}" for line in lines), *(_goal(line) for line in _steps(lines)), *_worn(worn)])
+    return "\n".join(
+        [
+            *(f"{mark}{line}" for line in lines),
+            *(_goal(line) for line in _steps(lines)),
+            *_worn(worn),
+        ]
+    )
 
 
 def goals(lines: Sequence[Line], worn: Iterable[str]) -> list[str]:
@@ -154,9 +183,15 @@ def goals(lines: Sequence[Line], worn: Iterable[str]) -> list[str]:
 def imported(lines: Sequence[Line], worn: Sequence[str], name: str) -> str:
     """Return a program that imports its actions and calls each once."""
     verbs = dict.fromkeys([*(line.recipe.verb for line in _steps(lines)), *["equip"] * bool(worn)])
-    body = [text for line in _steps(lines) for text in (f"    # {how(line.recipe)}", f"    {_call(line)}")]
+    body = [
+        text
+        for line in _steps(lines)
+        for text in (f"    # {how(line.recipe)}", f"    {_call(line)}")
+    ]
     body += [f"    equip('{item}')" for item in worn]
-    return "\n".join([f"from actions import {', '.join(verbs)}", "", f"def obtain_{name}():", *body])
+    return "\n".join(
+        [f"from actions import {', '.join(verbs)}", "", f"def obtain_{name}():", *body]
+    )
 
 
 def looped(lines: Sequence[Line], worn: Iterable[str]) -> str:

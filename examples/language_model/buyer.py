@@ -1,6 +1,7 @@
 """The teacher in WebShop for agents that think before each action: a customer who knows which product is right.
 
-It says what can be seen: the words of a title that the instruction has, the price, and the options that are named.
+It says what can be seen: the words of a title that the instruction has, the price, and the options
+that are named.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ from textcraft_gym.envs.webshop.state import START, State
 from textcraft_gym.envs.webshop.tasks import Market, Selection, Task
 
 SEARCHING = "I search in the words of the instruction."
-PLAN = ("search in the words of the instruction", "open a product that has all of it", "choose the options", "buy it")
+PLAN = (
+    "search in the words of the instruction",
+    "open a product that has all of it",
+    "choose the options",
+    "buy it",
+)
 """The plan of a purchase."""
 
 _TURN = re.compile(r"^Action \d+: (.+)$", re.MULTILINE)
@@ -42,7 +48,9 @@ class Buyer(Searched):
         self.world = World(self.shop, self.goal)
         self.expert = Expert(self.shop, self.goal)
         self.wanted = wanted(self.goal.instruction)
-        self.named = [option if isinstance(option, str) else option[1] for option in self.goal.options]
+        self.named = [
+            option if isinstance(option, str) else option[1] for option in self.goal.options
+        ]
 
     @property
     def is_known(self) -> bool:
@@ -81,8 +89,16 @@ class Buyer(Searched):
     def evidence(self, asin: str) -> str:
         """Return what speaks for a product: the words of its title that are wanted, and its price."""
         product, words = self.shop.products[asin], content(self.wanted)
-        shared = [word for word in re.findall(r"[a-z0-9-]+", product.title.lower()) if content(word) & words]
-        below = f" is below {bound(self.goal.instruction):.2f}" if bound(self.goal.instruction) < 1e6 else ""
+        shared = [
+            word
+            for word in re.findall(r"[a-z0-9-]+", product.title.lower())
+            if content(word) & words
+        ]
+        below = (
+            f" is below {bound(self.goal.instruction):.2f}"
+            if bound(self.goal.instruction) < 1e6
+            else ""
+        )
         return f"{asin}: {' '.join(dict.fromkeys(shared)) or 'none of it'}. {product.price_tag}{below}."
 
     def lacking(self, state: State) -> str:
@@ -90,7 +106,9 @@ class Buyer(Searched):
         title, offered = self.shop.products[state.asin].title.lower(), self.shop.options(state.asin)
         lacks = [attribute for attribute in self.goal.attributes if attribute.lower() not in title]
         lacks += [value for value in self.named if value not in offered]
-        return f"I do not see {', '.join(lacks)} here." if lacks else "It is not the one that I want."
+        return (
+            f"I do not see {', '.join(lacks)} here." if lacks else "It is not the one that I want."
+        )
 
     def others(self, prompt: str) -> list[Move]:
         """Return clicks on other products, a look at details and an early purchase."""
@@ -107,16 +125,26 @@ class Buyer(Searched):
         left = self.expert.plan(state) or []
         if state.page == "done":
             score = self.score(state)
-            return ("It is what was asked for.", 1.0) if score == 1 else (self.lacking(state), score / 3)
+            return (
+                ("It is what was asked for.", 1.0)
+                if score == 1
+                else (self.lacking(state), score / 3)
+            )
         if state.page == "index":
             return "Nothing is found yet.", still_open(0.0)
         if state.page == "results":
             fits = bool(left) and parse(left[0])[1].upper() in self.shop.products
-            return (f"{vain}A product in view may do.", 0.4) if fits else (f"{vain}Nothing in view fits.", 0.25)
+            return (
+                (f"{vain}A product in view may do.", 0.4)
+                if fits
+                else (f"{vain}Nothing in view fits.", 0.25)
+            )
         if not self.fits(state):
             return f"{vain}{self.lacking(state)}", 0.15
         chosen = ", ".join(value for _, value in state.chosen)
-        return f"{vain}It fits. Chosen: {chosen or 'nothing yet'}.", 1 - len(left) / 10 - bool(reason) / 4
+        return f"{vain}It fits. Chosen: {chosen or 'nothing yet'}.", 1 - len(left) / 10 - bool(
+            reason
+        ) / 4
 
     def score(self, state: State) -> float:
         """Return what a purchase is worth."""
@@ -127,7 +155,11 @@ class Buyer(Searched):
         state, _ = self.read(prompt.partition("\n\nReflection:")[0])
         chosen = dict(state.chosen).values()
         left = [value for value in self.named if value not in chosen]
-        why = f"I did not choose {', '.join(left)}." if left and self.fits(state) else self.lacking(state)
+        why = (
+            f"I did not choose {', '.join(left)}."
+            if left and self.fits(state)
+            else self.lacking(state)
+        )
         return f"I bought {state.asin}. {why} New plan:\n{in_steps(PLAN)}"
 
     def fits(self, state: State) -> bool:

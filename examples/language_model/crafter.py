@@ -1,18 +1,22 @@
 """The teacher in TextCraft: a player who thinks before each craft, and knows how to go on after a mistake.
 
-It plays by the rules of the environment itself, so that every answer in its dialogues is the game's. For each item to
-craft it writes one thought, in a form that a small model can copy from the list of commands:
+It plays by the rules of the environment itself, so that every answer in its dialogues is the
+game's. For each item to craft it writes one thought, in a form that a small model can copy from the
+list of commands:
 
-    think: 6 planks: oak planks using 1 oak logs (get) makes 4. 1: 4, 2: 8. 2 times: 2 x 1 = 2 oak logs.
+    think: 6 planks: oak planks using 1 oak logs (get) makes 4. 1: 4, 2: 8. 2 times: 2 x 1 = 2 oak
+    logs.
 
-the amount needed; the command, from its item on, since a small model finds what follows a name more easily than what
-stands before it, and behind each part whether a command makes it; what it makes when it is applied once, twice and so
-on until that is enough; how often it is applied, and what that takes in all; then, of each part, how many are held
-beside how many are needed (``Held: oak logs 1 of 2, so 1 more.``), since a small model compares numbers that stand side
-by side only. The name stands before the number: a small model that begins with the number takes one from the
-inventory, whatever it is of, and then says that it holds what it does not. Where an action fails, it looks at what it
-holds if that is why, and writes the thought again, with the number of failures before it. After the third in a row it
-gives up. A thought that is too long for one turn goes on in the next.
+the amount needed; the command, from its item on, since a small model finds what follows a name more
+easily than what stands before it, and behind each part whether a command makes it; what it makes
+when it is applied once, twice and so on until that is enough; how often it is applied, and what
+that takes in all; then, of each part, how many are held beside how many are needed
+(``Held: oak logs 1 of 2, so 1 more.``), since a small model compares numbers that stand side by
+side only. The name stands before the number: a small model that begins with the number takes one
+from the inventory, whatever it is of, and then says that it holds what it does not. Where an action
+fails, it looks at what it holds if that is why, and writes the thought again, with the number of
+failures before it. After the third in a row it gives up. A thought that is too long for one turn
+goes on in the next.
 """
 
 from __future__ import annotations
@@ -35,8 +39,9 @@ MISTAKES = (
     *("too few", "too few", "too few", "miscount", "miscount", "misread", "misread"),
 )
 """The kinds of mistakes: a craft too early or once too often, one that names a kind in place of an item, or is
-mistyped; a ``get`` of a crafted item, of too few, or of another name; then those that small models make most, and so
-more often: too few crafts, too few of many, and a craft that follows a command that was misread."""
+mistyped; a ``get`` of a crafted item, of too few, or of another name; then those that small models
+make most, and so more often: too few crafts, too few of many, and a craft that follows a command
+that was misread."""
 COUNTED = 3
 """After so many applications of a command the teacher says how many they were; of more, it looks at what they made."""
 LISTED = 6
@@ -106,7 +111,8 @@ class Crafter(Teacher):
         self.just_failed = False
         return said
 
-    # -- What is known --------------------------------------------------------------------------------------------
+    # -- What is known
+    # --------------------------------------------------------------------------------------------
 
     @property
     def held(self) -> Mapping[str, int]:
@@ -130,7 +136,10 @@ class Crafter(Teacher):
         """Return the number of levels of commands below a recipe."""
         depths = self.book.depths
         return max(
-            (min(depths.get(item, 0) for item in self.book.members[slot.ingredient]) for slot in recipe.slots),
+            (
+                min(depths.get(item, 0) for item in self.book.members[slot.ingredient])
+                for slot in recipe.slots
+            ),
             default=0,
         )
 
@@ -141,11 +150,15 @@ class Crafter(Teacher):
     def best(self, ingredient: Ingredient) -> tuple[str, int]:
         """Return the member of an ingredient of which most is held, and how many."""
         return max(
-            ((item, self.held.get(item, 0)) for item in self.book.members.get(ingredient, ingredient)),
+            (
+                (item, self.held.get(item, 0))
+                for item in self.book.members.get(ingredient, ingredient)
+            ),
             key=lambda pair: pair[1],
         )
 
-    # -- What is done ---------------------------------------------------------------------------------------------
+    # -- What is done
+    # ---------------------------------------------------------------------------------------------
 
     def have(self, ingredient: Ingredient, count: int) -> str:
         """Get or craft what is missing of an ingredient, and return the item of it that is then held.
@@ -174,7 +187,9 @@ class Crafter(Teacher):
             raise CannotBeHad(name)
         return item
 
-    def craft(self, recipe: Recipe, count: int, name: str, have: int = 0, *, part: bool = True) -> None:
+    def craft(
+        self, recipe: Recipe, count: int, name: str, have: int = 0, *, part: bool = True
+    ) -> None:
         """Apply a command until ``count`` more are made, beside those that are held, having what it takes.
 
         Args:
@@ -194,7 +209,11 @@ class Crafter(Teacher):
             self.gather(recipe, times)
             self.fail(text.command(self.book, recipe), recipe, count, name, have)
         self.gather(recipe, times)
-        miscounted = self.errs("miscount") if times > COUNTED else part and times > 1 and self.errs("too few")
+        miscounted = (
+            self.errs("miscount")
+            if times > COUNTED
+            else part and times > 1 and self.errs("too few")
+        )
         too_few = self.rng.randrange(1, min(times, 4)) if miscounted else 0
         for made in range(times - too_few):
             left = (count - made * recipe.makes, name, have + made * recipe.makes)
@@ -202,7 +221,9 @@ class Crafter(Teacher):
                 self.fail(self.action(recipe), recipe, *left)
                 self.gather(recipe, times - made)
             if self.errs("mistype"):
-                self.fail(text.craft(self.book, recipe, self.mistyped(self.offer(recipe))), recipe, *left)
+                self.fail(
+                    text.craft(self.book, recipe, self.mistyped(self.offer(recipe))), recipe, *left
+                )
             self.play(self.action(recipe))
             if (made + 1) % COUNTED == 0:
                 self.think(f"{made + 1} of {times}.")
@@ -239,7 +260,8 @@ class Crafter(Teacher):
         """Return whether something is missing for one application of a command."""
         return any(self.best(slot.ingredient)[1] < slot.amount for slot in recipe.slots)
 
-    # -- What goes wrong --------------------------------------------------------------------------------------------
+    # -- What goes wrong
+    # --------------------------------------------------------------------------------------------
 
     def fail(self, action: str, recipe: Recipe, count: int, name: str, have: int) -> None:
         """Play an action in vain; then look at what is held if that is why, and think again."""
@@ -266,22 +288,34 @@ class Crafter(Teacher):
         """Return a command with a part less, another one in its place, or another amount of it."""
         slots = list(recipe.slots)
         at = self.rng.randrange(len(slots))
-        others = [slot for other in self.shown for slot in other.slots if self.can_be_got(slot.ingredient)]
+        others = [
+            slot for other in self.shown for slot in other.slots if self.can_be_got(slot.ingredient)
+        ]
         if len(slots) > 1 and self.rng.random() < 0.4:
             del slots[at]
         elif others and self.rng.random() < 0.5:
             slots[at] = self.rng.choice(others)
         else:
-            slots[at] = slots[at]._replace(amount=max(1, slots[at].amount + self.rng.choice((-1, 1, 2))))
+            slots[at] = slots[at]._replace(
+                amount=max(1, slots[at].amount + self.rng.choice((-1, 1, 2)))
+            )
         return recipe._replace(slots=tuple(slots))
 
     def insist(self, recipe: Recipe, name: str) -> None:
         """Craft one of a command in vain until that is given up, and misread what is held in between."""
         while self.failures < MAX_FAILURES and not self.failed:
-            self.think(self.intention(recipe, 1, name, misread=self.rng.random() < 0.7), learnt=False)
+            self.think(
+                self.intention(recipe, 1, name, misread=self.rng.random() < 0.7), learnt=False
+            )
             for slot in recipe.slots:
-                if self.named(slot.ingredient) and self.can_be_got(slot.ingredient) and self.rng.random() < 0.4:
-                    self.play(f"get {slot.amount} {name_of_ingredient(slot.ingredient)}", learnt=False)
+                if (
+                    self.named(slot.ingredient)
+                    and self.can_be_got(slot.ingredient)
+                    and self.rng.random() < 0.4
+                ):
+                    self.play(
+                        f"get {slot.amount} {name_of_ingredient(slot.ingredient)}", learnt=False
+                    )
             self.craft_in_vain(self.action(recipe))
 
     def mistyped(self, offer: Offer) -> Offer:
@@ -290,18 +324,27 @@ class Crafter(Teacher):
         if len(offer) > 1 and self.rng.random() < 0.3:
             return (*offer[:at], *offer[at + 1 :])
         item, amount = offer[at]
-        return (*offer[:at], (item, amount + 1 if amount == 1 else amount + self.rng.choice((-1, 1))), *offer[at + 1 :])
+        return (
+            *offer[:at],
+            (item, amount + 1 if amount == 1 else amount + self.rng.choice((-1, 1))),
+            *offer[at + 1 :],
+        )
 
     def garbled(self, name: str) -> str:
         """Return a name that was mixed up with another one in the list."""
         words = name.split()
         other = self.rng.choice(self.shown)
         others = self.book.names[other.output].split()
-        return " ".join([others[0], *words[1:]] if self.rng.random() < 0.5 else [*words[:-1], others[-1]])
+        return " ".join(
+            [others[0], *words[1:]] if self.rng.random() < 0.5 else [*words[:-1], others[-1]]
+        )
 
-    # -- The words ----------------------------------------------------------------------------------------------------
+    # -- The words
+    # ----------------------------------------------------------------------------------------------------
 
-    def intention(self, recipe: Recipe, count: int, name: str, have: int = 0, *, misread: bool = False) -> str:
+    def intention(
+        self, recipe: Recipe, count: int, name: str, have: int = 0, *, misread: bool = False
+    ) -> str:
         """Return the thought before a craft, which says what is held of each part if anything is or something failed.
 
         Args:
@@ -314,14 +357,20 @@ class Crafter(Teacher):
         times = ceil_div(count, recipe.makes)
         slots = [(slot.amount, name_of_ingredient(slot.ingredient)) for slot in recipe.slots]
         ways = ["craft" if self.command(slot.ingredient) else "get" for slot in recipe.slots]
-        using = ", ".join(f"{amount} {part} ({way})" for (amount, part), way in zip(slots, ways, strict=True))
+        using = ", ".join(
+            f"{amount} {part} ({way})" for (amount, part), way in zip(slots, ways, strict=True)
+        )
         made = self.book.names[recipe.output]
         before = f" {holding((have, count + have, made))}" if have else ""
         said = f"{count + have} {name}:{before} {made} using {using} makes {recipe.makes}."
         if recipe.makes > 1 and 1 < times <= LISTED:
-            said += f" {', '.join(f'{time}: {time * recipe.makes}' for time in range(1, times + 1))}."
+            said += (
+                f" {', '.join(f'{time}: {time * recipe.makes}' for time in range(1, times + 1))}."
+            )
         if times > 1:
-            whole = ", ".join(f"{times} x {amount} = {times * amount} {part}" for amount, part in slots)
+            whole = ", ".join(
+                f"{times} x {amount} = {times * amount} {part}" for amount, part in slots
+            )
             said += f" {times} times: {whole}."
         if self.held or self.just_failed:
             said += f" {holding(*(self.part(slot, times, misread and self.just_failed) for slot in recipe.slots))}"
@@ -354,7 +403,9 @@ class Crafter(Teacher):
         command = self.command(ingredient)
         return command.output if command else self.best(ingredient)[0]
 
-    def attempt(self, kind: str, item: str, count: int, agent: str = "adapt", *, end: bool = False) -> Branch | None:
+    def attempt(
+        self, kind: str, item: str, count: int, agent: str = "adapt", *, end: bool = False
+    ) -> Branch | None:
         """Return the dialogue if so many of an item are held, which is claimed if ``end`` is true; else None."""
         if self.held.get(item, 0) < count:
             return None

@@ -34,7 +34,8 @@ class Branch(NamedTuple):
     Attributes:
         kind: What it teaches, such as ``goal``, ``sub-task`` or ``plan``.
         spans: Its text in pieces.
-        end: Whether the model learns to end its text after it, as after a plan; a turn ends with its line.
+        end: Whether the model learns to end its text after it, as after a plan; a turn ends with
+            its line.
     """
 
     kind: str
@@ -134,8 +135,8 @@ class Situation(ABC):
             kinds: What makes the dialogues of each kind, and its weight.
             rng: Draws the kinds and their dialogues.
             shortest: The number of characters that a dialogue needs at least.
-            longest: The maximum number of characters of the first dialogue with its situation; others share its example
-                where there is room.
+            longest: The maximum number of characters of the first dialogue with its situation;
+                others share its example where there is room.
         """
         weights = dict(kinds)
         used = len(self.text)
@@ -144,21 +145,33 @@ class Situation(ABC):
             (drawn,) = rng.choices([*weights], [*weights.values()])
             del weights[drawn]
             for branch in drawn(rng):
-                if branch and used + len(branch.text) <= (LONGEST if branches else longest) and branch not in branches:
+                if (
+                    branch
+                    and used + len(branch.text) <= (LONGEST if branches else longest)
+                    and branch not in branches
+                ):
                     used += len(branch.text)
                     branches[branch] = None
         return Example(self.text, tuple(branches))
 
-    def prompt(self, task: str, information: str = "", *, agent: str = "react", transcript: str = "") -> str:
+    def prompt(
+        self, task: str, information: str = "", *, agent: str = "react", transcript: str = ""
+    ) -> str:
         """Return an agent's prompt from the end of the situation on."""
         values = {"task": task, "information": information, "transcript": transcript}
         return after_situation(self.template(agent), self.text, **values)
 
-    def completion(self, kind: str, task: str, text: str, *, information: str = "", transcript: str = "") -> Branch:
+    def completion(
+        self, kind: str, task: str, text: str, *, information: str = "", transcript: str = ""
+    ) -> Branch:
         """Return what a planner is asked, and its completion."""
-        return completion(kind, self.prompt(task, information, agent=PLANNERS[kind], transcript=transcript), text)
+        return completion(
+            kind, self.prompt(task, information, agent=PLANNERS[kind], transcript=transcript), text
+        )
 
-    def reflection_of(self, transcript: str, text: str, earlier: Sequence[str] = ()) -> Branch | None:
+    def reflection_of(
+        self, transcript: str, text: str, earlier: Sequence[str] = ()
+    ) -> Branch | None:
         """Return what is asked after a trial that failed, and what is learnt from it; None if that is too long.
 
         Args:
@@ -169,7 +182,9 @@ class Situation(ABC):
         if len(text) > LONGEST_REFLECTION:
             return None
         told = remembered(earlier)
-        return self.completion("reflection", self.sentence, f" {text}", information=told, transcript=transcript)
+        return self.completion(
+            "reflection", self.sentence, f" {text}", information=told, transcript=transcript
+        )
 
     @classmethod
     def template(cls, agent: str) -> Template:

@@ -30,7 +30,9 @@ def encode(tokenizer: Any, example: Example) -> Part:
         # The first token of a dialogue is never learnt: no token of its own stands before it.
         learnt += [False, *known[1:]] + [True] * branch.end
     if len(example.branches) > MAX_DIALOGUES:
-        raise ValueError(f"expected at most {MAX_DIALOGUES} dialogues of an example, got {len(example.branches)}")
+        raise ValueError(
+            f"expected at most {MAX_DIALOGUES} dialogues of an example, got {len(example.branches)}"
+        )
     return Part(np.array(ids, np.uint16), np.array(dialogues, np.uint8), np.array(learnt, bool))
 
 
@@ -43,8 +45,9 @@ def _learnt(branch: Branch, starts: list[int]) -> list[bool]:
 def parts(tokenizer: Any, example: Example, longest: int, most: int) -> Iterator[Part]:
     """Yield an example in tokens, in as many parts as it takes, each the situation and the next dialogues that fit.
 
-    A dialogue that does not fit alone is a part of its own; only one of more than ``most`` tokens is left out. To leave
-    out the last of each example instead would leave out most of what follows a long situation.
+    A dialogue that does not fit alone is a part of its own; only one of more than ``most`` tokens
+    is left out. To leave out the last of each example instead would leave out most of what follows
+    a long situation.
     """
     whole = encode(tokenizer, example)
     ends = np.bincount(whole.dialogues, minlength=len(example.branches) + 1).cumsum().tolist()

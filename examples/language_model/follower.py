@@ -1,6 +1,7 @@
 """The teacher of AutoPlan: it plays by a plan, says which of its steps it is at, and what the plan lacks.
 
-Of the lines of a whole plan it names those that it went by, so that what it misses in a plan was needed in the episode.
+Of the lines of a whole plan it names those that it went by, so that what it misses in a plan was
+needed in the episode.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Follower:
             return Said(f" {action}", learnt)
         if role == "formalizer":
             return Said(f" {prompt.splitlines()[-2].removeprefix('The player wrote: ')}")
-        said = {"summary": self.summary, "flaws": self.flaws, "revision": self.revision}[role](prompt)
+        said = {"summary": self.summary, "flaws": self.flaws, "revision": self.revision}[role](
+            prompt
+        )
         return Said(f" {said}")
 
     def thought(self, prompt: str) -> str:

@@ -1,12 +1,14 @@
 """The gates that an adapter passes before it ships: success, false claims and invalid actions, each with an interval.
 
-    python examples/language_model/gates.py --out runs/gates                        # the shipped adapter
-    python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
-    python examples/language_model/gates.py --out runs/curve --adapter runs/kept/*.gguf --rows unseen made
-    python examples/language_model/gates.py --out runs/gates --batched      # all rows at once, on a GPU
+    python examples/language_model/gates.py --out runs/gates                        # the shipped
+    adapter python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
+    python examples/language_model/gates.py --out runs/curve --adapter runs/kept/*.gguf --rows
+    unseen made python examples/language_model/gates.py --out runs/gates --batched      # all rows
+    at once, on a GPU
 
-Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model has its own.
-The counts of all rows are in ``gates.csv`` too. The exit status is 1 if a row does not reach what is asked for.
+Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model
+has its own. The counts of all rows are in ``gates.csv`` too. The exit status is 1 if a row does not
+reach what is asked for.
 """
 
 from __future__ import annotations
@@ -82,7 +84,9 @@ TWO_OBJECTS = "pick_two_obj_and_place"
 NAIVE = 0.25
 """Success of the buyer without a model in WebShop."""
 GATES = {
-    "sub_tasks": Gate("single-recipe sub-tasks, Minecraft", replace(CRAFTING, agent=SUB_TASKS), 0.95),
+    "sub_tasks": Gate(
+        "single-recipe sub-tasks, Minecraft", replace(CRAFTING, agent=SUB_TASKS), 0.95
+    ),
     "dev": Gate("ReAct, dev goals", CRAFTING, 0.90),
     "unseen": Gate("ReAct, unseen goals of depth 2", replace(CRAFTING, split="unseen"), 0.97),
     "made": Gate(
@@ -94,7 +98,9 @@ GATES = {
     "alfworld": Gate("ALFWorld, ReAct", ALFWORLD, 0.90),
     "alfworld_adapt": Gate("ALFWorld, ADaPT", replace(ALFWORLD, agent="adapt"), 0.95),
     "official": Gate("ALFWorld, official games, ReAct", OFFICIAL, 0.90),
-    "official_two": Gate("ALFWorld, official games of two objects", OFFICIAL, 0.75, run="official", group=TWO_OBJECTS),
+    "official_two": Gate(
+        "ALFWorld, official games of two objects", OFFICIAL, 0.75, run="official", group=TWO_OBJECTS
+    ),
     "webshop": Gate("WebShop, ReAct", WEBSHOP, 0.75),
     **{
         f"webshop_{agent}": Gate(f"WebShop, {label}", replace(WEBSHOP, agent=agent), NAIVE)
@@ -114,7 +120,8 @@ FALSE_CLAIMS, INVALID = 0.02, 0.03
 class SubTaskAgent:
     """Plays one sub-task: to craft an item whose command takes only what can be got.
 
-    The sub-task is drawn from the commands in the prompt; in every other one, the player holds what it takes.
+    The sub-task is drawn from the commands in the prompt; in every other one, the player holds what
+    it takes.
     """
 
     def __init__(self, profile: GameProfile = DEFAULT, prompts: Prompts | None = None) -> None:
@@ -187,13 +194,16 @@ def measure(name: str, records: Sequence[dict[str, Any]], *, sub_tasks: bool = F
     """Return the shares of a run's records.
 
     Raises:
-        RuntimeError: If an episode broke, which says nothing of the model. It is played again in the next run.
+        RuntimeError: If an episode broke, which says nothing of the model. It is played again in
+            the next run.
     """
     if broken := [record["error"] for record in records if record["error"]]:
         raise RuntimeError(f"{name}: {len(broken)} episodes broke: {broken[0]}")
     won = [_sub_task_done(record) if sub_tasks else bool(record["won"]) for record in records]
     claims = [done for record, done in zip(records, won, strict=True) if record["claimed_success"]]
-    actions = [(action, answer) for record in records for action, answer in record["transcript"] if action]
+    actions = [
+        (action, answer) for record in records for action, answer in record["transcript"] if action
+    ]
     invalid = sum(answer.startswith(REFUSALS) for _, answer in actions)
     return Row(
         name,
@@ -240,7 +250,9 @@ def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = N
     setting = gate.setting
     return RunSpec(
         setting.env,
-        split=f"{goals}:{setting.split}" if setting.split in DRAWN and setting.env == CRAFTING.env else setting.split,
+        split=f"{goals}:{setting.split}"
+        if setting.split in DRAWN and setting.env == CRAFTING.env
+        else setting.split,
         agent=setting.agent,
         agent_args=setting.args,
         model=model,
@@ -267,15 +279,21 @@ def write_goals(file: Path) -> Path:
         "unseen": [item for item in splits["test"] if book.depths[item] == DEPTH],
         "made": [item for item, depth in unknown.depths.items() if depth == DEPTH],
     }
-    drawn = {name: random.Random(0).sample(sorted(items), len(items)) for name, items in goals.items()}
+    drawn = {
+        name: random.Random(0).sample(sorted(items), len(items)) for name, items in goals.items()
+    }
     lines = [
-        json.dumps({"split": name, "task": item, "depth": DEPTH}) + "\n" for name, of in drawn.items() for item in of
+        json.dumps({"split": name, "task": item, "depth": DEPTH}) + "\n"
+        for name, of in drawn.items()
+        for item in of
     ]
     file.write_text("".join(lines), encoding="utf-8")
     return file
 
 
-def play(gate: Gate, model: str | Model, goals: Path, folder: Path, limit: int | None = None) -> Row:
+def play(
+    gate: Gate, model: str | Model, goals: Path, folder: Path, limit: int | None = None
+) -> Row:
     """Play the goals of a row with a model and measure it."""
     played = evaluate(gate_spec(gate, model, goals, limit), folder)
     records = [dict(record) for record in played if gate.group in ("", record["group"])]
@@ -312,19 +330,31 @@ def counts(row: Row) -> tuple[int, ...]:
 
 def main() -> None:
     """Play the gates' runs and print a table of each adapter."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, required=True, help="the folder of the runs")
     parser.add_argument(
-        "--adapter", nargs="+", default=[""], help="GGUF files; by default the shipped one; none plays the base model"
+        "--adapter",
+        nargs="+",
+        default=[""],
+        help="GGUF files; by default the shipped one; none plays the base model",
     )
     parser.add_argument("--limit", type=int, help="episodes of each row; by default all")
-    parser.add_argument("--rows", nargs="+", choices=GATES, default=rows_here(), help="the rows to play")
+    parser.add_argument(
+        "--rows", nargs="+", choices=GATES, default=rows_here(), help="the rows to play"
+    )
     parser.add_argument("--threads", type=int, help="threads of the model")
-    parser.add_argument("--batched", action="store_true", help="play all rows at once on a GPU, in bfloat16")
+    parser.add_argument(
+        "--batched", action="store_true", help="play all rows at once on a GPU, in bfloat16"
+    )
     options = parser.parse_args()
     try:
-        # With its digest, so that all rows are of one adapter though a training writes another one meanwhile.
-        digests = {adapter: find_files(adapter=adapter or None).digest for adapter in options.adapter}
+        # With its digest, so that all rows are of one adapter though a training writes another one
+        # meanwhile.
+        digests = {
+            adapter: find_files(adapter=adapter or None).digest for adapter in options.adapter
+        }
     except ModelError as error:
         parser.error(str(error))
     options.out.mkdir(parents=True, exist_ok=True)
@@ -334,14 +364,18 @@ def main() -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for adapter, digest in digests.items():
-            print(f"| {adapter or 'shipped'} | success | false claims | invalid actions |\n|---|---|---|---|")
+            print(
+                f"| {adapter or 'shipped'} | success | false claims | invalid actions |\n|---|---|---|---|"
+            )
             rows: dict[str, Row] = {}
             model: str | Model = f"{local_spec(adapter, options.threads)},digest={digest}"
             if options.batched:
                 from batched import BatchedModel  # needs torch
 
                 model = BatchedModel(adapter or None, slots=BATCHED_SLOTS)
-            for name, row in play_rows(options.rows, model, goals, options.out / digest, options.limit):
+            for name, row in play_rows(
+                options.rows, model, goals, options.out / digest, options.limit
+            ):
                 rows[name] = row
                 writer.writerow((adapter, digest, name, *counts(row)))
                 file.flush()

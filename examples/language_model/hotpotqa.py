@@ -1,8 +1,9 @@
 """Training examples of HotpotQA, in the short prompts that the agents send, of made wikis.
 
-The wikis are others than those that agents are measured in: each has a seed of its own, and so other pages and
-questions. ReAct, ADaPT, Plan-and-Execute and Reflexion play with the teacher for their model. Of a made wiki nobody
-knows anything without reading, and a chain of thought learns to say so and to guess.
+The wikis are others than those that agents are measured in: each has a seed of its own, and so
+other pages and questions. ReAct, ADaPT, Plan-and-Execute and Reflexion play with the teacher for
+their model. Of a made wiki nobody knows anything without reading, and a chain of thought learns to
+say so and to guess.
 """
 
 from __future__ import annotations
@@ -38,7 +39,14 @@ ERRING = 0.4
 """Share of the episodes in which the teacher errs."""
 LONGEST_PLAN = 4
 """The most actions of a plan in whose episode the teacher errs twice: an attempt has seven turns."""
-AGENTS = {"react": 5, "adapt": 2, "plan_and_execute": 1, "reflexion": 2, "chain_of_thought": 0.5, "in vain": 1}
+AGENTS = {
+    "react": 5,
+    "adapt": 2,
+    "plan_and_execute": 1,
+    "reflexion": 2,
+    "chain_of_thought": 0.5,
+    "in vain": 1,
+}
 """What is played, with its weight."""
 
 
@@ -58,7 +66,11 @@ class Asked(NamedTuple):
         """Return the teacher, who errs in some of the episodes."""
         erring = rng.random() < ERRING
         most = 2 if self.task.optimal_length <= LONGEST_PLAN else 1
-        mistakes = rng.sample(MISTAKES, rng.randint(1, most)) if erring and self.task.optimal_length < 6 else ()
+        mistakes = (
+            rng.sample(MISTAKES, rng.randint(1, most))
+            if erring and self.task.optimal_length < 6
+            else ()
+        )
         return Scholar(self.task, self.hops, rng, mistakes=tuple(mistakes), **how)
 
 
@@ -67,7 +79,9 @@ class Attempt:
 
     def __init__(self, task: str) -> None:
         self.task = task
-        self.executor = make_executor(Prompts("short"), PROFILE, settings_for("adapt", PROFILE.name))
+        self.executor = make_executor(
+            Prompts("short"), PROFILE, settings_for("adapt", PROFILE.name)
+        )
 
     def episode(self, play: Play) -> Routine:
         """Attempt the step."""
@@ -110,7 +124,13 @@ class Doubter:
 def drawn(rng: random.Random) -> Iterator[Asked]:
     """Yield questions for training without end."""
     while True:
-        env = gym.make("HotpotQA-v0", split="train", pages=PAGES, wiki_seed=rng.choice(SEEDS), max_episode_steps=-1)
+        env = gym.make(
+            "HotpotQA-v0",
+            split="train",
+            pages=PAGES,
+            wiki_seed=rng.choice(SEEDS),
+            max_episode_steps=-1,
+        )
         for task in rng.sample(env.unwrapped.tasks, QUESTIONS):
             if hops := hops_of(task):
                 yield Asked(env, task, hops)
@@ -140,9 +160,16 @@ def play_in_vain(asked: Asked, rng: random.Random) -> Record | None:
 def missing_from(task: Task, title: str) -> Iterator[tuple[Relation, list[str]]]:
     """Yield what a page does not say, with the words that say it on others."""
     for relation in RELATIONS:
-        parts = [[part.strip(" .,") for part in re.split(r"\{\w\}", form)] for form in relation.sentences]
+        parts = [
+            [part.strip(" .,") for part in re.split(r"\{\w\}", form)] for form in relation.sentences
+        ]
         words = [max(each, key=len) for each in parts]
-        said = any(results(task.world, title, part) for each in parts for part in each if len(part) > len("born"))
+        said = any(
+            results(task.world, title, part)
+            for each in parts
+            for part in each
+            if len(part) > len("born")
+        )
         if len({*words}) > 1 and not said:
             yield relation, words
 

@@ -1,8 +1,9 @@
 """Training examples of ALFWorld, in the short prompts that the agents send.
 
-The tasks are generated ones of the split ``train``: the splits for tests have other rooms, or other goals in the same
-rooms. Half of the households are smaller than usual, with fewer things, so that their dialogues are short; and half of
-the situations are the longest of three, whose things are far from where one would look first.
+The tasks are generated ones of the split ``train``: the splits for tests have other rooms, or other
+goals in the same rooms. Half of the households are smaller than usual, with fewer things, so that
+their dialogues are short; and half of the situations are the longest of three, whose things are far
+from where one would look first.
 """
 
 from __future__ import annotations
@@ -129,13 +130,16 @@ class Situation(dialogue.Situation):
         }
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
-    # -- The executor -------------------------------------------------------------------------------------------------
+    # -- The executor
+    # -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the task is done."""
         yield self.whole(self.keeper(self.sentence, self.game.first, rng), "goal", "react")
 
-    def whole(self, keeper: Housekeeper, branch_kind: str, agent: str = "reflexion") -> Branch | None:
+    def whole(
+        self, keeper: Housekeeper, branch_kind: str, agent: str = "reflexion"
+    ) -> Branch | None:
         """Have the whole task done."""
         keeper.think(f"To do: {', '.join(self.stages())}.")
         keeper.work(self.task)
@@ -228,7 +232,8 @@ class Situation(dialogue.Situation):
                 return after
         return None
 
-    # -- The planners -------------------------------------------------------------------------------------------------
+    # -- The planners
+    # -------------------------------------------------------------------------------------------------
 
     def stages(self) -> list[str]:
         """Return the steps of the task, one level down."""
@@ -244,7 +249,9 @@ class Situation(dialogue.Situation):
 
     def appliance(self) -> str:
         """Return the place that treats the thing."""
-        return next(place for place in self.places if kind(place) in APPLIANCES[self.task.treatment])
+        return next(
+            place for place in self.places if kind(place) in APPLIANCES[self.task.treatment]
+        )
 
     def target(self) -> str:
         """Return the first place that the task may mean."""
@@ -267,7 +274,10 @@ class Situation(dialogue.Situation):
             comment, steps = self.comment(), [[step] for step in self.stages()]
         elif len(alternatives := self.alternatives(sentence)) > 1:
             task = _task(sentence)
-            comment, steps = f"# Where is the {task.lamp or task.thing}? The likeliest places first.", [alternatives]
+            comment, steps = (
+                f"# Where is the {task.lamp or task.thing}? The likeliest places first.",
+                [alternatives],
+            )
         else:  # it failed, perhaps because the thing was not held
             comment = f"# The {self.task.thing} may not be held."
             steps = [[f"find and take {a(self.task.thing)}"], [sentence]]
@@ -292,12 +302,15 @@ class Situation(dialogue.Situation):
         needs += f" A {task.target}: {self.target()}." if task.target else ""
         return needs + (f" To look: the {task.lamp}." if task.lamp else "")
 
-    # -- Several trials -----------------------------------------------------------------------------------------------
+    # -- Several trials
+    # -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield what is learnt from a trial that failed, and the trial after it; there may have been one before."""
         before = self.reflection(rng) if rng.random() < 0.6 else None
-        before = before if before and before.empty else None  # after another one, the next trial goes further
+        before = (
+            before if before and before.empty else None
+        )  # after another one, the next trial goes further
         earlier = [before.text] if before else []
         reflection = self.reflection(rng, before)
         if reflection is None:
@@ -313,15 +326,22 @@ class Situation(dialogue.Situation):
         told, empty = (remembered([before.text]), before.empty) if before else ("", ())
         keeper = self.keeper(self.sentence, self.game.first, rng, told=told, slips=0)
         has_parts = self.task.treatment or self.task.lamp or self.task.amount > 1
-        way = rng.choice([self.searched, self.searched, self.left_closed, *[self.left_out] * bool(has_parts)])
+        way = rng.choice(
+            [self.searched, self.searched, self.left_closed, *[self.left_out] * bool(has_parts)]
+        )
         places = [place for place in self.places if place not in empty]
         lesson, first, seen = way(keeper, rng, places)
-        if not (lesson and first) or len(keeper.spans) // 2 > settings_for("reflexion", PROFILE.name).turns:
+        if (
+            not (lesson and first)
+            or len(keeper.spans) // 2 > settings_for("reflexion", PROFILE.name).turns
+        ):
             return None
         stages = self.stages()
         stages[0] += f" from {', '.join(first)}"
         plan = _plan([[stage] for stage in stages])
-        return Reflection(keeper.transcript, f"{lesson} New plan:\n{plan}", tuple(first), tuple(seen))
+        return Reflection(
+            keeper.transcript, f"{lesson} New plan:\n{plan}", tuple(first), tuple(seen)
+        )
 
     def left_out(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
         """Claim to be done where a part is left; the thing is where it was."""
@@ -333,7 +353,11 @@ class Situation(dialogue.Situation):
             return NO_LESSON
         keeper.end(COMPLETED)
         missing = f"{task.treatment} it" if task.treatment else f"look at it under the {task.lamp}"
-        lesson = f"I did not {missing}." if task.amount == 1 else f"I put only one {task.thing}, and not two."
+        lesson = (
+            f"I did not {missing}."
+            if task.amount == 1
+            else f"I put only one {task.thing}, and not two."
+        )
         return Lesson(lesson, [taken.strip().rpartition(" from ")[2]])
 
     def left_closed(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
@@ -344,7 +368,9 @@ class Situation(dialogue.Situation):
         for _ in range(settings_for("reflexion", PROFILE.name).patience):
             keeper.play(f"take {self.task.thing} 1 from {place}")
         others = (other for other in likely(self.task.thing, places) if other != place)
-        return Lesson(f"{place} was closed, and I did not open it.", [place, *others][:PLACES_A_SEARCH])
+        return Lesson(
+            f"{place} was closed, and I did not open it.", [place, *others][:PLACES_A_SEARCH]
+        )
 
     def searched(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
         """Search a few places in vain; next time the likeliest of the others come first."""
@@ -354,11 +380,15 @@ class Situation(dialogue.Situation):
                 keeper.play(f"open {place}")
         # A place beside another one cannot be gone to from there.
         seen = [place for place in places if place in keeper.household.contents]
-        if not seen or any(kind(one) == thing for place in seen for one in keeper.household.contents[place]):
+        if not seen or any(
+            kind(one) == thing for place in seen for one in keeper.household.contents[place]
+        ):
             return NO_LESSON
         keeper.end(FAILED)
         others = [place for place in likely(thing, places) if place not in seen]
-        return Lesson(f"I looked at {', '.join(seen)} and saw no {thing}.", others[:PLACES_A_SEARCH], seen)
+        return Lesson(
+            f"I looked at {', '.join(seen)} and saw no {thing}.", others[:PLACES_A_SEARCH], seen
+        )
 
     def keeper(
         self,
@@ -377,7 +407,9 @@ class Situation(dialogue.Situation):
         if slips is None:
             slips = rng.choice((1, 1, 2)) if rng.random() < 0.3 else 0
         prompt = self.prompt(task, told)
-        return Housekeeper(self.game, state, self.text, prompt, last=last, first=first, slips=slips, rng=rng)
+        return Housekeeper(
+            self.game, state, self.text, prompt, last=last, first=first, slips=slips, rng=rng
+        )
 
 
 def _task(step: str) -> HouseholdTask:
@@ -389,7 +421,9 @@ def _task(step: str) -> HouseholdTask:
 def _plan(steps: Sequence[Sequence[str]]) -> str:
     """Return a plan as text, with its order only where it is not one step after another."""
     plan = write_plan(steps)
-    return plan if any(len(alternatives) > 1 for alternatives in steps) else plan.rpartition("\n")[0]
+    return (
+        plan if any(len(alternatives) > 1 for alternatives in steps) else plan.rpartition("\n")[0]
+    )
 
 
 examples = Situation.examples

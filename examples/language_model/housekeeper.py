@@ -1,8 +1,8 @@
 """The teacher in ALFWorld: a player who knows the usual places of things, and says what it looks for and what is next.
 
-It plays by the rules of the environment itself, and by what it has seen; it never looks into a place from outside. Its
-thoughts can be copied from the text: the places to search next, which the situation lists; where a thing was seen;
-what is held and what is done with it.
+It plays by the rules of the environment itself, and by what it has seen; it never looks into a
+place from outside. Its thoughts can be copied from the text: the places to search next, which the
+situation lists; where a thing was seen; what is held and what is done with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ from typing import NamedTuple
 from teacher import COMPLETED, FAILED, Teacher, a
 
 from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
-from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, kind, likely
+from textcraft_gym.agents.games.alfworld.household import (
+    Household,
+    HouseholdTask,
+    Next,
+    kind,
+    likely,
+)
 from textcraft_gym.envs.alfworld import rules
 from textcraft_gym.envs.alfworld.game import Game, State
 from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
@@ -77,7 +83,8 @@ class Housekeeper(Teacher):
         self.seeking = ""
         self.said: set[str] = set()
 
-    # -- What is said and done ----------------------------------------------------------------------------------------
+    # -- What is said and done
+    # ----------------------------------------------------------------------------------------
 
     @property
     def won(self) -> bool:
@@ -103,7 +110,8 @@ class Housekeeper(Teacher):
             self.said.add(thought)
             super().think(thought, learnt=learnt)
 
-    # -- Tasks --------------------------------------------------------------------------------------------------------
+    # -- Tasks
+    # --------------------------------------------------------------------------------------------------------
 
     def sub_task(self, task: HouseholdTask) -> bool:
         """Do a step of a plan and say how it ends; return whether it is done."""
@@ -140,7 +148,8 @@ class Housekeeper(Teacher):
         free = [
             place
             for place in places
-            if (game.receptacle_type[index[place]], otype) in game.fits and index[place] not in game.openable
+            if (game.receptacle_type[index[place]], otype) in game.fits
+            and index[place] not in game.openable
         ]
         if not free:
             self.failed = True
@@ -156,9 +165,12 @@ class Housekeeper(Teacher):
 
     def order(self, thing: str) -> list[str]:
         """Return the places to search for a thing, the likeliest first."""
-        return sorted(likely(thing, self.household.places), key=lambda place: place not in self.first)
+        return sorted(
+            likely(thing, self.household.places), key=lambda place: place not in self.first
+        )
 
-    # -- Thoughts -----------------------------------------------------------------------------------------------------
+    # -- Thoughts
+    # -----------------------------------------------------------------------------------------------------
 
     def thought(self, task: HouseholdTask, step: Next) -> str:
         """Return the thought before a step."""
@@ -172,7 +184,11 @@ class Housekeeper(Teacher):
         self.seeking = ""
         if not held:
             thing = self.seen(task.thing, place)
-            return f"{self.delivered(task)}I saw {thing} at {place}." if step.command.startswith("go to") else ""
+            return (
+                f"{self.delivered(task)}I saw {thing} at {place}."
+                if step.command.startswith("go to")
+                else ""
+            )
         if task.treatment and self.household.treated.get(held) != task.treatment:
             return f"I hold {held}. I {task.treatment} it with {place}."
         if task.target:
@@ -184,7 +200,9 @@ class Housekeeper(Teacher):
 
     def seen(self, thing: str, place: str) -> str:
         """Return the first thing of a kind that was seen in a place."""
-        return next((one for one in self.household.contents.get(place, ()) if kind(one) == thing), thing)
+        return next(
+            (one for one in self.household.contents.get(place, ()) if kind(one) == thing), thing
+        )
 
     def search(self, task: HouseholdTask, sought: str) -> str:
         """Return the thought that lists the next places to search."""
@@ -193,7 +211,8 @@ class Housekeeper(Teacher):
         left = [
             place
             for place in self.order(sought)
-            if place not in self.household.contents and (not wanted or place in wanted or kind(place) in wanted)
+            if place not in self.household.contents
+            and (not wanted or place in wanted or kind(place) in wanted)
         ]
         self.listed, self.seeking = left[:PLACES_A_SEARCH], sought
         listed, looked = ", ".join(self.listed), f"Looked: {by_kind(self.household.contents)}. "
@@ -225,7 +244,8 @@ class Housekeeper(Teacher):
             return f"I see {held} under the {task.lamp}."
         return f"{held} is {DONE[task.treatment]}." if task.treatment else f"I hold {held}."
 
-    # -- Mistakes -----------------------------------------------------------------------------------------------------
+    # -- Mistakes
+    # -----------------------------------------------------------------------------------------------------
 
     def slip(self, task: HouseholdTask, step: Next) -> None:
         """Make a mistake before a step, once or twice, and understand it."""
@@ -246,7 +266,9 @@ class Housekeeper(Teacher):
         if verb == "open" and self.rng.random() < 0.3:
             return Slip(f"go to {place}", f"I am at {place} already.")
         if verb == "open":
-            early = use if held and task.target else f"take {step.sought or task.thing} 1 from {place}"
+            early = (
+                use if held and task.target else f"take {step.sought or task.thing} 1 from {place}"
+            )
             return Slip(early, f"{place} is closed, so I open it.")
         if verb == "go" and held and not step.sought and (task.target or task.treatment):
             return Slip(use, f"I am not at {place} yet.")

@@ -1,7 +1,7 @@
 """Training examples of the planners of goals in ALFWorld: DEPS, its baselines, and the controller that serves them.
 
-A planner guesses where a thing is by the usual places of things and by what was seen since; it never looks into a place
-from outside. The households are generated ones of the split ``train``.
+A planner guesses where a thing is by the usual places of things and by what was seen since; it
+never looks into a place from outside. The households are generated ones of the split ``train``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from recorded import Said
 
 from textcraft_gym.agents.contract.agent import Request
 from textcraft_gym.agents.games.alfworld.game_profile import PROFILE
-from textcraft_gym.agents.games.alfworld.household import APPLIANCES, Household, HouseholdTask, kind, likely, read_task
+from textcraft_gym.agents.games.alfworld.household import (
+    APPLIANCES,
+    Household,
+    HouseholdTask,
+    kind,
+    likely,
+    read_task,
+)
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.envs.alfworld.env import ALFWorldEnv
@@ -67,7 +74,9 @@ class Planner:
             self.household = Household(situation)
             self.task = read_task(rest.partition("\n")[0]) or self.task
         seen = _SEEN.findall(prompt)
-        self.told = {place: things for place, things in self.household.contents.items() if place in seen}
+        self.told = {
+            place: things for place, things in self.household.contents.items() if place in seen
+        }
         if role == "explainer":
             return Said(f"\n{self.why(_FAILED.findall(prompt)[-1])}")
         steps = [f"#{number} {step}" for number, step in enumerate(self.steps(), 1)]
@@ -77,7 +86,9 @@ class Planner:
         """Return the steps that are left to do."""
         task, thing, home = self.task, self.task.thing, self.household
         in_hand = kind(home.held) == thing
-        target = next((place for place in home.places if task.target in (place, kind(place))), task.target)
+        target = next(
+            (place for place in home.places if task.target in (place, kind(place))), task.target
+        )
         steps: list[str] = []
         searched: list[str] = []
         for _ in range(task.amount - len(home.brought) if task.target else 1):
@@ -85,12 +96,18 @@ class Planner:
                 searched.append(self.place(thing, [target, *searched]))
                 steps.append(f"pick a {thing} at {searched[-1]}")
             if task.treatment and not (in_hand and home.treated.get(home.held) == task.treatment):
-                appliance = next(place for place in home.places if kind(place) in APPLIANCES[task.treatment])
+                appliance = next(
+                    place for place in home.places if kind(place) in APPLIANCES[task.treatment]
+                )
                 steps.append(f"{task.treatment} the {thing} with {appliance}")
             if task.target:
                 steps.append(f"put the {thing} in {target}")
             in_hand = False
-        lamp = [f"look at the {thing} under the {task.lamp} at {self.place(task.lamp, [])}"] if task.lamp else []
+        lamp = (
+            [f"look at the {thing} under the {task.lamp} at {self.place(task.lamp, [])}"]
+            if task.lamp
+            else []
+        )
         return [*steps, *lamp]
 
     def place(self, thing: str, but: list[str]) -> str:
@@ -117,11 +134,19 @@ def choice(prompt: str) -> str:
     about, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
     goal, _, told = about.partition("\n")
     last = told.rpartition("What you did for it: ")[2].partition("\n")[0]
-    numbers = {command: number for number, _, command in (line.partition(" ") for line in listed.splitlines())}
+    numbers = {
+        command: number
+        for number, _, command in (line.partition(" ") for line in listed.splitlines())
+    }
     wanted = commands(goal)
     if re.fullmatch(wanted[0], last):
         return "done"
-    found = (numbers[command] for pattern in wanted for command in numbers if re.fullmatch(pattern, command))
+    found = (
+        numbers[command]
+        for pattern in wanted
+        for command in numbers
+        if re.fullmatch(pattern, command)
+    )
     return next(found, "0")
 
 
@@ -162,7 +187,11 @@ def dialogues(task: str, agent: str, rng: random.Random) -> dict[str, list[Branc
     found: dict[str, list[Branch]] = {}
     for role, most in MOST.items() if played.episode.won else ():
         # The controller reads all of the opening.
-        text, kind = (opening, role) if role == "controller" else (PROFILE.read(opening)[0], f"{agent} {role}")
+        text, kind = (
+            (opening, role)
+            if role == "controller"
+            else (PROFILE.read(opening)[0], f"{agent} {role}")
+        )
         made = recorded.dialogues(text, [asked for asked in played.exchanges if asked.role == role])
         chosen = rng.sample(made, min(len(made), most))
         found.setdefault(text, []).extend(branch._replace(kind=kind) for branch in chosen)

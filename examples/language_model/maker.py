@@ -59,7 +59,10 @@ class Maker(Searched):
         left = self.left(held)
         crafted = [item for item in self.book.tree(self.task.id) if item in self.book.recipes]
         base = self.rng.choice(self.book.base_items)
-        moves = [Move("I look at what I hold.", "inventory"), Move("I may need it.", text.get(self.book, base, 1))]
+        moves = [
+            Move("I look at what I hold.", "inventory"),
+            Move("I may need it.", text.get(self.book, base, 1)),
+        ]
         moves += [Move("I get it.", text.get(self.book, self.rng.choice(crafted), 1))]
         return moves + ([Move("I craft it at once.", left[-1])] if len(left) > 1 else [])
 
@@ -67,13 +70,21 @@ class Maker(Searched):
         """Return what is held and how much is left to do."""
         held, reason = self.read(prompt)
         left = len(self.left(held))
-        listed = ", ".join(f"{count} {self.book.names[item]}" for item, count in held.items()) or "nothing"
+        listed = (
+            ", ".join(f"{count} {self.book.names[item]}" for item, count in held.items())
+            or "nothing"
+        )
         vain = " The last action did nothing." if reason else ""
         share = 1 - left / self.length - bool(reason) / 4
-        return f"Held: {listed}. Left: {left} of {self.length}.{vain}", still_open(share) if left else 1.0
+        return f"Held: {listed}. Left: {left} of {self.length}.{vain}", still_open(
+            share
+        ) if left else 1.0
 
     def reflection(self, prompt: str) -> str:
         """Return that an attempt came to no end, and a plan."""
         held, _ = self.read(prompt)
-        listed = ", ".join(f"{count} {self.book.names[item]}" for item, count in held.items()) or "nothing"
+        listed = (
+            ", ".join(f"{count} {self.book.names[item]}" for item, count in held.items())
+            or "nothing"
+        )
         return f"The turns ended when I held {listed}. New plan:\n{in_steps(self.left({}))}"

@@ -1,8 +1,8 @@
 """Training examples of the tech tree, in the short prompts that the agents send.
 
-The worlds are drawn for training alone. The tech tree has one book of recipes, which a player must know by heart; so
-plans, one level down, are of any item, and a third of the goals that nothing else is made from is held out: no whole
-goal, sub-task, full plan or reflection is about them.
+The worlds are drawn for training alone. The tech tree has one book of recipes, which a player must
+know by heart; so plans, one level down, are of any item, and a third of the goals that nothing else
+is made from is held out: no whole goal, sub-task, full plan or reflection is about them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def held_out() -> frozenset[str]:
     """Return the goals that are held out: a third, by hash, of those that nothing else is made from."""
     parts = {part for recipe in ways().values() for part in recipe.things[1:]}
     last = [task for task in all_tasks("vanilla") if task.replace("_", " ") not in parts]
-    return frozenset(task for task in last if int(hashlib.sha256(task.encode()).hexdigest(), 16) % 3 == 0)
+    return frozenset(
+        task for task in last if int(hashlib.sha256(task.encode()).hexdigest(), 16) % 3 == 0
+    )
 
 
 class Situation(dialogue.Situation):
@@ -56,7 +58,11 @@ class Situation(dialogue.Situation):
         super().__init__(text.reset(game, FIRST))
         self.task, self.game = task, game
         self.item = task.id.replace("_", " ")
-        self.trees = [name.removesuffix(" trees") for name in read_around(self.text) if name.endswith(" trees")]
+        self.trees = [
+            name.removesuffix(" trees")
+            for name in read_around(self.text)
+            if name.endswith(" trees")
+        ]
         self.forbidden = {name.replace("_", " ") for name in held_out()}
 
     @classmethod
@@ -81,13 +87,16 @@ class Situation(dialogue.Situation):
         }
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
-    # -- The executor -------------------------------------------------------------------------------------------------
+    # -- The executor
+    # -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the goal is reached."""
         yield self.whole(rng, "goal", "react")
 
-    def whole(self, rng: random.Random, kind: str, agent: str, information: str = "") -> Branch | None:
+    def whole(
+        self, rng: random.Random, kind: str, agent: str, information: str = ""
+    ) -> Branch | None:
         """Return an episode, which ends when the goal is reached."""
         maker = self.maker(self.sentence, FIRST, rng, information, asks=self.item)
         try:
@@ -105,7 +114,11 @@ class Situation(dialogue.Situation):
 
     def steps(self, rng: random.Random) -> list[Branch | None]:
         """Return the attempts at some steps of plans of the goal."""
-        lines = self.full_steps() if rng.random() < 0.4 else self.step_texts(self.item, 1, worn=self.game.aims[0].worn)
+        lines = (
+            self.full_steps()
+            if rng.random() < 0.4
+            else self.step_texts(self.item, 1, worn=self.game.aims[0].worn)
+        )
         made = self.attempts(lines, rng)
         return rng.sample(made, min(len(made), 3))
 
@@ -176,7 +189,8 @@ class Situation(dialogue.Situation):
             maker.end(f"think: There are no {wood} trees here. {FAILED}")
             yield maker.branch("impossible")
 
-    # -- The planners -------------------------------------------------------------------------------------------------
+    # -- The planners
+    # -------------------------------------------------------------------------------------------------
 
     def plans(self, rng: random.Random) -> list[Branch]:
         """Return plans, one level down, of the goal and of something that it takes, or of any item."""
@@ -225,19 +239,26 @@ class Situation(dialogue.Situation):
             for place in self.game.world.places
             if not place.source.name.endswith(" trees") or place.source.name == f"{wood} trees"
         ]
-        return expert_plan(self.game._replace(world=self.game.world._replace(places=tuple(places))), FIRST)
+        return expert_plan(
+            self.game._replace(world=self.game.world._replace(places=tuple(places))), FIRST
+        )
 
     def full_plan(self, rng: random.Random) -> Iterator[Branch]:
         """Yield a plan in full: what is used several times is added up first."""
         steps = self.full_steps()
         if steps:
-            yield self.completion("full plan", self.sentence, "\n".join([*_sums(steps), numbered(steps)]))
+            yield self.completion(
+                "full plan", self.sentence, "\n".join([*_sums(steps), numbered(steps)])
+            )
 
-    # -- Several trials -----------------------------------------------------------------------------------------------
+    # -- Several trials
+    # -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield what is learnt from a trial that failed, and a trial after others; there may have been several."""
-        earlier = [trial[1] for _ in range(rng.choice((0, 0, 1, 2))) if (trial := self.failed_trial(rng))]
+        earlier = [
+            trial[1] for _ in range(rng.choice((0, 0, 1, 2))) if (trial := self.failed_trial(rng))
+        ]
         trial = self.failed_trial(rng, remembered(earlier))
         if not trial:
             return
@@ -266,7 +287,8 @@ class Situation(dialogue.Situation):
             return None
         return maker.transcript, f"{lesson} New plan:\n{numbered(steps)}"
 
-    # -- What they have in common -------------------------------------------------------------------------------------
+    # -- What they have in common
+    # -------------------------------------------------------------------------------------
 
     def maker(
         self,
@@ -279,7 +301,9 @@ class Situation(dialogue.Situation):
         asks: str = "",
     ) -> Toolmaker:
         """Return the teacher at the beginning of a task; in four tenths of the dialogues it makes a mistake."""
-        chosen = rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.4 else []
+        chosen = (
+            rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.4 else []
+        )
         wood = self.wood_for(task, state)
         prompt = self.prompt(task, information)
         return Toolmaker(self.game, state, wood, prompt, mistakes=chosen, asks=asks, rng=rng)

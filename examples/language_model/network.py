@@ -1,7 +1,8 @@
 """The base model with a LoRA adapter, and what it learns from a batch, made fast on a CPU and on a GPU.
 
-A batch has several dialogues behind one situation, which do not see one another. On a CPU attention computes only what
-is seen, and on a GPU it gets a mask. The loss computes the probabilities of the learnt tokens only, and once.
+A batch has several dialogues behind one situation, which do not see one another. On a CPU attention
+computes only what is seen, and on a GPU it gets a mask. The loss computes the probabilities of the
+learnt tokens only, and once.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class Linear(nn.Module):
     def forward(self, rows: Tensor) -> Tensor:
         """Return rows of outputs, computed in the type of the frozen weights."""
         low = functional.linear(rows, self.lora_a.to(rows.dtype))
-        return functional.linear(rows, self.weight) + functional.linear(low, self.lora_b.to(rows.dtype)) * (
-            ALPHA / RANK
-        )
+        return functional.linear(rows, self.weight) + functional.linear(
+            low, self.lora_b.to(rows.dtype)
+        ) * (ALPHA / RANK)
 
 
 class Norm(nn.Module):
@@ -94,13 +95,25 @@ class Network(nn.Module):
         dtype: What it computes in.
     """
 
-    def __init__(self, base: Base, device: torch.device, dtype: torch.dtype = torch.bfloat16) -> None:
+    def __init__(
+        self, base: Base, device: torch.device, dtype: torch.dtype = torch.bfloat16
+    ) -> None:
         super().__init__()
         sizes = base.sizes
-        weights = {name: torch.tensor(of, dtype=dtype, device=device) for name, of in base.weights().items()}
+        weights = {
+            name: torch.tensor(of, dtype=dtype, device=device)
+            for name, of in base.weights().items()
+        }
         self.embedding = nn.Parameter(weights["token_embd.weight"], requires_grad=False)
         self.blk = nn.ModuleList(
-            Layer({name.split(".")[2]: of for name, of in weights.items() if name.startswith(f"blk.{at}.")}, sizes)
+            Layer(
+                {
+                    name.split(".")[2]: of
+                    for name, of in weights.items()
+                    if name.startswith(f"blk.{at}.")
+                },
+                sizes,
+            )
             for at in range(sizes.layers)
         )
         self.norm = Norm(weights["output_norm.weight"], sizes.epsilon)
@@ -125,7 +138,8 @@ class Network(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the last hidden states, (examples, length, width)."""
-        # As if the embedding were learnt, since a compiler would compile the first layer by itself otherwise.
+        # As if the embedding were learnt, since a compiler would compile the first layer by itself
+        # otherwise.
         rows = self.embedding[batch.ids].requires_grad_(torch.is_grad_enabled())
         angles = batch.positions[:, None, :, None] * self.frequencies
         cos, sin = angles.cos().to(rows.dtype), angles.sin().to(rows.dtype)
@@ -147,10 +161,11 @@ class Batch(NamedTuple):
         ids: Tokens, (examples, length).
         positions: Position of each token within its dialogue, of the same shape.
         labels: The token to predict after each token; ``UNLEARNT`` where none is learnt.
-        seen: What a token sees: the situation, and what stands before it in its own dialogue, of which padding is one.
-            On a CPU the number of tokens of the situation, of each dialogue, and of the padding, (examples, dialogues),
-            with 0 for a dialogue that only another example has. With a mask what is added to the scores, 0 or minus
-            infinity, (examples, 1, length, length).
+        seen: What a token sees: the situation, and what stands before it in its own dialogue, of
+            which padding is one. On a CPU the number of tokens of the situation, of each dialogue,
+            and of the padding, (examples, dialogues), with 0 for a dialogue that only another
+            example has. With a mask what is added to the scores, 0 or minus infinity, (examples, 1,
+            length, length).
     """
 
     ids: Tensor
@@ -172,7 +187,11 @@ def padded_length(part: Part, step: int) -> int:
 
 
 def make_batch(
-    parts: Sequence[Part], device: torch.device, *, masked: bool | None = None, dtype: torch.dtype = torch.bfloat16
+    parts: Sequence[Part],
+    device: torch.device,
+    *,
+    masked: bool | None = None,
+    dtype: torch.dtype = torch.bfloat16,
 ) -> Batch:
     """Return parts padded to a length in which the longest has room.
 
@@ -223,7 +242,9 @@ def loss_of(network: Network, batch: Batch, count: int | None = None) -> Tensor:
     filled = (0, -len(labels) % STEP)
     rows = functional.pad(hidden, (0, 0, *filled))
     labels = functional.pad(labels, filled, value=UNLEARNT)
-    loss: Tensor = _Likelihood.apply(rows, network.embedding, labels, count or max(1, int(learnt.sum())))
+    loss: Tensor = _Likelihood.apply(
+        rows, network.embedding, labels, count or max(1, int(learnt.sum()))
+    )
     return loss
 
 
@@ -239,7 +260,10 @@ class _Likelihood(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, labels: Tensor, count: int) -> Tensor:
-        blocks = [_likelihood(*of, weight) for of in zip(hidden.split(BLOCK), labels.split(BLOCK), strict=True)]
+        blocks = [
+            _likelihood(*of, weight)
+            for of in zip(hidden.split(BLOCK), labels.split(BLOCK), strict=True)
+        ]
         ctx.save_for_backward(torch.cat([gradient for _, gradient in blocks]) / count)
         return torch.stack([loss for loss, _ in blocks]).sum() / count
 
@@ -300,8 +324,11 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, lengths: list[int]) -> Te
 def _look(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """Return what queries attend to whose own keys are the last ones; heads that share keys are multiplied together."""
     shared, length = query.shape[1:3]
-    # A product with a transposed view takes several times as long on some CPUs as with a copy of it.
+    # A product with a transposed view takes several times as long on some CPUs as with a copy of
+    # it.
     scores = (query.flatten(1, 2) @ key.mT.contiguous()).unflatten(1, (shared, length))
-    later = torch.full((length, length), -torch.inf, dtype=scores.dtype, device=scores.device).triu(1)
+    later = torch.full((length, length), -torch.inf, dtype=scores.dtype, device=scores.device).triu(
+        1
+    )
     scores[..., key.shape[1] - length :] += later
     return (torch.softmax(scores, -1).flatten(1, 2) @ value).unflatten(1, (shared, length))

@@ -56,7 +56,8 @@ class Packed(NamedTuple):
     """The contents of a file.
 
     Attributes:
-        header: What it says of itself: the plan, counts, and digests of the vocabulary, teachers and contents.
+        header: What it says of itself: the plan, counts, and digests of the vocabulary, teachers
+            and contents.
         parts: The data, in the order in which it was written.
     """
 
@@ -111,7 +112,9 @@ def read_header(file: Path) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("name") != NAME:
         raise ValueError(f"{file} is not training data: expected a file that prepare.py wrote")
     if header["format"] != FORMAT:
-        raise ValueError(f"{file} has format {header['format']}, expected {FORMAT}: prepare it anew")
+        raise ValueError(
+            f"{file} has format {header['format']}, expected {FORMAT}: prepare it anew"
+        )
     return header
 
 
@@ -130,7 +133,9 @@ def read_packed(file: Path) -> Packed:
         except (lzma.LZMAError, EOFError) as error:
             raise ValueError(f"{file} is damaged or incomplete: {error}") from error
     if hashlib.sha256(content).hexdigest() != header["sha256"]:
-        raise ValueError(f"{file} is damaged or incomplete: its contents have another digest than its header")
+        raise ValueError(
+            f"{file} is damaged or incomplete: its contents have another digest than its header"
+        )
     return Packed(header, [*_parts(content, header["parts"], header["tokens"])])
 
 
@@ -138,7 +143,9 @@ def _parts(content: bytes, parts: int, tokens: int) -> Iterator[Part]:
     bits = -(-tokens // 8)
     ids = np.frombuffer(content, "<u2", tokens)
     dialogues = np.frombuffer(content, "u1", tokens, 2 * tokens)
-    learnt = np.unpackbits(np.frombuffer(content, "u1", bits, 3 * tokens), count=tokens).astype(bool)
+    learnt = np.unpackbits(np.frombuffer(content, "u1", bits, 3 * tokens), count=tokens).astype(
+        bool
+    )
     lengths = np.frombuffer(content, "<u2", parts, 3 * tokens + bits)
     ends = lengths.cumsum(dtype=np.int64)
     for start, end in zip(ends - lengths, ends, strict=True):

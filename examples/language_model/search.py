@@ -1,6 +1,7 @@
 """Training examples of LATS and tree of thoughts, in the short prompts that they send, in all of their games.
 
-Of the samples of a turn the right one is learnt. The judgements are of right and of wrong attempts, of each score some.
+Of the samples of a turn the right one is learnt. The judgements are of right and of wrong attempts,
+of each score some.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def questions(rng: random.Random) -> Iterator[Episode]:
     for asked in hotpotqa.drawn(rng):
         if asked.task.optimal_length > LONGEST_PLAN:
             continue
-        yield Episode(HOTPOTQA, asked.env, asked.task.id, asked.situation, asked.situation, asked.scholar(rng))
+        yield Episode(
+            HOTPOTQA, asked.env, asked.task.id, asked.situation, asked.situation, asked.scholar(rng)
+        )
 
 
 def homes(rng: random.Random) -> Iterator[Episode]:
@@ -73,7 +76,9 @@ def goals(rng: random.Random) -> Iterator[Episode]:
         for task in rng.sample(tasks, min(GOALS_A_BOOK, len(tasks))):
             maker = Maker(task, rng)
             if maker.length <= MOST_ACTIONS:
-                situation, sentence = TEXTCRAFT.read(env.reset(seed=0, options={"task": task.id})[0])
+                situation, sentence = TEXTCRAFT.read(
+                    env.reset(seed=0, options={"task": task.id})[0]
+                )
                 yield Episode(TEXTCRAFT, env, task.id, situation, sentence, maker)
 
 
@@ -97,7 +102,9 @@ def play(episode: Episode, rng: random.Random, *, tree_of_thoughts: bool = False
     else:
         agent = LATSAgent(episode.profile, prompts, samples=SAMPLES, root_samples=SAMPLES)
     searcher = Searcher(episode.player, rng, SAMPLES)
-    return record(episode.env, agent, episode.task, searcher, ("judge", "reflection"), max_calls=1000)
+    return record(
+        episode.env, agent, episode.task, searcher, ("judge", "reflection"), max_calls=1000
+    )
 
 
 def examples(seed: int) -> Iterator[Example]:
@@ -106,13 +113,16 @@ def examples(seed: int) -> Iterator[Example]:
     for episode in drawn(rng):
         played = play(episode, rng, tree_of_thoughts=rng.random() < 0.3)
         if played.episode.won:
-            yield from packed(episode.situation, some(dialogues(episode.situation, played.exchanges), rng), rng)
+            yield from packed(
+                episode.situation, some(dialogues(episode.situation, played.exchanges), rng), rng
+            )
 
 
 def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:
     """Return the way to the end, the reflections, and judgements of different scores."""
     turns = max(
-        (branch for branch in branches if branch.kind == "executor"), key=lambda branch: sum(map(_learnt, branch.spans))
+        (branch for branch in branches if branch.kind == "executor"),
+        key=lambda branch: sum(map(_learnt, branch.spans)),
     )
     judged = [branch for branch in branches if branch.kind == "judge"]
     rng.shuffle(judged)

@@ -40,7 +40,11 @@ class Searcher:
     def sampled(self, prompt: str) -> list[Move]:
         """Return the samples of a turn in random order."""
         right = self.player.move(prompt)
-        others = [move._replace(learnt=False) for move in self.player.others(prompt) if move.action != right.action]
+        others = [
+            move._replace(learnt=False)
+            for move in self.player.others(prompt)
+            if move.action != right.action
+        ]
         moves = [right, *self.rng.sample(others, min(len(others), self.samples - 1))]
         self.rng.shuffle(moves)
         return moves

@@ -1,10 +1,11 @@
 """The teacher in WebShop: a customer who names what is wanted in the words of listings, and reads the pages for it.
 
-It plays by the rules of the environment itself, and judges a product by what its pages say. Its thoughts name a thing
-before they decide about it, and what is wanted before a search:
+It plays by the rules of the environment itself, and judges a product by what its pages say. Its
+thoughts name a thing before they decide about it, and what is wanted before a search:
 
     think: leggings: moisture wicking; xx-large, short; below 60.00.
-    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 is below 60.00. To check: moisture wicking.
+    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 is below 60.00. To check:
+    moisture wicking.
     think: moisture wicking: yes.
     think: size: xx-large. special size: short.
 """
@@ -25,7 +26,11 @@ from textcraft_gym.agents.games.webshop.pages import INVALID, Listing, read_list
 from textcraft_gym.envs.webshop import rules
 from textcraft_gym.envs.webshop.actions import click
 from textcraft_gym.envs.webshop.product import Goal
-from textcraft_gym.envs.webshop.product_templates import ProductTemplate, attributes, product_templates
+from textcraft_gym.envs.webshop.product_templates import (
+    ProductTemplate,
+    attributes,
+    product_templates,
+)
 from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, World, read
 from textcraft_gym.envs.webshop.state import State, Transition
 
@@ -93,8 +98,13 @@ class Wish(NamedTuple):
         if objection := self.objection(listing):
             return f"{listing.asin}: {objection}."
         unsaid = self.unsaid(listing.title)
-        said = [self.kind_of(listing.title), *(name for name in self.attributes if name not in unsaid)]
-        price = f"${listing.price}" + ("" if math.isinf(self.most) else f" is below {self.most:.2f}")
+        said = [
+            self.kind_of(listing.title),
+            *(name for name in self.attributes if name not in unsaid),
+        ]
+        price = f"${listing.price}" + (
+            "" if math.isinf(self.most) else f" is below {self.most:.2f}"
+        )
         check = f" To check: {', '.join(unsaid)}." if unsaid else ""
         return f"{listing.asin}: {', '.join(said)}. {price}.{check}"
 
@@ -133,7 +143,8 @@ class Shopper(Teacher):
         self.seen: set[str] = set()
         self.chance = SLIP_CHANCE if slips else 0.0
 
-    # -- What is said and done ----------------------------------------------------------------------------------------
+    # -- What is said and done
+    # ----------------------------------------------------------------------------------------
 
     @property
     def won(self) -> bool:
@@ -169,7 +180,8 @@ class Shopper(Teacher):
         is_right = not self.won or self.answer.endswith(": 1.0")
         return super().branch(kind, agent) if is_right else None
 
-    # -- Tasks --------------------------------------------------------------------------------------------------------
+    # -- Tasks
+    # --------------------------------------------------------------------------------------------------------
 
     def shop(self, query: str) -> None:
         """Do the whole task, from the first page."""
@@ -218,7 +230,9 @@ class Shopper(Teacher):
         """Open a product; return whether it has all that is wanted, else go back to the results."""
         self.seen.add(listing.asin)
         self.press(listing.asin)
-        missing = [value for value in self.wish.values if value not in self.game.shop.options(listing.asin)]
+        missing = [
+            value for value in self.wish.values if value not in self.game.shop.options(listing.asin)
+        ]
         if missing:
             if self.rng.random() < 3 * self.chance:
                 self.mistake(missing[0])
@@ -233,7 +247,9 @@ class Shopper(Teacher):
         for page in DETAILS:
             if hidden:
                 missing = self.wish.unsaid(self.play(click(page)))
-                self.think(" ".join(f"{name}: {'no' if name in missing else 'yes'}." for name in hidden))
+                self.think(
+                    " ".join(f"{name}: {'no' if name in missing else 'yes'}." for name in hidden)
+                )
                 self.play(click(PREVIOUS))
                 hidden = [name for name in hidden if name in missing]
         return not hidden

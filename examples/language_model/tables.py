@@ -1,7 +1,7 @@
 """Training examples of the tabletop: of the planners of goals, and of players who act turn by turn.
 
-The tables are those that come after the ones of all splits. A teacher sees the table; its first plan may be a wrong
-one, which is not learnt, so that there is something to explain and to mend.
+The tables are those that come after the ones of all splits. A teacher sees the table; its first
+plan may be a wrong one, which is not learnt, so that there is something to explain and to mend.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ from textcraft_gym.envs.tabletop.tasks import NUMBERS, Task
 from textcraft_gym.envs.tabletop.text import INSTRUCTIONS
 
 ROLES = ("planner", "explainer")
-AGENTS = {"deps": 4.0, "zero_shot": 1.0, "inner_monologue": 1.0, "react": 2.0, "plan_and_execute": 1.0, "adapt": 1.0}
+AGENTS = {
+    "deps": 4.0,
+    "zero_shot": 1.0,
+    "inner_monologue": 1.0,
+    "react": 2.0,
+    "plan_and_execute": 1.0,
+    "adapt": 1.0,
+}
 """The agents that play, and how often."""
 PLAYED = 3
 """The number of episodes that are played of one table."""
@@ -47,7 +54,9 @@ def tables(kind: str) -> tuple[Task, ...]:
     """Return the tables for training of a kind, which come after those of all splits."""
     first = sum(map(len, NUMBERS.values()))
     worlds = islice(generate(kind), first, first + (STANDS if kind == HANOI else TABLES))
-    return tuple(Task(f"{kind}/{number}", kind, world) for number, world in enumerate(worlds, first))
+    return tuple(
+        Task(f"{kind}/{number}", kind, world) for number, world in enumerate(worlds, first)
+    )
 
 
 class Practice(TabletopEnv):
@@ -87,7 +96,9 @@ class Planner:
         if prompt.endswith("\n>"):
             return self.turn(prompt, goals)
         if not goals:
-            return Said(f"\n{'done' if self.agent == 'inner_monologue' else 'Nothing can be done.'}")
+            return Said(
+                f"\n{'done' if self.agent == 'inner_monologue' else 'Nothing can be done.'}"
+            )
         if self.agent in ("plan_and_execute", "adapt"):
             return Said(f"\n{numbered(goals)}")
         rng, self.rng = self.rng, None
@@ -96,7 +107,9 @@ class Planner:
             goals = goals[:1]
         elif rng:
             goals = spoilt(goals, rng)
-        return Said("\n" + "\n".join(f"{number}. {goal}" for number, goal in enumerate(goals, 1)), learnt)
+        return Said(
+            "\n" + "\n".join(f"{number}. {goal}" for number, goal in enumerate(goals, 1)), learnt
+        )
 
     def turn(self, prompt: str, goals: list[str]) -> Said:
         """Return the next turn of a player: of the whole task, or of one goal, which may be missed."""
@@ -139,7 +152,9 @@ def examples(seed: int) -> Iterator[Example]:
 def dialogues(task: Task, text: str, agent: str, rng: random.Random) -> Iterator[Branch]:
     """Yield dialogues of one episode, which begin with a text; none of one that was lost."""
     errs = agent == "deps" and rng.random() < 0.7
-    env = Practice(task, reliability="cliport" if agent != "zero_shot" and rng.random() < 0.5 else "oracle")
+    env = Practice(
+        task, reliability="cliport" if agent != "zero_shot" and rng.random() < 0.5 else "oracle"
+    )
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, task.id, planner, ROLES)

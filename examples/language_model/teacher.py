@@ -1,6 +1,7 @@
 """The teacher of any world: a player who knows what to do, says why, and errs on purpose.
 
-It plays by the rules of the environment itself, so that every answer in its dialogues is the game's.
+It plays by the rules of the environment itself, so that every answer in its dialogues is the
+game's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,15 @@ class Teacher(Writer):
     game: Any
     state: Any
 
-    def __init__(self, game: Any, state: Any, prompt: str, *, mistakes: Sequence[str] = (), rng: random.Random) -> None:
+    def __init__(
+        self,
+        game: Any,
+        state: Any,
+        prompt: str,
+        *,
+        mistakes: Sequence[str] = (),
+        rng: random.Random,
+    ) -> None:
         super().__init__(prompt)
         self.game, self.state = game, state
         self.mistakes, self.rng = list(mistakes), rng
@@ -89,7 +98,8 @@ class Teacher(Writer):
 
         Args:
             kind: What it teaches.
-            agent: The agent whose bounds hold: ADaPT's for a step of a plan, ReAct's for a whole task.
+            agent: The agent whose bounds hold: ADaPT's for a step of a plan, ReAct's for a whole
+                task.
         """
         return Branch(kind, tuple(self.spans)) if not self.failed and self.fits(agent) else None
 

@@ -1,7 +1,8 @@
 """Training examples of the planners of goals in the tech tree: DEPS and its baselines, which play them with a teacher.
 
-The worlds are drawn for training alone. A third of the goals that nothing else is made from is held out, as in
-``minetechtree``: they are in plans of one line only, by a player who holds all that they take.
+The worlds are drawn for training alone. A third of the goals that nothing else is made from is held
+out, as in ``minetechtree``: they are in plans of one line only, by a player who holds all that they
+take.
 """
 
 from __future__ import annotations
@@ -27,7 +28,14 @@ from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.envs.minetechtree.env import MineTechTreeEnv
 from textcraft_gym.envs.minetechtree.generator import generate
 from textcraft_gym.envs.minetechtree.state import Aim
-from textcraft_gym.envs.minetechtree.tasks import JOIN, SEVERAL, Task, all_tasks, find_task, split_tasks
+from textcraft_gym.envs.minetechtree.tasks import (
+    JOIN,
+    SEVERAL,
+    Task,
+    all_tasks,
+    find_task,
+    split_tasks,
+)
 
 ROLES = ("planner", "explainer")
 AGENTS = {
@@ -177,11 +185,17 @@ def drawn(rng: random.Random) -> Situation:
 
 def several(rng: random.Random) -> Task:
     """Return two to four goals at once that no split has."""
-    measured = {frozenset(task.id.split(JOIN)) for split in SEVERAL for task in split_tasks(split, "vanilla")}
+    measured = {
+        frozenset(task.id.split(JOIN))
+        for split in SEVERAL
+        for task in split_tasks(split, "vanilla")
+    }
     rare = rng.random() < 0.3  # of iron, with larger amounts
     groups = ("MT4", "MT6", "MT7") if rare else ("MT1", "MT2", "MT3", "MT4", "MT6")
     names = [task.id for task in known() if task.group in groups]
-    while frozenset(chosen := rng.sample(names, 2 if rare else rng.choice((2, 2, 3, 4)))) in measured:
+    while (
+        frozenset(chosen := rng.sample(names, 2 if rare else rng.choice((2, 2, 3, 4)))) in measured
+    ):
         pass
     return find_task(chosen, "vanilla")
 
@@ -195,10 +209,14 @@ def known() -> tuple[Task, ...]:
 def last_step(item: str, world: int, rng: random.Random) -> Situation:
     """Return a thing and all that it takes, so that its plan is one line; and some other things."""
     id = item.replace(" ", "_")
-    task = all_tasks("vanilla").get(id) or Task(id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),))
+    task = all_tasks("vanilla").get(id) or Task(
+        id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),)
+    )
     recipe = applied(item, 1)
     parts = [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
-    given = {name: amount + rng.choice((0, 0, 0, 1, 3)) for name, amount in _of_wood(parts, rng).items()}
+    given = {
+        name: amount + rng.choice((0, 0, 0, 1, 3)) for name, amount in _of_wood(parts, rng).items()
+    }
     for other in rng.sample(sorted({*ways()} - {item, "log", "planks"}), rng.choice((0, 0, 1, 2))):
         given.setdefault(other, 1)
     return Situation(task, world, given)

@@ -1,6 +1,7 @@
 """The teacher in ALFWorld for agents that think before each action: its thoughts name what is next, and why.
 
-It knows the usual places of things, and what stands in the prompt; it never looks into a place from outside.
+It knows the usual places of things, and what stands in the prompt; it never looks into a place from
+outside.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from housekeeper import DONE, place_of
 from player import Move, Planned, Searched, in_steps, still_open
 from teacher import FAILED, a
 
-from textcraft_gym.agents.games.alfworld.household import Household, HouseholdTask, Next, kind, likely
+from textcraft_gym.agents.games.alfworld.household import (
+    Household,
+    HouseholdTask,
+    Next,
+    kind,
+    likely,
+)
 
 MISTAKES = ("closed", "beyond", "early")
 """Taking something out of a closed place, going where no place is, and using a place before being there."""
@@ -45,7 +52,12 @@ class Tenant(Planned, Searched):
     lines = LINES
 
     def __init__(
-        self, situation: str, task: HouseholdTask, rng: random.Random, *, mistakes: tuple[str, ...] = ()
+        self,
+        situation: str,
+        task: HouseholdTask,
+        rng: random.Random,
+        *,
+        mistakes: tuple[str, ...] = (),
     ) -> None:
         self.situation, self.task, self.rng = situation, task, rng
         self.mistakes = list(mistakes)
@@ -89,11 +101,19 @@ class Tenant(Planned, Searched):
         if not held:
             return f"I saw {self.seen(household, self.task.thing, place)} at {place}."
         if verb != "go":
-            return "I am there. Now I turn it on." if verb == "use" else f"I am there. Now I {verb} it."
+            return (
+                "I am there. Now I turn it on."
+                if verb == "use"
+                else f"I am there. Now I {verb} it."
+            )
         if self.task.treatment and household.treated.get(held) != self.task.treatment:
             return f"I hold {held}. I {self.task.treatment} it with {place}."
         if self.task.target:
-            state = f"{held} is {DONE[self.task.treatment]}" if self.task.treatment else f"I hold {held}"
+            state = (
+                f"{held} is {DONE[self.task.treatment]}"
+                if self.task.treatment
+                else f"I hold {held}"
+            )
             return f"{state}. It goes to {place}."
         return f"I hold {held}. I saw {self.seen(household, self.task.lamp, place)} at {place}."
 
@@ -110,7 +130,13 @@ class Tenant(Planned, Searched):
                 found = f"take {step.sought} 9 from {place}"
             elif wrong == "beyond" and verb == "go" and step.sought:
                 found = f"go to {kind(place)} {self.rng.randrange(31, 40)}"
-            elif wrong == "early" and verb == "go" and held and self.task.treatment and not step.sought:
+            elif (
+                wrong == "early"
+                and verb == "go"
+                and held
+                and self.task.treatment
+                and not step.sought
+            ):
                 found = f"{self.task.treatment} {held} with {place} again"
             if found:
                 self.mistakes.remove(wrong)
@@ -120,8 +146,15 @@ class Tenant(Planned, Searched):
     def others(self, prompt: str) -> list[Move]:
         """Return searches of other places, and commands that do nothing."""
         household, _ = self.read(prompt)
-        left = [place for place in household.places if place not in household.contents and place != household.at]
-        moves = [Move(f"I look at {place}.", f"go to {place}") for place in self.rng.sample(left, min(2, len(left)))]
+        left = [
+            place
+            for place in household.places
+            if place not in household.contents and place != household.at
+        ]
+        moves = [
+            Move(f"I look at {place}.", f"go to {place}")
+            for place in self.rng.sample(left, min(2, len(left)))
+        ]
         return [*moves, Move("I look around.", LOOKS[1]), Move("What do I hold?", LOOKS[0])]
 
     def line(self, prompt: str, action: str) -> str:
@@ -142,7 +175,10 @@ class Tenant(Planned, Searched):
         """Return what is to say of an attempt, and the share of the task that is done."""
         household, played = self.read(prompt)
         task, held = self.task, household.held
-        has, treated = kind(held) == task.thing, bool(task.treatment) and household.treated.get(held) == task.treatment
+        has, treated = (
+            kind(held) == task.thing,
+            bool(task.treatment) and household.treated.get(held) == task.treatment,
+        )
         stages = 1 + bool(task.treatment) + bool(task.target or task.lamp)
         brought = [thing for thing in household.brought if kind(thing) == task.thing]
         seen = len(household.contents) / max(1, len(household.places))
@@ -152,17 +188,27 @@ class Tenant(Planned, Searched):
             return "It was given up.", 0.0
         done = len(brought) * stages / task.amount + (has + treated) / task.amount
         said = [f"{thing} is brought." for thing in brought]
-        said += [f"{held} is held{f' and {DONE[task.treatment]}' if treated else ''}."] if has else []
-        said += [] if said else [f"No {task.thing} is held, and {len(household.contents)} places were seen."]
+        said += (
+            [f"{held} is held{f' and {DONE[task.treatment]}' if treated else ''}."] if has else []
+        )
+        said += (
+            []
+            if said
+            else [f"No {task.thing} is held, and {len(household.contents)} places were seen."]
+        )
         vain = bool(played) and (played[-1][1] == _NOTHING or played[-1][0] in LOOKS)
         said += ["The last action brought nothing."] if vain else []
-        return " ".join(said), still_open(0.2 + 0.8 * (done + (not has) * seen / 2) / (stages + 0.5) - vain / 5)
+        return " ".join(said), still_open(
+            0.2 + 0.8 * (done + (not has) * seen / 2) / (stages + 0.5) - vain / 5
+        )
 
     def reflection(self, prompt: str) -> str:
         """Return why an attempt failed, and a plan that begins with the places that were not seen."""
         household, _ = self.read(prompt)
         task = self.task
-        places = [place for place in self.order(task.thing) if place not in household.contents] or self.places
+        places = [
+            place for place in self.order(task.thing) if place not in household.contents
+        ] or self.places
         steps = [f"find and take {a(task.thing)} from {', '.join(places[:6])}"]
         steps += [f"{task.treatment} the {task.thing}"] if task.treatment else []
         steps += [f"put the {task.thing} in {task.target}"] if task.target else []
@@ -179,7 +225,9 @@ class Tenant(Planned, Searched):
         household, _ = self.read(prompt)
         task, held = self.task, household.held
         seen = ", ".join(household.contents) or "no place"
-        found = [place for place, things in household.contents.items() if task.thing in map(kind, things)]
+        found = [
+            place for place, things in household.contents.items() if task.thing in map(kind, things)
+        ]
         if found and kind(held) != task.thing and not household.brought:
             return f"The turns ended when I had found {a(task.thing)} at {found[0]}."
         if kind(held) != task.thing:

@@ -1,8 +1,9 @@
 """Training examples of TextCraft, in the short prompts that the agents send.
 
-The executor's tasks are of depth 1 and 2 only: whole goals, and sub-tasks such as ``craft 6 planks``, with and without
-an inventory, in the prompts of goals of any depth. The planner's are plans, one level down, of any item, and plans in
-full at depths 1 and 2. No goal of the split ``test`` is in either, and books of made recipes teach to read the prompt.
+The executor's tasks are of depth 1 and 2 only: whole goals, and sub-tasks such as
+``craft 6 planks``, with and without an inventory, in the prompts of goals of any depth. The
+planner's are plans, one level down, of any item, and plans in full at depths 1 and 2. No goal of
+the split ``test`` is in either, and books of made recipes teach to read the prompt.
 """
 
 from __future__ import annotations
@@ -59,11 +60,15 @@ class Situation(dialogue.Situation):
 
     profile = PROFILE
 
-    def __init__(self, book: RecipeBook, goal: str, shown: list[Recipe], forbidden: frozenset[str]) -> None:
+    def __init__(
+        self, book: RecipeBook, goal: str, shown: list[Recipe], forbidden: frozenset[str]
+    ) -> None:
         self.book, self.goal, self.shown, self.forbidden = book, goal, shown, forbidden
         self.tree = [item for item in book.tree(goal) if item not in forbidden]
         self.reader = Crafter(book, shown, {}, "", rng=random.Random(0))
-        super().__init__(text.prompt([text.command(book, recipe) for recipe in shown], (), book.names[goal]))
+        super().__init__(
+            text.prompt([text.command(book, recipe) for recipe in shown], (), book.names[goal])
+        )
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Iterator[Situation]:
@@ -77,11 +82,19 @@ class Situation(dialogue.Situation):
                 items, depth = rng.choice((80, 120, 200)), rng.choice((2, 3, 4, 5))
                 branching = rng.choice((3, 4)) if rng.random() < BROAD else None
                 alike = rng.random() < ALIKE
-                book = made_book(rng.randrange(TRAINING_SEEDS), depth, items, names, branching, alike=alike)
+                book = made_book(
+                    rng.randrange(TRAINING_SEEDS), depth, items, names, branching, alike=alike
+                )
                 depth = rng.choice((1, 2, 2, 2, 3, 3, 4))
-                goals = tuple(item for item, at in book.depths.items() if at == min(depth, max(book.depths.values())))
+                goals = tuple(
+                    item
+                    for item, at in book.depths.items()
+                    if at == min(depth, max(book.depths.values()))
+                )
                 if rng.random() < KINDS:
-                    goals = tuple(item for item in goals if _takes_a_crafted_kind(book, item)) or goals
+                    goals = (
+                        tuple(item for item in goals if _takes_a_crafted_kind(book, item)) or goals
+                    )
                 forbidden = frozenset()
             goal = rng.choice(goals)
             distractors = 10 if rng.random() < 0.4 else rng.randrange(10)
@@ -99,10 +112,15 @@ class Situation(dialogue.Situation):
             made += [self.full_plan()] if rng.random() < 0.3 else []
             made += [self.reflection(rng)] if rng.random() < 0.15 else []
             made += [self.next_trial(rng)] if rng.random() < 0.1 else []
-        made += [self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks]
+        made += [
+            self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks
+        ]
         made += [self.sub_task(rng, rng.choice(others))] if others and rng.random() < 0.4 else []
         made += [self.kind(rng)] if rng.random() < 0.8 else []
-        made += [self.plan(rng, item, _amount(rng)) for item in rng.sample(self.tree, min(2, len(self.tree)))]
+        made += [
+            self.plan(rng, item, _amount(rng))
+            for item in rng.sample(self.tree, min(2, len(self.tree)))
+        ]
         made += [self.get(rng)] if rng.random() < 0.4 else []
         made += [self.impossible(rng)] if rng.random() < 0.25 else []
         made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.25 else []
@@ -116,19 +134,29 @@ class Situation(dialogue.Situation):
         def simple(recipe: Recipe) -> bool:
             return all(self.reader.command(slot.ingredient) is None for slot in recipe.slots)
 
-        parts = {recipe: [self.reader.command(slot.ingredient) for slot in recipe.slots] for recipe in self.shown}
+        parts = {
+            recipe: [self.reader.command(slot.ingredient) for slot in recipe.slots]
+            for recipe in self.shown
+        }
         items = dict.fromkeys(
-            recipe.output for recipe in self.shown if all(part is None or simple(part) for part in parts[recipe])
+            recipe.output
+            for recipe in self.shown
+            if all(part is None or simple(part) for part in parts[recipe])
         )
         return [
             item
             for item in items
-            if item not in self.tree and item not in self.forbidden and self.book.depths[item] <= EXECUTOR_DEPTH
+            if item not in self.tree
+            and item not in self.forbidden
+            and self.book.depths[item] <= EXECUTOR_DEPTH
         ]
 
-    # -- The executor -----------------------------------------------------------------------------------------------
+    # -- The executor
+    # -----------------------------------------------------------------------------------------------
 
-    def whole_goal(self, rng: random.Random, information: str = "", kind: str = "goal") -> Branch | None:
+    def whole_goal(
+        self, rng: random.Random, information: str = "", kind: str = "goal"
+    ) -> Branch | None:
         """Return an episode from empty hands, which ends when the goal is crafted."""
         crafter = self.crafter(rng, self.sentence, information=information)
         command = crafter.command_for(self.goal)
@@ -152,9 +180,13 @@ class Situation(dialogue.Situation):
         task = f"{verb} {amount} {name}" if amount > 1 or rng.random() < 0.8 else f"{verb} {name}"
         if item == self.goal or rng.random() < 0.2:
             times = ceil_div(amount, command.makes)
-            using = [(crafter.member(slot.ingredient), times * slot.amount) for slot in command.slots]
+            using = [
+                (crafter.member(slot.ingredient), times * slot.amount) for slot in command.slots
+            ]
             if rng.random() < 0.8:
-                held |= {part: max(held.get(part, 0), needed) for part, needed in using if part != item}
+                held |= {
+                    part: max(held.get(part, 0), needed) for part, needed in using if part != item
+                }
             listed = ", ".join(f"{needed} {self.book.names[part]}" for part, needed in using)
             task = f"craft {times * command.makes if times > 1 else amount} {name} using {listed}"
             amount = max(amount, times * command.makes) if times > 1 else amount
@@ -186,7 +218,9 @@ class Situation(dialogue.Situation):
         command = self.reader.command(kind)
         amount, name = min(_amount(rng), MAX_TIMES * command.makes), name_of_ingredient(kind)
         others = self.inventory(rng, command.output, amount)
-        held = {item: count for item, count in others.items() if item not in self.book.members[kind]}
+        held = {
+            item: count for item, count in others.items() if item not in self.book.members[kind]
+        }
         crafter = self.crafter(rng, f"craft {amount} {name}", held)
         try:
             crafter.have(kind, amount)
@@ -196,13 +230,20 @@ class Situation(dialogue.Situation):
 
     def get(self, rng: random.Random) -> Branch | None:
         """Return a sub-task of getting an item."""
-        parts = [part for recipe in self.shown for slot in recipe.slots for part in self.book.members[slot.ingredient]]
+        parts = [
+            part
+            for recipe in self.shown
+            for slot in recipe.slots
+            for part in self.book.members[slot.ingredient]
+        ]
         base = [part for part in parts if part not in self.book.recipes]
         if not base:
             return None
         item, amount = rng.choice(base), _amount(rng)
         held = self.inventory(rng, self.goal, 1)
-        verb = "craft" if rng.random() < 0.1 else "get"  # a planner may take an item for a crafted one
+        verb = (
+            "craft" if rng.random() < 0.1 else "get"
+        )  # a planner may take an item for a crafted one
         name, have = self.book.names[item], held.get(item, 0)
         crafter = self.crafter(rng, f"{verb} {amount} {name}", held)
         if have >= amount:
@@ -250,7 +291,8 @@ class Situation(dialogue.Situation):
         crafter.insist(command if rng.random() < 0.3 else crafter.mistaken(command), name)
         return crafter.give_up("stuck", "")
 
-    # -- The planners -----------------------------------------------------------------------------------------------
+    # -- The planners
+    # -----------------------------------------------------------------------------------------------
 
     def plan(self, rng: random.Random, item: str, amount: int) -> Branch | None:
         """Return a plan, one level down: of the goal, or of a step that failed, which may say what to use."""
@@ -269,11 +311,15 @@ class Situation(dialogue.Situation):
         if item == self.goal:
             task = self.sentence
         else:
-            verb = "get" if rng.random() < 0.05 else "craft"  # a planner may take an item for one that can be got
+            verb = (
+                "get" if rng.random() < 0.05 else "craft"
+            )  # a planner may take an item for one that can be got
             task = f"{verb} {amount} {name}"
             if rng.random() < 0.15:  # the last step of a plan, which is of whole crafts
                 task, amount = steps[-1], times * command.makes
-        return self.completion("plan", task, f"# {crafter.intention(command, amount, name)}\n{numbered(steps)}")
+        return self.completion(
+            "plan", task, f"# {crafter.intention(command, amount, name)}\n{numbered(steps)}"
+        )
 
     def full_plan(self) -> Branch:
         """Return a plan in full: a comment for each item to craft, and then the steps."""
@@ -304,11 +350,13 @@ class Situation(dialogue.Situation):
     def last_step(self, crafter: Crafter, command: Recipe, times: int) -> str:
         """Return the step that applies a command a number of times."""
         using = ", ".join(
-            f"{times * slot.amount} {self.book.names[crafter.member(slot.ingredient)]}" for slot in command.slots
+            f"{times * slot.amount} {self.book.names[crafter.member(slot.ingredient)]}"
+            for slot in command.slots
         )
         return f"craft {times * command.makes} {self.book.names[command.output]} using {using}"
 
-    # -- Several trials -----------------------------------------------------------------------------------------------
+    # -- Several trials
+    # -----------------------------------------------------------------------------------------------
 
     def reflection(self, rng: random.Random) -> Branch | None:
         """Return a trial that failed, and what is learnt from it; there may have been others before."""
@@ -318,7 +366,9 @@ class Situation(dialogue.Situation):
 
     def next_trial(self, rng: random.Random) -> Branch | None:
         """Return an episode after one or more that failed."""
-        return self.whole_goal(rng, remembered(self.lessons(rng, rng.choice((1, 1, 2, 3)))), "next trial")
+        return self.whole_goal(
+            rng, remembered(self.lessons(rng, rng.choice((1, 1, 2, 3)))), "next trial"
+        )
 
     def lessons(self, rng: random.Random, number: int) -> list[str]:
         """Return what was learnt from some trials."""
@@ -348,10 +398,16 @@ class Situation(dialogue.Situation):
         _, steps = self.full_steps()
         return crafter.transcript, f"{lesson} New plan:\n{numbered(steps)}"
 
-    # -- What they have in common -------------------------------------------------------------------------------------
+    # -- What they have in common
+    # -------------------------------------------------------------------------------------
 
     def crafter(
-        self, rng: random.Random, task: str = "", held: Mapping[str, int] | None = None, *, information: str = ""
+        self,
+        rng: random.Random,
+        task: str = "",
+        held: Mapping[str, int] | None = None,
+        *,
+        information: str = "",
     ) -> Crafter:
         """Return the teacher at the beginning of a task; in two fifths of the dialogues it may make mistakes."""
         mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3))) if rng.random() < 0.4 else []
@@ -364,14 +420,25 @@ class Situation(dialogue.Situation):
             return {}
         held: dict[str, int] = {}
         command = self.reader.command((item,))
-        parts = [(slot, self.reader.member(slot.ingredient)) for slot in command.slots] if command else []
+        parts = (
+            [(slot, self.reader.member(slot.ingredient)) for slot in command.slots]
+            if command
+            else []
+        )
         for slot, part in parts:
             times = ceil_div(amount, command.makes) if command else 1
             if rng.random() < 0.6:
                 held[part] = (
-                    times * slot.amount if rng.random() < 0.5 else rng.randrange(1, 2 * times * slot.amount + 1)
+                    times * slot.amount
+                    if rng.random() < 0.5
+                    else rng.randrange(1, 2 * times * slot.amount + 1)
                 )
-        things = [part for recipe in self.shown for s in recipe.slots for part in self.book.members[s.ingredient]]
+        things = [
+            part
+            for recipe in self.shown
+            for s in recipe.slots
+            for part in self.book.members[s.ingredient]
+        ]
         things += [recipe.output for recipe in self.shown]
         for _ in range(rng.choice((0, 1, 1, 2, 3))):
             held.setdefault(rng.choice(things), rng.randrange(1, 9))
@@ -385,7 +452,13 @@ class Situation(dialogue.Situation):
 
 @lru_cache(maxsize=256)
 def made_book(
-    seed: int, depth: int, items: int, names: str, branching: int | None = None, *, alike: bool = False
+    seed: int,
+    depth: int,
+    items: int,
+    names: str,
+    branching: int | None = None,
+    *,
+    alike: bool = False,
 ) -> RecipeBook:
     """Return a book of made recipes for training, with names that are much alike if that is asked for."""
     broad = f",branching={branching}" if branching else ""
@@ -412,7 +485,10 @@ def _alike(book: RecipeBook, rng: random.Random) -> RecipeBook:
         return recipe._replace(output=ids[recipe.output], slots=slots)
 
     recipes = {ids[item]: tuple(map(rewritten, of)) for item, of in book.recipes.items()}
-    members = {renamed(ingredient): tuple(sorted(ids[item] for item in of)) for ingredient, of in book.members.items()}
+    members = {
+        renamed(ingredient): tuple(sorted(ids[item] for item in of))
+        for ingredient, of in book.members.items()
+    }
     return RecipeBook(dict(sorted(recipes.items())), members, ids.values(), book.tags)
 
 

@@ -1,13 +1,13 @@
 """The teacher in the tech tree: a player who knows the recipes, and names each before the things it takes are had.
 
-It plays by the rules of the environment itself. For each item to make it writes one thought, which is all that a
-small model needs to go on:
+It plays by the rules of the environment itself. For each item to make it writes one thought, which
+is all that a small model needs to go on:
 
     think: 9 oak planks: craft 12 oak planks using 3 oak log. I hold 1 oak log.
 
-the amount needed, the command for as many, and what of its parts is held already. What the whole goal takes it asks the
-environment before it gets anything: an action that is not possible yet costs no time, and its answer names what is
-missing, or the recipe of one that is remembered wrongly.
+the amount needed, the command for as many, and what of its parts is held already. What the whole
+goal takes it asks the environment before it gets anything: an action that is not possible yet costs
+no time, and its answer names what is missing, or the recipe of one that is remembered wrongly.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class Toolmaker(Teacher):
         self.wood = wood
         self.asks = asks
 
-    # -- What is said and done ----------------------------------------------------------------------------------------
+    # -- What is said and done
+    # ----------------------------------------------------------------------------------------
 
     @property
     def won(self) -> bool:
@@ -96,7 +97,8 @@ class Toolmaker(Teacher):
         is_over = not self.won and self.state.ticks >= self.game.limit
         return None if is_over else super().branch(kind, agent)
 
-    # -- What is known ------------------------------------------------------------------------------------------------
+    # -- What is known
+    # ------------------------------------------------------------------------------------------------
 
     @property
     def held(self) -> Mapping[str, int]:
@@ -111,14 +113,17 @@ class Toolmaker(Teacher):
         """Return the recipe that makes a number of an item at once, with its fuel."""
         fuel = "coal" if self.held.get("coal", 0) >= burnt("coal", count) else "planks"
         whole = scaled(ways()[item], count, fuel)
-        return whole._replace(parts=tuple(Want(self.of_wood(part.item), part.amount) for part in whole.parts))
+        return whole._replace(
+            parts=tuple(Want(self.of_wood(part.item), part.amount) for part in whole.parts)
+        )
 
     def has_tool(self, tool: str) -> bool:
         """Return whether a tool is held, or a better one of its kind."""
         better = TOOLS[TOOLS.index(tool) :] if tool in TOOLS else (tool,)
         return not tool or any(one in self.held for one in better)
 
-    # -- What is done -------------------------------------------------------------------------------------------------
+    # -- What is done
+    # -------------------------------------------------------------------------------------------------
 
     def have(self, item: str, count: int) -> None:
         """Get or make what is missing of an item.
@@ -220,14 +225,20 @@ class Toolmaker(Teacher):
         total: dict[str, int] = {}
         for part in recipe.parts:  # planks may be both material and fuel
             total[part.item] = total.get(part.item, 0) + part.amount
-        lacking = [Want(item, amount) for item, amount in total.items() if self.held.get(item, 0) < amount]
+        lacking = [
+            Want(item, amount) for item, amount in total.items() if self.held.get(item, 0) < amount
+        ]
         return sorted(lacking, key=lambda want: -depth(want.item))
 
     def intention(self, recipe: Recipe, count: int, held: int = 0) -> str:
         """Return the thought before a recipe is applied."""
         have = f" I hold {held}, so {count - held} more:" if held else ""
-        station = f" It takes {a(recipe.tool)}." if recipe.tool and recipe.tool not in self.held else ""
-        parts = [f"{self.held[part.item]} {part.item}" for part in recipe.parts if part.item in self.held]
+        station = (
+            f" It takes {a(recipe.tool)}." if recipe.tool and recipe.tool not in self.held else ""
+        )
+        parts = [
+            f"{self.held[part.item]} {part.item}" for part in recipe.parts if part.item in self.held
+        ]
         hold = f" I hold {', '.join(parts)}." if parts else ""
         return f"{count} {recipe.makes.item}:{have} {plain(recipe)}.{station}{hold}"
 

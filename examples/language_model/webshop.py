@@ -1,8 +1,8 @@
 """Training examples of WebShop-lite, in the short prompts that the agents send.
 
-The shops are generated ones for training alone, with other products than the shop that agents are measured in, half of
-them shown as ADaPT's program shows them and half as ReAct's. The teacher knows what an instruction means, and of the
-products what their pages say.
+The shops are generated ones for training alone, with other products than the shop that agents are
+measured in, half of them shown as ADaPT's program shows them and half as ReAct's. The teacher knows
+what an instruction means, and of the products what their pages say.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ class Situation(dialogue.Situation):
         super().__init__(read(self.world, Transition(START)))
         words = re.findall(r"[a-z0-9-]+", wanted(goal.instruction))
         self.words = " ".join(dict.fromkeys(word for word in words if content(word)))
-        self.query = query(f"{self.words} {self.wish.words}").removeprefix("search[").removesuffix("]")
+        self.query = (
+            query(f"{self.words} {self.wish.words}").removeprefix("search[").removesuffix("]")
+        )
         self.results = self.after(START, f"search[{self.query}]")
 
     @classmethod
@@ -110,13 +112,22 @@ class Situation(dialogue.Situation):
         """Return dialogues about the situation, its beginnings, or a question of the skills."""
         drawn = rng.random()
         if drawn < BEGINNINGS:
-            return Example(self.text, (self.beginning(rng), rng.choice((self.first_plan(), self.full_plan()))))
+            return Example(
+                self.text, (self.beginning(rng), rng.choice((self.first_plan(), self.full_plan())))
+            )
         if drawn < BEGINNINGS + QUESTIONS:
             return self.question(rng)
-        kinds = {self.goal: 8, self.opening: 3, self.buying: 2, self.plans: 2, self.another_trial: 3}
+        kinds = {
+            self.goal: 8,
+            self.opening: 3,
+            self.buying: 2,
+            self.plans: 2,
+            self.another_trial: 3,
+        }
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
-    # -- The executor -------------------------------------------------------------------------------------------------
+    # -- The executor
+    # -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends with a purchase, or where no product is seen to have all of it."""
@@ -178,7 +189,9 @@ class Situation(dialogue.Situation):
         """Return the purchase of the product that SimpleMatch names."""
         if self.match is None:
             return None
-        shopper = self.shopper(self.buy_text, self.results, rng, self.told(self.results, self.match.asin))
+        shopper = self.shopper(
+            self.buy_text, self.results, rng, self.told(self.results, self.match.asin)
+        )
         shopper.buy_found(self.match)
         return self.short(shopper.branch("buy"))
 
@@ -186,7 +199,8 @@ class Situation(dialogue.Situation):
         """Return a dialogue unless it is too long."""
         return branch if branch and len(self.text) + len(branch.text) <= LONGEST else None
 
-    # -- The planners -------------------------------------------------------------------------------------------------
+    # -- The planners
+    # -------------------------------------------------------------------------------------------------
 
     @property
     def open_text(self) -> str:
@@ -217,11 +231,15 @@ class Situation(dialogue.Situation):
 
     def first_plan(self) -> Branch:
         """Return ADaPT's first plan."""
-        return self.completion("plan", self.sentence, f"# {self.wish}.\n{self.steps(self.match_text)}")
+        return self.completion(
+            "plan", self.sentence, f"# {self.wish}.\n{self.steps(self.match_text)}"
+        )
 
     def full_plan(self) -> Branch:
         """Return a plan in full."""
-        return self.completion("full plan", self.sentence, f"# {self.wish}.\n{self.steps(self.open_text)}")
+        return self.completion(
+            "full plan", self.sentence, f"# {self.wish}.\n{self.steps(self.open_text)}"
+        )
 
     def steps(self, choosing: str, words: str = "") -> str:
         """Return a plan: to search, to choose a product, and to buy it."""
@@ -235,7 +253,10 @@ class Situation(dialogue.Situation):
         order = " OR ".join([*labels[:-2], f"({labels[-2]} AND {labels[-1]})"])
         told = f"{self.told(self.results)}\nWhat failed so far: {self.match_text}"
         return self.completion(
-            "plan", self.match_text, f"{numbered(steps)}\nExecution Order: ({order})", information=told
+            "plan",
+            self.match_text,
+            f"{numbered(steps)}\nExecution Order: ({order})",
+            information=told,
         )
 
     def last_plan(self, state: State) -> Branch:
@@ -245,7 +266,8 @@ class Situation(dialogue.Situation):
         steps = numbered([f"Search[{self.words}]", self.open_text])
         return self.completion("plan", self.open_text, steps, information=told)
 
-    # -- Several trials -----------------------------------------------------------------------------------------------
+    # -- Several trials
+    # -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield what is learnt from a trial that failed, and the trial after it; there may have been one before."""
@@ -270,7 +292,11 @@ class Situation(dialogue.Situation):
         shopper.shop(f"search[{self.query}]")
         if shopper.won:
             return None
-        return Failure(shopper.transcript, self.lesson("I found nothing that fits.", self.wish.words), self.wish.words)
+        return Failure(
+            shopper.transcript,
+            self.lesson("I found nothing that fits.", self.wish.words),
+            self.wish.words,
+        )
 
     def bad_purchase(self, rng: random.Random) -> Failure | None:
         """Return a purchase without the values that are wanted, or of another product, which then is avoided."""
@@ -278,12 +304,16 @@ class Situation(dialogue.Situation):
         right = [listing for listing in self.listings if self.is_right(listing)]
         if right and self.wish.values and rng.random() < 0.6:
             reason = f"I bought {right[0].asin}: did not choose {', '.join(self.wish.values)}."
-            return Failure(self.purchase(right[0], rng), self.lesson(reason, self.query), self.query)
+            return Failure(
+                self.purchase(right[0], rng), self.lesson(reason, self.query), self.query
+            )
         if not others:
             return None
         listing = rng.choice(others)
         unsaid = self.wish.unsaid(listing.title)
-        reason = self.wish.objection(listing) or (f"did not check {', '.join(unsaid)}" if unsaid else "not right")
+        reason = self.wish.objection(listing) or (
+            f"did not check {', '.join(unsaid)}" if unsaid else "not right"
+        )
         learnt = self.lesson(f"I bought {listing.asin}: {reason}.", self.query)
         return Failure(self.purchase(listing, rng), learnt, self.query, listing.asin)
 
@@ -301,7 +331,8 @@ class Situation(dialogue.Situation):
             shopper.play(click(target))
         return shopper.transcript
 
-    # -- The skills ---------------------------------------------------------------------------------------------------
+    # -- The skills
+    # ---------------------------------------------------------------------------------------------------
 
     def question(self, rng: random.Random) -> Example:
         """Return a question of SimpleMatch or DetailMatch, whose prompts begin with instructions."""
@@ -312,10 +343,16 @@ class Situation(dialogue.Situation):
     def simple_question(self) -> Example:
         """Return SimpleMatch's question: a title shows all that is wanted, or none does."""
         page = self.page(self.results)
-        prompt = self.template("simple_match").fill(situation=self.text, task=self.match_text, information=page)
+        prompt = self.template("simple_match").fill(
+            situation=self.text, task=self.match_text, information=page
+        )
         upto = self.listings.index(self.match) + 1 if self.match else None
         verdicts = [self.wish.verdict(listing) for listing in self.listings[:upto]]
-        return _question(prompt, "simple match", "\n".join([*verdicts, self.match.asin if self.match else "none"]))
+        return _question(
+            prompt,
+            "simple match",
+            "\n".join([*verdicts, self.match.asin if self.match else "none"]),
+        )
 
     def detail_question(self, listing: Listing) -> Example:
         """Return DetailMatch's question about a product."""
@@ -323,7 +360,9 @@ class Situation(dialogue.Situation):
         _, features, _, _ = apply(self.world, item, click("features"))
         seen = f"{page}\nFeatures:\n{features}"
         task = self.detail_text(listing)
-        prompt = self.template("detail_match").fill(situation=self.text, task=task, information=seen)
+        prompt = self.template("detail_match").fill(
+            situation=self.text, task=task, information=seen
+        )
         return _question(prompt, "detail match", self.detail_answer(listing, seen))
 
     def detail_answer(self, listing: Listing, seen: str) -> str:
@@ -332,7 +371,10 @@ class Situation(dialogue.Situation):
         if objection:
             return f"{objection}. So: No"
         values = self.world.shop.options(listing.asin)
-        unsaid = {*self.wish.unsaid(seen), *(value for value in self.wish.values if value not in values)}
+        unsaid = {
+            *self.wish.unsaid(seen),
+            *(value for value in self.wish.values if value not in values),
+        }
         said = []
         for name in (*self.wish.attributes, *self.wish.values):
             said.append(f"{name} {'no' if name in unsaid else 'yes'}")
@@ -340,7 +382,8 @@ class Situation(dialogue.Situation):
                 break
         return f"{', '.join(said)}. So: {'No' if unsaid else 'Yes'}"
 
-    # -- What is known ------------------------------------------------------------------------------------------------
+    # -- What is known
+    # ------------------------------------------------------------------------------------------------
 
     @property
     def listings(self) -> list[Listing]:
@@ -360,7 +403,11 @@ class Situation(dialogue.Situation):
     @property
     def is_easy(self) -> bool:
         """Whether the first result is right, and its title shows it."""
-        return bool(self.listings) and self.match == self.listings[0] and self.is_right(self.listings[0])
+        return (
+            bool(self.listings)
+            and self.match == self.listings[0]
+            and self.is_right(self.listings[0])
+        )
 
     def is_right(self, listing: Listing) -> bool:
         """Return whether a product, with the values that are wanted, is worth the whole reward."""

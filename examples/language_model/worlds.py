@@ -32,8 +32,9 @@ def examples(shares: str, seed: int) -> Iterator[Example]:
     """Return examples of some worlds without end; the same shares and seed give the same ones.
 
     Args:
-        shares: Worlds and their shares of the examples, ``textcraft=0.6,alfworld=0.4``; the shares are weights, and
-            need not add up to 1. The examples of a world alone are those of its module.
+        shares: Worlds and their shares of the examples, ``textcraft=0.6,alfworld=0.4``; the shares
+            are weights, and need not add up to 1. The examples of a world alone are those of its
+            module.
         seed: Seed of the order and of every world's examples.
 
     Raises:
@@ -54,7 +55,9 @@ def read_shares(shares: str) -> dict[str, float]:
     for part in shares.split(","):
         world, _, share = (side.strip() for side in part.partition("="))
         if world not in MODULES or world in weights:
-            raise ValueError(f"expected each of {', '.join(MODULES)} at most once, got {world!r} in {shares!r}")
+            raise ValueError(
+                f"expected each of {', '.join(MODULES)} at most once, got {world!r} in {shares!r}"
+            )
         try:
             weights[world] = float(share)
         except ValueError:
@@ -64,7 +67,9 @@ def read_shares(shares: str) -> dict[str, float]:
     return weights
 
 
-def mixed(streams: dict[str, Iterator[T]], weights: dict[str, float], rng: random.Random) -> Iterator[T]:
+def mixed(
+    streams: dict[str, Iterator[T]], weights: dict[str, float], rng: random.Random
+) -> Iterator[T]:
     """Yield from the streams of some worlds without end, drawn by weights."""
     while True:
         (world,) = rng.choices([*weights], [*weights.values()])

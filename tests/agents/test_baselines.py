@@ -20,27 +20,56 @@ from textcraft_gym.episodes.schedule import run_episodes
 FAIL = "task failed!"
 DONE = "Task completed!"
 CRAFT = "craft 4 oak planks using 1 oak logs"
-WIN = ["get 2 oak logs", "get 3 honeycomb", CRAFT, CRAFT, "craft 1 beehive using 6 oak planks, 3 honeycomb"]
+WIN = [
+    "get 2 oak logs",
+    "get 3 honeycomb",
+    CRAFT,
+    CRAFT,
+    "craft 1 beehive using 6 oak planks, 3 honeycomb",
+]
 
 
 def test_plan_and_execute__plans_once_and_decomposes_nothing():
     plan = "Step 1: a\nStep 2: b\nStep 3: c\nExecution Order: ((Step 1 OR Step 2) AND Step 3)"
-    models = {"executor": ScriptedModel(FAIL, "get 1 honeycomb", DONE, FAIL), "planner": ScriptedModel(plan)}
+    models = {
+        "executor": ScriptedModel(FAIL, "get 1 honeycomb", DONE, FAIL),
+        "planner": ScriptedModel(plan),
+    }
     episode = play(PlanAndExecuteAgent(TEXTCRAFT), models)
-    assert (episode.calls, episode.claimed_success, episode.k_max) == ({"planner": 1, "executor": 4}, False, 2)
-    tasks = [asked["prompt"].rpartition("Goal: ")[2].splitlines()[:2] for asked in models["executor"].asked]
-    assert tasks == [["a.", ">"], ["b.", ">"], ["b.", "> get 1 honeycomb"], ["c.", "Inventory: [honeycomb] (1) "]]
+    assert (episode.calls, episode.claimed_success, episode.k_max) == (
+        {"planner": 1, "executor": 4},
+        False,
+        2,
+    )
+    tasks = [
+        asked["prompt"].rpartition("Goal: ")[2].splitlines()[:2]
+        for asked in models["executor"].asked
+    ]
+    assert tasks == [
+        ["a.", ">"],
+        ["b.", ">"],
+        ["b.", "> get 1 honeycomb"],
+        ["c.", "Inventory: [honeycomb] (1) "],
+    ]
 
 
 def test_plan_and_execute__without_a_plan_has_failed():
-    episode = play(PlanAndExecuteAgent(TEXTCRAFT), {"executor": ScriptedModel(), "planner": ScriptedModel("no")})
+    episode = play(
+        PlanAndExecuteAgent(TEXTCRAFT),
+        {"executor": ScriptedModel(), "planner": ScriptedModel("no")},
+    )
     assert (episode.calls, episode.claimed_success, episode.steps) == ({"planner": 1}, False, 0)
 
 
 def test_try_again__begins_again_warmer_until_it_succeeds():
     model = ScriptedModel("get 1 oak logs", FAIL, FAIL, *WIN, "never asked")
     episode = play(TryAgainAgent(TEXTCRAFT), {"executor": model})
-    assert (episode.won, episode.claimed_success, episode.trials, episode.reward) == (True, True, 3, 1.0)
+    assert (episode.won, episode.claimed_success, episode.trials, episode.reward) == (
+        True,
+        True,
+        3,
+        1.0,
+    )
     assert [asked["temperature"] for asked in model.asked] == [0.0, 0.0, 0.7] + [0.7] * 5
     samples = [asked["sample"] for asked in model.asked]
     assert samples[:2] == [0, 0]
@@ -63,7 +92,12 @@ def test_trials__go_on_after_a_false_claim_unless_claims_are_trusted(agent):
     def played(*answers: str, **options):
         models = {"executor": ScriptedModel(*answers), "reflection": ScriptedModel(*"AB")}
         episode = play(agent(TEXTCRAFT, d_max=3, **options), models)
-        return episode.claimed_success, episode.won, episode.trials, episode.calls.get("reflection", 0)
+        return (
+            episode.claimed_success,
+            episode.won,
+            episode.trials,
+            episode.calls.get("reflection", 0),
+        )
 
     reflects = agent is ReflexionAgent
     assert played(DONE, *WIN) == (True, True, 2, int(reflects))
@@ -92,8 +126,14 @@ def test_trials__claim_what_was_claimed_last_where_there_is_no_budget_for_anothe
     assert (episode.claimed_success, episode.stop_reason) == (False, "max_calls")
     env = gym.make("WebShopLite-v0", max_episode_steps=-1)
     model = ScriptedModel("search[tablet cover mint]", "click[b08tpnmm1p]", "click[buy now]")
-    episode = run_episode(env, TryAgainAgent(WEBSHOP), task="40-B0MG6PPCYP", seed=0, model=model, max_steps=3)
-    assert (episode.won, episode.claimed_success, episode.stop_reason) == (False, True, "terminated")
+    episode = run_episode(
+        env, TryAgainAgent(WEBSHOP), task="40-B0MG6PPCYP", seed=0, model=model, max_steps=3
+    )
+    assert (episode.won, episode.claimed_success, episode.stop_reason) == (
+        False,
+        True,
+        "terminated",
+    )
 
 
 @pytest.mark.parametrize(
@@ -116,18 +156,24 @@ def test_trials__claim_what_was_claimed_last_where_there_is_no_budget_for_anothe
     ],
     ids=["webshop", "hotpotqa"],
 )
-def test_reflexion__reads_the_answer_to_the_action_that_ended_the_trial(profile, task, form, lines, answered):
+def test_reflexion__reads_the_answer_to_the_action_that_ended_the_trial(
+    profile, task, form, lines, answered
+):
     models = {"executor": ScriptedModel(*lines, FAIL), "reflection": ScriptedModel("A")}
     play(ReflexionAgent(profile, d_max=2, form=form), models, task)
     (asked,) = models["reflection"].asked
     assert answered in asked["prompt"]
 
 
-@pytest.mark.parametrize("name", ["adapt", "naive_buyer", "plan_and_execute", "react", "reflexion", "try_again"])
+@pytest.mark.parametrize(
+    "name", ["adapt", "naive_buyer", "plan_and_execute", "react", "reflexion", "try_again"]
+)
 def test_purchase__is_a_claim(name: str):
     envs = [gym.make("WebShopLite-v0", split="adapt_test", max_episode_steps=-1)]
     jobs = [(task.id, 0) for task in envs[0].get_wrapper_attr("tasks")[::5]]
-    episodes = list(run_episodes(envs, make_agent(name, profile=WEBSHOP), jobs, model=Recorded("purchases")))
+    episodes = list(
+        run_episodes(envs, make_agent(name, profile=WEBSHOP), jobs, model=Recorded("purchases"))
+    )
     bought = [episode for episode in episodes if episode.stop_reason == "terminated"]
     assert len(bought) > 10
     assert all(episode.claimed_success for episode in bought)
@@ -137,7 +183,11 @@ def test_purchase__is_a_claim(name: str):
 
 @pytest.mark.parametrize(
     ("game", "env", "split"),
-    [(TEXTCRAFT, "TextCraft-v0", "test"), (ALFWORLD, "ALFWorld-v0", "dev"), (WEBSHOP, "WebShopLite-v0", "adapt_dev")],
+    [
+        (TEXTCRAFT, "TextCraft-v0", "test"),
+        (ALFWORLD, "ALFWorld-v0", "dev"),
+        (WEBSHOP, "WebShopLite-v0", "adapt_dev"),
+    ],
 )
 @pytest.mark.parametrize("name", ["adapt", "reflexion", "try_again"])
 def test_agent__is_react_alone_at_a_d_max_of_1(name: str, game: GameProfile, env: str, split: str):
@@ -145,7 +195,9 @@ def test_agent__is_react_alone_at_a_d_max_of_1(name: str, game: GameProfile, env
         envs = [gym.make(env, split=split, max_episode_steps=-1)]
         jobs = [(task.id, 0) for task in envs[0].get_wrapper_attr("tasks")[::9]]
         episodes = run_episodes(envs, agent, jobs, model=Recorded("d_max"))
-        return [(one.transcript, one.calls, one.claimed_success, one.stop_reason) for one in episodes]
+        return [
+            (one.transcript, one.calls, one.claimed_success, one.stop_reason) for one in episodes
+        ]
 
     assert played(make_agent(name, profile=game, args={"d_max": 1})) == played(ReActAgent(game))
 
@@ -156,7 +208,11 @@ def test_reflexion__reads_its_last_reflections_in_the_next_trial():
     assert (episode.won, episode.trials) == (True, 5)
     assert episode.calls == {"executor": 9, "reflection": 4}
     learned = [
-        [line.rpartition(" ")[2] for line in asked["prompt"].splitlines() if line.startswith("From an earlier")]
+        [
+            line.rpartition(" ")[2]
+            for line in asked["prompt"].splitlines()
+            if line.startswith("From an earlier")
+        ]
         for asked in models["executor"].asked[:5]
     ]
     assert learned == [[], ["A"], ["A", "B"], ["B", "C"], ["C", "D"]]
@@ -164,11 +220,16 @@ def test_reflexion__reads_its_last_reflections_in_the_next_trial():
 
 
 def test_reflexion__reflects_on_the_thoughts_too_but_not_after_the_last_trial():
-    models = {"executor": ScriptedModel("think: bees?", "get 1 bee", FAIL, FAIL), "reflection": ScriptedModel("A")}
+    models = {
+        "executor": ScriptedModel("think: bees?", "get 1 bee", FAIL, FAIL),
+        "reflection": ScriptedModel("A"),
+    }
     episode = play(ReflexionAgent(TEXTCRAFT, d_max=2), models)
     assert (episode.claimed_success, episode.calls) == (False, {"executor": 4, "reflection": 1})
     prompt = models["reflection"].asked[0]["prompt"]
-    assert prompt.endswith("> think: bees?\nOK.\n> get 1 bee\nCould not find bee\n> task failed!\n\nReflection:")
+    assert prompt.endswith(
+        "> think: bees?\nOK.\n> get 1 bee\nCould not find bee\n> task failed!\n\nReflection:"
+    )
 
 
 def test_reflexion__without_memory_begins_as_if_nothing_had_been():
@@ -190,7 +251,9 @@ class Losing(gym.Wrapper):
         return observation, reward, terminated, truncated or self.left == 0, info
 
 
-@pytest.mark.parametrize("agent", [TryAgainAgent(TEXTCRAFT, d_max=3), ReflexionAgent(TEXTCRAFT, d_max=3)])
+@pytest.mark.parametrize(
+    "agent", [TryAgainAgent(TEXTCRAFT, d_max=3), ReflexionAgent(TEXTCRAFT, d_max=3)]
+)
 def test_trials__go_on_after_one_that_the_environment_ended(agent):
     env = Losing(gym.make("TextCraft-v0", split="all", max_episode_steps=-1))
     models = {"executor": ScriptedModel(*["inventory"] * 9), "reflection": ScriptedModel("A", "B")}
@@ -203,7 +266,9 @@ def test_plan_and_execute__gives_its_executor_the_turns_of_a_part():
     assert play(PlanAndExecuteAgent(TEXTCRAFT), models).steps == 20
 
 
-@pytest.mark.parametrize("options", [{"memory": -1}, {"memory": "three"}, {"reflection_tokens": 0}, {"d_max": 0}])
+@pytest.mark.parametrize(
+    "options", [{"memory": -1}, {"memory": "three"}, {"reflection_tokens": 0}, {"d_max": 0}]
+)
 def test_reflexion__refuses_numbers_that_make_no_sense(options):
     with pytest.raises(ValueError, match="or more"):
         ReflexionAgent(TEXTCRAFT, **options)

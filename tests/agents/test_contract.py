@@ -148,7 +148,9 @@ class TestLATS(Named):
     name = "lats"
 
     def make_agent(self):
-        return make_agent(self.name, profile=TEXTCRAFT, args={"iterations": 2, "samples": 2, "root_samples": 3})
+        return make_agent(
+            self.name, profile=TEXTCRAFT, args={"iterations": 2, "samples": 2, "root_samples": 3}
+        )
 
 
 class TestLATSWithReplay(AgentContract):
@@ -275,7 +277,11 @@ def test_contract__fails_for_an_agent_that_breaks_it(agent, broken):
             return agent()
 
     contract = Contract()
-    tests = {name.removeprefix("test_agent__"): name for name in dir(contract) if name.startswith("test_agent__")}
+    tests = {
+        name.removeprefix("test_agent__"): name
+        for name in dir(contract)
+        if name.startswith("test_agent__")
+    }
     assert broken <= set(tests)
     for test in broken:
         with pytest.raises(AssertionError):

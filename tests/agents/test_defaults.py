@@ -24,9 +24,21 @@ ALONE = {
     "textcraft": (60, 8, 150),
     "webshop": (45, 3, 100),
 }
-PLANNER_TOKENS = {"alfworld": 400, "default": 800, "minetechtree": 800, "textcraft": 800, "webshop": 800}
+PLANNER_TOKENS = {
+    "alfworld": 400,
+    "default": 800,
+    "minetechtree": 800,
+    "textcraft": 800,
+    "webshop": 800,
+}
 D_MAX = {"alfworld": 3, "default": 3, "minetechtree": 4, "textcraft": 4, "webshop": 3}
-MAX_STEPS = {"alfworld": 300, "default": None, "minetechtree": 1000, "textcraft": 1000, "webshop": 300}
+MAX_STEPS = {
+    "alfworld": 300,
+    "default": None,
+    "minetechtree": 1000,
+    "textcraft": 1000,
+    "webshop": 300,
+}
 GOAL_PLANNERS = ("chain_of_thought", "code_as_policies", "dep", "deps", "progprompt", "zero_shot")
 
 
@@ -54,8 +66,12 @@ def test_defaults__of_questions_are_those_of_react_and_reflexion():
     for agent in ("adapt", "plan_and_execute", "react", "try_again"):
         assert astuple(settings_for(agent, "hotpotqa"))[:3] == (14, 14, 100)
     assert astuple(settings_for("reflexion", "hotpotqa"))[:3] == (12, 12, 100)
-    assert [settings_for(agent, "hotpotqa").d_max for agent in ("adapt", "reflexion", "try_again")] == [3, 5, 5]
-    assert settings_for("reflexion", "hotpotqa", d_max=1) == settings_for("react", "hotpotqa", d_max=1)
+    assert [
+        settings_for(agent, "hotpotqa").d_max for agent in ("adapt", "reflexion", "try_again")
+    ] == [3, 5, 5]
+    assert settings_for("reflexion", "hotpotqa", d_max=1) == settings_for(
+        "react", "hotpotqa", d_max=1
+    )
     assert load_profile("hotpotqa").max_steps == 100
 
 

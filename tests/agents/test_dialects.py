@@ -18,10 +18,13 @@ from textcraft_gym.agents.registry import AGENTS, make_agent, why_not
 from textcraft_gym.envs.alfworld.text import WORDINGS
 
 PUBLISHED = (
-    "{situation}\n{task}\n> go to fridge 1\nThe fridge 1 is closed.\n> put egg 1 in/on fridge 1\n{information}\n>"
+    "{situation}\n{task}\n> go to fridge 1\nThe fridge 1 is closed.\n"
+    "> put egg 1 in/on fridge 1\n{information}\n>"
 )
 """In the manner of prompts that papers published, which say put and leave out where they arrive."""
-MARKED = "{situation}{task}\n{information}\n[dialect b] say b\n[dialect a] say a\nall\n[dialect a] a a\n"
+MARKED = (
+    "{situation}{task}\n{information}\n[dialect b] say b\n[dialect a] say a\nall\n[dialect a] a a\n"
+)
 
 
 def folder_of(folder: Path, agent: str, game: str, text: str) -> Path:
@@ -30,11 +33,16 @@ def folder_of(folder: Path, agent: str, game: str, text: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("dialect", "lines"), [("a", "say a\nall\na a"), ("b", "say b\nall"), (None, "say b\nall")])
+@pytest.mark.parametrize(
+    ("dialect", "lines"), [("a", "say a\nall\na a"), ("b", "say b\nall"), (None, "say b\nall")]
+)
 def test_prompt__has_the_lines_of_its_dialect(dialect: str | None, lines: str, tmp_path: Path):
     folder = folder_of(tmp_path, "react", "textcraft", MARKED)
     text = f"{{situation}}{{task}}\n{{information}}\n{lines}"
-    for spoken in (dialect, dialect or "c"):  # in a dialect that it does not know it stays as it is by default
+    for spoken in (
+        dialect,
+        dialect or "c",
+    ):  # in a dialect that it does not know it stays as it is by default
         assert Prompts(folder, spoken).of("react", "textcraft").text == text
 
 
@@ -79,7 +87,10 @@ def test_demonstrations__are_the_same_in_every_dialect(name: str):
 def test_make_agent__warns_of_a_prompt_in_another_dialect(tmp_path: Path):
     folder = folder_of(tmp_path, "react", "alfworld", PUBLISHED)
     for agent in ("react", "adapt"):
-        with pytest.warns(UserWarning, match=r"react/alfworld.txt is in dialect 0\.3, but .* in 0\.4.*dialect='0\.3'"):
+        with pytest.warns(
+            UserWarning,
+            match=r"react/alfworld.txt is in dialect 0\.3, but .* in 0\.4.*dialect='0\.3'",
+        ):
             make_agent(agent, profile=ALFWORLD, prompts=Prompts(folder, "0.4"))
     for profile, prompts in (
         (ALFWORLD, Prompts(folder, "0.3")),
@@ -91,7 +102,9 @@ def test_make_agent__warns_of_a_prompt_in_another_dialect(tmp_path: Path):
 
 def test_run__warns_once_of_prompts_in_another_dialect_than_its_environment(tmp_path: Path):
     folder = folder_of(tmp_path, "react", "alfworld", PUBLISHED)
-    spec = RunSpec("ALFWorld-v0", "dev", "react", model=CRAFTER, prompts=folder, limit=1, max_steps=3)
+    spec = RunSpec(
+        "ALFWorld-v0", "dev", "react", model=CRAFTER, prompts=folder, limit=1, max_steps=3
+    )
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("default")
         evaluate(spec, tmp_path / "run")
@@ -99,7 +112,9 @@ def test_run__warns_once_of_prompts_in_another_dialect_than_its_environment(tmp_
 
 
 def test_spec__has_prompts_in_the_dialect_that_its_environment_plays():
-    default = inspect.signature(gym.make("ALFWorld-v0").unwrapped.__class__).parameters["dialect"].default
+    default = (
+        inspect.signature(gym.make("ALFWorld-v0").unwrapped.__class__).parameters["dialect"].default
+    )
     assert RunSpec("ALFWorld-v0").make_prompts().dialect == default == "0.4"
     for dialect in ("0.3", 0.3):  # the command line reads a number
         assert RunSpec("ALFWorld-v0", env_args={"dialect": dialect}).make_prompts().dialect == "0.3"
@@ -119,6 +134,11 @@ def test_agents__play_as_well_in_every_dialect(agent: str, tmp_path: Path):
             limit=6,
         )
         records = evaluate(spec, tmp_path / dialect)
-        played.append([(record["task"], record["won"], record["steps"], record["calls"]) for record in records])
+        played.append(
+            [
+                (record["task"], record["won"], record["steps"], record["calls"])
+                for record in records
+            ]
+        )
     assert played[0] == played[1]
     assert any(won for _, won, *_ in played[0])

@@ -47,7 +47,9 @@ def test_agent__claims_no_success_after_answers_that_hold_nothing(agent: str, ga
         task = env.get_wrapper_attr("tasks")[0].id
         for text in NOTHING:
             model = Saying(text)
-            (episode,) = run_episodes([env], made, [(task, 0)], model=model, max_steps=60, max_calls=60)
+            (episode,) = run_episodes(
+                [env], made, [(task, 0)], model=model, max_steps=60, max_calls=60
+            )
             if not model.asked:
                 return  # it plays without a model
             assert episode.error is None

@@ -39,8 +39,15 @@ AGENTS = (
 )
 BEGINS = {"minetechtree": "You are in the ", "textcraft": "Crafting commands:"}
 PLAYED_IN = {
-    "minetechtree": [("bowl", 1003), ("stone_pickaxe", 1011), ("leather_boots", 1002), ("iron_nugget", 1021)],
-    "textcraft": [("minecraft:beehive", 0)],  # no example ends this episode, and any recipe works in it
+    "minetechtree": [
+        ("bowl", 1003),
+        ("stone_pickaxe", 1011),
+        ("leather_boots", 1002),
+        ("iron_nugget", 1021),
+    ],
+    "textcraft": [
+        ("minecraft:beehive", 0)
+    ],  # no example ends this episode, and any recipe works in it
 }
 """Tasks and seeds: in the tech tree each example is in the world of one of them."""
 
@@ -77,7 +84,9 @@ class Example(NamedTuple):
 
 
 def examples(agent: str, game: str = "minetechtree") -> list[Example]:
-    shown = re.search(r"\n\nHere (?:is|are) .+?\.\n\n(.+)\n\nNow it is your turn", _prompt(agent, game), re.S)
+    shown = re.search(
+        r"\n\nHere (?:is|are) .+?\.\n\n(.+)\n\nNow it is your turn", _prompt(agent, game), re.S
+    )
     assert shown
     return [_example(game, one) for one in re.split(f"\n\n(?={BEGINS[game]})", shown[1])]
 
@@ -127,14 +136,18 @@ def wins(env: Any, actions: Iterable[str]) -> bool:
 
 def reflected() -> str:
     """Return the answer that is shown to who reflects."""
-    found = re.search(r"An example of an answer:\n\n(.+)\n\nNow it is your turn", _prompt("reflexion"), re.S)
+    found = re.search(
+        r"An example of an answer:\n\n(.+)\n\nNow it is your turn", _prompt("reflexion"), re.S
+    )
     assert found
     return found[1]
 
 
 def steps(plan: Plan | None) -> list[str]:
     assert plan
-    return [plan] if isinstance(plan, str) else [step for part in plan.parts for step in steps(part)]
+    return (
+        [plan] if isinstance(plan, str) else [step for part in plan.parts for step in steps(part)]
+    )
 
 
 def action_of(goal: Goal) -> str:
@@ -196,7 +209,9 @@ def test_one_level_plans__end_with_the_goals_own_step():
     pickaxe, table = examples("adapt")
     begin(pickaxe)
     assert pickaxe.goal == "obtain 1 stone pickaxe"
-    assert steps(parse_plan("\n".join(pickaxe.lines)))[-1].startswith("craft 1 stone pickaxe using ")
+    assert steps(parse_plan("\n".join(pickaxe.lines)))[-1].startswith(
+        "craft 1 stone pickaxe using "
+    )
     plan = parse_plan("\n".join(table.lines))
     assert isinstance(plan, Group)
     assert plan.logic == "any"
@@ -238,11 +253,15 @@ def test_replanned_goals__are_a_dialogue_of_deps_word_for_word():
     _, example = examples("deps")
     first, *lines = example.lines
     said = "\n".join(lines)
-    plan, reported, explained, replan = re.split(rf"\n(?=I succeeded)|(?<={re.escape(WHY)})\n|\n(?=Mend this)", said)
+    plan, reported, explained, replan = re.split(
+        rf"\n(?=I succeeded)|(?<={re.escape(WHY)})\n|\n(?=Mend this)", said
+    )
     asked, mended = replan.split("\n", 1)
     model = ScriptedModel(plan, explained, mended)
     env = begin(example).unwrapped
-    episode = run_episode(env, DEPSAgent(MINETECHTREE, rounds=1), task="bowl", seed=1003, model=model)
+    episode = run_episode(
+        env, DEPSAgent(MINETECHTREE, rounds=1), task="bowl", seed=1003, model=model
+    )
     assert episode.won
     task, *dialogue = model.asked[-1]["prompt"]
     assert task.content.endswith(first)

@@ -16,11 +16,17 @@ MODULES = sorted(Path(agents.__path__[0]).rglob("*.py"))
 
 
 def run(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def modules_after(statement: str) -> set[str]:
-    return set(run(f"{statement}; import sys; print(*[name for name in sys.modules if 'm.agents' in name])").split())
+    return set(
+        run(
+            f"{statement}; import sys; print(*[name for name in sys.modules if 'm.agents' in name])"
+        ).split()
+    )
 
 
 def test_import__of_react_takes_few_modules():
@@ -51,7 +57,9 @@ def test_modules__are_not_named_after_the_standard_librarys():
 def test_names__are_imported_when_they_are_asked_for():
     assert {find_agent(name).__name__ for name in AGENTS} <= set(agents.__all__)
     for name in agents.__all__:
-        assert getattr(agents, name).__name__ if name in agents._LAZY else hasattr(agents, name), name
+        assert getattr(agents, name).__name__ if name in agents._LAZY else hasattr(agents, name), (
+            name
+        )
         assert name in dir(agents)
     assert agents.ADaPTAgent is import_module("textcraft_gym.agents.adapt.adapt").ADaPTAgent
     with pytest.raises(AttributeError, match="ADAPTAgent"):

@@ -123,7 +123,9 @@ EPISODES = {
     ),
     "autoplan": (
         BEEHIVE,
-        AutoPlanAgent(TEXTCRAFT, turns=2, plan="1. Fetch {count} of each.\n2. Craft.", reflect="full"),
+        AutoPlanAgent(
+            TEXTCRAFT, turns=2, plan="1. Fetch {count} of each.\n2. Craft.", reflect="full"
+        ),
         {
             "thought": ["Step 1.\nBees first.", "Still step 1."],
             "action": ["I get honeycomb", "fly"],
@@ -159,12 +161,22 @@ EPISODES = {
     "hotpotqa_react": (
         "q1",
         ReActAgent(HOTPOTQA, form="numbered", turns=4),
-        {"executor": [" The film.\nAction 1: Search[Harrow Vale]", " It is Quill Bay", " Finish[Quill Bay]"]},
+        {
+            "executor": [
+                " The film.\nAction 1: Search[Harrow Vale]",
+                " It is Quill Bay",
+                " Finish[Quill Bay]",
+            ]
+        },
     ),
     "deps": (
         BEEHIVE,
         DEPSAgent(TEXTCRAFT, rounds=1),
-        {"planner": ["get({'honeycomb': 3})\nmake a hive", "fly"], "explainer": ["I cannot."], "executor": []},
+        {
+            "planner": ["get({'honeycomb': 3})\nmake a hive", "fly"],
+            "explainer": ["I cannot."],
+            "executor": [],
+        },
     ),
     "alfworld_deps": (
         PLATE,
@@ -174,18 +186,29 @@ EPISODES = {
     "alfworld_inner_monologue": (
         PLATE,
         InnerMonologueAgent(ALFWORLD, goals=2),
-        {"planner": ["#1 pick a plate at countertop 1", "done"], "controller": ["5", "0"], "executor": []},
+        {
+            "planner": ["#1 pick a plate at countertop 1", "done"],
+            "controller": ["5", "0"],
+            "executor": [],
+        },
     ),
     "alfworld_adapt": (
         PLATE,
         ADaPTAgent(ALFWORLD, d_max=2),
         {"executor": ["think: a start", "fly", "task failed!", *FOUND], "planner": [FIND]},
     ),
-    "alfworld_plan_and_execute": (PLATE, PlanAndExecuteAgent(ALFWORLD), {"executor": FOUND, "planner": [FIND]}),
+    "alfworld_plan_and_execute": (
+        PLATE,
+        PlanAndExecuteAgent(ALFWORLD),
+        {"executor": FOUND, "planner": [FIND]},
+    ),
     "alfworld_reflexion": (
         PLATE,
         ReflexionAgent(ALFWORLD, d_max=2),
-        {"executor": ["go to fridge 1", "task failed!", "task failed!"], "reflection": ["It is not in the fridge."]},
+        {
+            "executor": ["go to fridge 1", "task failed!", "task failed!"],
+            "reflection": ["It is not in the fridge."],
+        },
     ),
     "webshop_adapt": (
         CASE,
@@ -193,7 +216,10 @@ EPISODES = {
         {
             "planner": [SHOPPING, DETAILS],
             "simple_match": ["That it does not slip is not listed.\nnone"],
-            "detail_match": ["No, it does not say mint green.", "Yes, the pad and the color are there."],
+            "detail_match": [
+                "No, it does not say mint green.",
+                "Yes, the pad and the color are there.",
+            ],
             "executor": ["click[mint green]", "click[orvane slate s7]", "click[buy now]"],
         },
     ),
@@ -232,7 +258,14 @@ EPISODES = {
     "tabletop_inner_monologue": (
         "put-block-in-bowl/4",
         InnerMonologueAgent(TABLETOP),
-        {"planner": ["1. put the red blocks in a red bowl", "fly", "2. put the gray blocks in a red bowl", "done"]},
+        {
+            "planner": [
+                "1. put the red blocks in a red bowl",
+                "fly",
+                "2. put the gray blocks in a red bowl",
+                "done",
+            ]
+        },
     ),
     "tabletop_react": (
         "put-block-in-bowl/4",
@@ -247,7 +280,10 @@ EPISODES = {
     "webshop_reflexion": (
         CASE,
         ReflexionAgent(WEBSHOP, d_max=2),
-        {"executor": [*OPEN, "click[buy now]", "task failed!"], "reflection": [f"{FOLIO} was the wrong one."]},
+        {
+            "executor": [*OPEN, "click[buy now]", "task failed!"],
+            "reflection": [f"{FOLIO} was the wrong one."],
+        },
     ),
     "lats": (
         BEEHIVE,
@@ -334,7 +370,9 @@ COMMANDS = {
 @pytest.mark.parametrize("game", COMMANDS)
 def test_prompts__of_react_tell_each_command_and_show_most_of_them(game: str):
     """Those that only look around need no example."""
-    told, _, shown = Prompts().of("react", game).text.partition("{situation}")[0].partition("\nHere ")
+    told, _, shown = (
+        Prompts().of("react", game).text.partition("{situation}")[0].partition("\nHere ")
+    )
     commands = COMMANDS[game].split()
     for word in (*commands, "think:", "Task completed!", "task failed!"):
         assert word in told, word
@@ -344,7 +382,9 @@ def test_prompts__of_react_tell_each_command_and_show_most_of_them(game: str):
 
 def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
     (tmp_path / "react").mkdir()
-    (tmp_path / "react" / "textcraft.txt").write_text("{situation} and {task}, {other}\n{information}\n>\n")
+    (tmp_path / "react" / "textcraft.txt").write_text(
+        "{situation} and {task}, {other}\n{information}\n>\n"
+    )
     prompts = Prompts(tmp_path)
     model = ScriptedModel()
     play(ADaPTAgent(TEXTCRAFT, prompts, d_max=1), {"executor": model})
@@ -363,7 +403,9 @@ def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
 
 
 GOAL_PLANNERS = {
-    **dict.fromkeys(("deps", "inner_monologue", "zero_shot"), ("alfworld", "minetechtree", "tabletop")),
+    **dict.fromkeys(
+        ("deps", "inner_monologue", "zero_shot"), ("alfworld", "minetechtree", "tabletop")
+    ),
     **dict.fromkeys(("chain_of_thought", "code_as_policies", "progprompt"), ("minetechtree",)),
     "controller": ("alfworld",),
 }
@@ -371,7 +413,12 @@ GOAL_PLANNERS = {
 
 SHORT_ALONE = {
     *(f"adaplanner/examples/alfworld_{kind}.txt" for kind in HouseholdAvatar.kinds),
-    *("adaplanner/alfworld.txt", "autoplan/alfworld.txt", "autoplan/hotpotqa.txt", "chain_of_thought/hotpotqa.txt"),
+    *(
+        "adaplanner/alfworld.txt",
+        "autoplan/alfworld.txt",
+        "autoplan/hotpotqa.txt",
+        "chain_of_thought/hotpotqa.txt",
+    ),
     *(
         f"{prompt}/{game}.txt"
         for prompt in ("lats", "lats_value")
@@ -394,7 +441,10 @@ def test_prompts__of_the_short_set_begin_with_the_situation():
 
 def test_prompts__of_the_short_set_are_the_ends_of_the_standard_ones():
     folder = Path(bundled.__file__).parent
-    short = {file.relative_to(folder / "short").as_posix(): file for file in (folder / "short").rglob("*.txt")}
+    short = {
+        file.relative_to(folder / "short").as_posix(): file
+        for file in (folder / "short").rglob("*.txt")
+    }
     agents = ("adapt", "plan_and_execute", "react", "reflexion")
     games = {**dict.fromkeys(agents, game_names()), **GOAL_PLANNERS}
     ends = {f"{agent}/{game}.txt" for agent, of_agent in games.items() for game in of_agent}
@@ -416,12 +466,18 @@ def test_prompts__that_a_set_lacks_are_the_standard_ones():
     for agent, game in (("deps", "textcraft"), ("react", "default"), ("simple_match", "webshop")):
         assert short.of(agent, game) == standard.of(agent, game) == Prompts().of(agent, game)
     assert short.sha256 == standard.sha256
-    assert short.of("react", "textcraft") != standard.of("react", "textcraft") == Prompts().of("react", "textcraft")
+    assert (
+        short.of("react", "textcraft")
+        != standard.of("react", "textcraft")
+        == Prompts().of("react", "textcraft")
+    )
     assert short.sha256 != standard.sha256
     assert short.replaced == standard.replaced == set()
 
 
-def test_prompts__of_a_folder_that_is_named_as_a_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_prompts__of_a_folder_that_is_named_as_a_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "short" / "react").mkdir(parents=True)
     (tmp_path / "short" / "react" / "textcraft.txt").write_text("{situation}{task}{information}")
     monkeypatch.chdir(tmp_path)
@@ -430,7 +486,9 @@ def test_prompts__of_a_folder_that_is_named_as_a_set(tmp_path: Path, monkeypatch
 
 
 def test_prompts__say_what_is_wrong_with_them(tmp_path: Path):
-    with pytest.raises(PromptError, match="nowhere is no folder of prompts, and no bundled set: standard, short"):
+    with pytest.raises(
+        PromptError, match="nowhere is no folder of prompts, and no bundled set: standard, short"
+    ):
         Prompts(tmp_path / "nowhere")
     (tmp_path / "react").mkdir()
     (tmp_path / "react" / "textcraft.txt").write_text("Goal: {goal}\n>")

@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textcraft_gym.agents.contract.model import ToolCall
-from textcraft_gym.agents.redaction import Secrets, is_secret_name, redacted, register, secrets_of, without_secrets
+from textcraft_gym.agents.redaction import (
+    Secrets,
+    is_secret_name,
+    redacted,
+    register,
+    secrets_of,
+    without_secrets,
+)
 
 KEY = "sk-Tq3+v/9Zk mR\\7\"é'wXyz"
 
@@ -59,7 +66,10 @@ def test_redact__replaces_a_password_within_base64(user: str):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("Incorrect API key provided: sk-Tq****************wXyz. See", "Incorrect API key provided: .... See"),
+        (
+            "Incorrect API key provided: sk-Tq****************wXyz. See",
+            "Incorrect API key provided: .... See",
+        ),
         ("key=sk-***", "key=..."),
         ("****Xyz!", "...!"),
         ("sk-Tq3+v/9***wXyz", "..."),
@@ -120,10 +130,16 @@ def test_register__is_safe_among_threads():
 @pytest.mark.parametrize(
     ("names", "secret"),
     [
-        ("key api_key apikey API_KEY apiKey X-Api-Key api_keys openai:api_key OPENAI_API_KEY", True),
+        (
+            "key api_key apikey API_KEY apiKey X-Api-Key api_keys openai:api_key OPENAI_API_KEY",
+            True,
+        ),
         ("token authToken hf_token secret client_secret password DB_PASSWORD passwd", True),
         ("auth Authorization proxy-authorization credentials Set-Cookie cookie", True),
-        ("max_tokens reasoning_tokens token_ids return_token_ids TokenIds token_limit tokenizer", False),
+        (
+            "max_tokens reasoning_tokens token_ids return_token_ids TokenIds token_limit tokenizer",
+            False,
+        ),
         ("key_file monkey keyword author secretary base_url timeout", False),
     ],
 )
@@ -143,8 +159,16 @@ def test_is_secret_name__reads_words(names: str, secret: bool):
         ),
         ({"keys": ["a,b", {"c": "d"}]}, {"a,b", "d"}, {"keys": ["...", {"c": "..."}]}),
         ({"headers": '{"X-Api-Key":"abc"'}, {"abc"}, {"headers": '{"X-Api-Key":"..."'}),
-        ({"url": "http://h/v1?a=1&key=x%2B#f"}, {"x%2B", "x+"}, {"url": "http://h/v1?a=1&key=...#f"}),
-        ({"url": "https://h?code=x&api-version=2"}, {"x"}, {"url": "https://h?code=...&api-version=2"}),
+        (
+            {"url": "http://h/v1?a=1&key=x%2B#f"},
+            {"x%2B", "x+"},
+            {"url": "http://h/v1?a=1&key=...#f"},
+        ),
+        (
+            {"url": "https://h?code=x&api-version=2"},
+            {"x"},
+            {"url": "https://h?code=...&api-version=2"},
+        ),
         ({"url": "http://me:p@s/s?w@h:80/v1"}, {"p@s/s?w"}, {"url": "http://...@h:80/v1"}),
         ({"url": "http://token@h/v1"}, {"token"}, {"url": "http://...@h/v1"}),
         ({"url": "http:/me:pw@h"}, {"pw"}, {"url": "http:/...@h"}),

@@ -54,7 +54,9 @@ def test_make_agent__gives_the_suites_agents_profile_and_arguments():
 @pytest.mark.usefixtures("my_agents")
 def test_make_agent__makes_a_users_own_from_what_it_asks_for():
     prompts = Prompts()
-    assert make_agent("my_agents:Whole", profile=TEXTCRAFT, prompts=prompts, args={"pace": 3}).given == (
+    assert make_agent(
+        "my_agents:Whole", profile=TEXTCRAFT, prompts=prompts, args={"pace": 3}
+    ).given == (
         TEXTCRAFT,
         prompts,
         3,
@@ -85,7 +87,11 @@ def test_make_agent__says_what_is_wrong(name: str, args: dict, message: str):
     ("name", "args", "message"),
     [
         ("my_agents:Plain", {}, "my_agents:Plain: missing a required argument: 'pace'"),
-        ("no_such_agents:Whole", {}, "agent no_such_agents:Whole: no module named 'no_such_agents'"),
+        (
+            "no_such_agents:Whole",
+            {},
+            "agent no_such_agents:Whole: no module named 'no_such_agents'",
+        ),
         ("needy:Agent", {}, "agent needy:Agent: no module named 'no_such_library'"),
         ("broken:Agent", {}, "agent broken:Agent: ZeroDivisionError: division by zero"),
         ("my_agents:Raising", {}, "my_agents:Raising: TypeError: no way"),
@@ -95,7 +101,9 @@ def test_make_agent__says_what_is_wrong(name: str, args: dict, message: str):
         ("adapt", {"d_max": 21}, "adapt: expected d_max in 1..20, got 21"),
     ],
 )
-def test_make_agent__says_on_one_line_why_an_agent_cannot_be_made(tmp_path: Path, name: str, args: dict, message: str):
+def test_make_agent__says_on_one_line_why_an_agent_cannot_be_made(
+    tmp_path: Path, name: str, args: dict, message: str
+):
     (tmp_path / "needy.py").write_text("import no_such_library\n")
     (tmp_path / "broken.py").write_text("1 / 0\n")
     with pytest.raises(ValueError) as raised:
@@ -160,9 +168,14 @@ def test_why_not__tells_which_agent_plays_which_game():
 def test_why_not__gives_the_reason():
     assert why_not("naive_buyer", "textcraft") == "it plays webshop only"
     assert why_not("deps", "webshop") == "there is no controller for the game webshop"
-    assert why_not("progprompt", "alfworld").startswith("there is no prompt progprompt/alfworld.txt")
+    assert why_not("progprompt", "alfworld").startswith(
+        "there is no prompt progprompt/alfworld.txt"
+    )
     assert why_not("my_agents:Plain", "textcraft") == "missing a required argument: 'pace'"
-    assert (why_not("my_agents:Solver", "textcraft"), why_not("my_agents:policy", "webshop")) == ("", "")
+    assert (why_not("my_agents:Solver", "textcraft"), why_not("my_agents:policy", "webshop")) == (
+        "",
+        "",
+    )
     assert why_not("my_agents:Solver", "webshop") == "it plays textcraft only"
     with pytest.raises(UnknownName, match="game"):
         why_not("react", "chess")
@@ -171,7 +184,8 @@ def test_why_not__gives_the_reason():
 
 
 @pytest.mark.parametrize(
-    ("name", "argument"), [("adapt", "tell_planner"), ("reflexion", "trust_claims"), ("try_again", "trust_claims")]
+    ("name", "argument"),
+    [("adapt", "tell_planner"), ("reflexion", "trust_claims"), ("try_again", "trust_claims")],
 )
 def test_make_agent__does_not_take_the_text_no_for_true(name: str, argument: str):
     with pytest.raises(ValueError, match=f"expected {argument} to be true or false, got 'no'"):

@@ -46,19 +46,25 @@ WHOLE = (
     Whole("deps", "TextCraft-v0", "test", 20, 5, "explainer planner"),
     Whole("deps", "ALFWorld-v0", "valid_seen", 20, 6, "controller explainer planner"),
     Whole("deps", "MineTechTree-v0", "core71", 10, 5, "explainer planner"),
-    Whole("deps", "Tabletop-v0", "paper", 3, 7, "explainer planner", {}, {"reliability": "cliport"}),
+    Whole(
+        "deps", "Tabletop-v0", "paper", 3, 7, "explainer planner", {}, {"reliability": "cliport"}
+    ),
     Whole("adaplanner", "ALFWorld-v0", "valid_unseen", 15, 9, "ask checker planner"),
     Whole("adaplanner", "TextCraft-v0", "test", 30, 6, "checker planner refiner"),
     Whole("adaplanner", "MineTechTree-v0", "core71", 10, 5, "checker planner refiner"),
     Whole("autoplan", "ALFWorld-v0", "valid_seen", 25, 2, "action formalizer thought"),
-    Whole("autoplan", "HotpotQA-v0", "dev", 40, 2, "action formalizer thought", {}, {"pages": 1000}),
+    Whole(
+        "autoplan", "HotpotQA-v0", "dev", 40, 2, "action formalizer thought", {}, {"pages": 1000}
+    ),
     Whole("lats", "WebShopLite-v0", "adapt_test", 40, 1, "executor judge reflection", NARROW),
     Whole("lats", "HotpotQA-v0", "dev", 50, 4, "executor judge", {}, {"pages": 1000}),
     Whole("inner_monologue", "ALFWorld-v0", "valid_seen", 20, 7, "controller planner"),
     Whole("code_as_policies", "TextCraft-v0", "test", 20, 5, "planner"),
     Whole("progprompt", "TextCraft-v0", "test", 20, 4, "planner"),
     Whole("tree_of_thoughts", "WebShopLite-v0", "adapt_test", 50, 1, "executor judge"),
-    Whole("adapt", "WebShopLite-v0", "adapt_test", 20, 2, "detail_match executor planner simple_match"),
+    Whole(
+        "adapt", "WebShopLite-v0", "adapt_test", 20, 2, "detail_match executor planner simple_match"
+    ),
     Whole("reflexion", "ALFWorld-v0", "valid_seen", 20, 6, "executor reflection"),
 )
 
@@ -71,4 +77,7 @@ def test_agent__plays_whole_episodes(whole: Whole):
     episodes = list(run_episodes([env], agent, jobs, model=Recorded(whole.tape), max_calls=300))
     assert [episode.error for episode in episodes] == [None] * len(jobs)
     roles = sorted({role for episode in episodes for role in episode.calls})
-    assert (sum(bool(episode.won) for episode in episodes), " ".join(roles)) == (whole.won, whole.roles)
+    assert (sum(bool(episode.won) for episode in episodes), " ".join(roles)) == (
+        whole.won,
+        whole.roles,
+    )

@@ -87,7 +87,16 @@ def test_commands__print_what_a_server_says(
         model = f"openai:m,api_key=none,max_retries=0,base_url={server.url}"
         run = ("--env", "TextCraft-v0", "--split", "dev", "--limit", "1", "--out")
         command(monkeypatch, "evaluate", *run, str(tmp_path / "run"), "--model", model)
-        command(monkeypatch, "sweep", *run, str(tmp_path / "sweep"), "--agents", "react", "--model", model)
+        command(
+            monkeypatch,
+            "sweep",
+            *run,
+            str(tmp_path / "sweep"),
+            "--agents",
+            "react",
+            "--model",
+            model,
+        )
         command(monkeypatch, "play", "TextCraft-v0", "--watch", model)
     printed = capsys.readouterr()
     assert obeyed(printed.out) == obeyed(printed.err) == []
@@ -99,7 +108,9 @@ def test_commands__print_what_a_foreign_run_says(
 ):
     run = tmp_path / "run"
     records = evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), run)
-    foreign = [{**record, "group": HOSTILE, "task": f"{record['task']}{HOSTILE}"} for record in records]
+    foreign = [
+        {**record, "group": HOSTILE, "task": f"{record['task']}{HOSTILE}"} for record in records
+    ]
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "config.json").write_bytes((run / "config.json").read_bytes())
@@ -107,9 +118,15 @@ def test_commands__print_what_a_foreign_run_says(
     lost = [{**record, "won": False, "calls": {f"role{HOSTILE}": 1}} for record in foreign]
     (tmp_path / "lost").mkdir()
     (tmp_path / "lost" / "config.json").write_bytes((run / "config.json").read_bytes())
-    (tmp_path / "lost" / "episodes.jsonl").write_text("".join(json.dumps(record) + "\n" for record in lost))
+    (tmp_path / "lost" / "episodes.jsonl").write_text(
+        "".join(json.dumps(record) + "\n" for record in lost)
+    )
     monkeypatch.setattr(tables.console, "width", 200)
-    for arguments in (("report", theirs), ("report", tmp_path / "lost"), ("compare", theirs, tmp_path / "lost")):
+    for arguments in (
+        ("report", theirs),
+        ("report", tmp_path / "lost"),
+        ("compare", theirs, tmp_path / "lost"),
+    ):
         command(monkeypatch, *map(str, arguments))
     printed = capsys.readouterr()
     assert obeyed(printed.out) == obeyed(printed.err) == []
@@ -128,7 +145,10 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         theirs = folder / name
         theirs.mkdir()
         (theirs / "config.json").write_text(json.dumps({**config, **changes}))
-        lines = [json.dumps({**record, **fields, "task": f"{record['task']}{HOSTILE}"}) + "\n" for record in records]
+        lines = [
+            json.dumps({**record, **fields, "task": f"{record['task']}{HOSTILE}"}) + "\n"
+            for record in records
+        ]
         (theirs / "episodes.jsonl").write_text("".join(lines))
         return str(theirs)
 
@@ -147,7 +167,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         "query": HOSTILE,
         "full_description": HOSTILE,
     }
-    product |= {"product_category": HOSTILE, "small_description": [HOSTILE], "pricing": "$1.00", "images": []}
+    product |= {
+        "product_category": HOSTILE,
+        "small_description": [HOSTILE],
+        "pricing": "$1.00",
+        "images": [],
+    }
     goal = {
         "asin": "B000000001",
         "instruction": HOSTILE,
@@ -156,16 +181,22 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
         "instruction_attributes": ["x"],
     }
     (folder / "items_shuffle.json").write_text(json.dumps([product]))
-    (folder / "items_ins_v2.json").write_text(json.dumps({"B000000001": {"attributes": ["x"], "instruction": HOSTILE}}))
+    (folder / "items_ins_v2.json").write_text(
+        json.dumps({"B000000001": {"attributes": ["x"], "instruction": HOSTILE}})
+    )
     (folder / "items_human_ins.json").write_text(json.dumps({"B000000001": [goal]}))
     with (
         serving(lambda request: sends({"error": {"message": HOSTILE}}, status=400)) as refuses,
         serving(says(HOSTILE)) as talks,
     ):
         yield {
-            "failed": foreign("failed", {}, group=HOSTILE, error=HOSTILE, traceback=HOSTILE, won=False),
+            "failed": foreign(
+                "failed", {}, group=HOSTILE, error=HOSTILE, traceback=HOSTILE, won=False
+            ),
             "odd": foreign("odd", {}, group=HOSTILE, calls={f"role{HOSTILE}": 1}),
-            "config": foreign("config", {"agent": HOSTILE, "model": HOSTILE, "agent_args": {HOSTILE: HOSTILE}}),
+            "config": foreign(
+                "config", {"agent": HOSTILE, "model": HOSTILE, "agent_args": {HOSTILE: HOSTILE}}
+            ),
             "split": foreign("split", {"split": HOSTILE, "version": HOSTILE}),
             "named": str(named),
             "pack": str(folder / "pack"),
@@ -196,7 +227,11 @@ COMMANDS = {
     "report": ("FAILED ODD CONFIG SPLIT NAMED", "FAILED --json", "ODD --out OUT.html", "OUTnone"),
     "compare": ("FAILED ODD", "CONFIG NAMED", "FAILED ODD --json"),
     "verify": ("FAILED", "ODD", "CONFIG", "SPLIT", "NAMED", "FAILED --json"),
-    "export": ("ODD --out OUT1.jsonl", "FAILED --won-only --out OUT2.jsonl", "OUTnone --out OUT3.jsonl"),
+    "export": (
+        "ODD --out OUT1.jsonl",
+        "FAILED --won-only --out OUT2.jsonl",
+        "OUTnone --out OUT3.jsonl",
+    ),
     "play": (
         "TextCraft-v0 --watch REFUSES",
         "TextCraft-v0 --watch TALKS",
@@ -206,7 +241,11 @@ COMMANDS = {
     "shop": ("--data OUTnone", "--replay ODD", "--task HOSTILE"),
     "envs": ("",),
     "agents": ("",),
-    "tasks": ("WebShopLite-v0 --env-arg data=SHOP", "TextCraft-v0 --env-arg recipes=PACK", "HOSTILE"),
+    "tasks": (
+        "WebShopLite-v0 --env-arg data=SHOP",
+        "TextCraft-v0 --env-arg recipes=PACK",
+        "HOSTILE",
+    ),
     "demos": (
         "--env TextCraft-v0 --limit 1 --out OUT4.jsonl",
         "--env WebShopLite-v0 --env-arg data=SHOP --out OUT5.jsonl",
@@ -233,13 +272,22 @@ COMMANDS = {
 @pytest.mark.filterwarnings("always")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command__prints_no_text_that_a_terminal_obeys(
-    name: str, hostile: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    hostile: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"search[x]\nclick[b000000001]\n{HOSTILE}\nquit\n"))
+    monkeypatch.setattr(
+        sys, "stdin", io.StringIO(f"search[x]\nclick[b000000001]\n{HOSTILE}\nquit\n")
+    )
     words = {key.upper(): value for key, value in hostile.items()} | {"HOSTILE": HOSTILE}
     put = re.compile("|".join(words))
     for line in COMMANDS[name]:
-        command(monkeypatch, *name.split(), *(put.sub(lambda word: words[word[0]], word) for word in line.split()))
+        command(
+            monkeypatch,
+            *name.split(),
+            *(put.sub(lambda word: words[word[0]], word) for word in line.split()),
+        )
         printed = capsys.readouterr()
         assert printed.out or printed.err, line
         for text in (printed.out, printed.err):

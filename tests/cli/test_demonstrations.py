@@ -36,7 +36,9 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         file = tmp_path_factory.mktemp("splits") / "my.jsonl"
         textcraft_gym.make_splits(env_id, out=file)
         made[env_id] = f"{file}:train"
-    return dict.fromkeys(BUNDLED, "train") | {"MineTechTree-v0": "core71", "Tabletop-v0": "dev"} | made
+    return (
+        dict.fromkeys(BUNDLED, "train") | {"MineTechTree-v0": "core71", "Tabletop-v0": "dev"} | made
+    )
 
 
 def actions(demonstration: Row) -> list[str]:
@@ -51,7 +53,12 @@ def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dic
     found = list(demonstrations(env_id, train[env_id], thoughts=thoughts, seed=5, limit=60))
     assert [one["task"] for one in found] == [task.id for task in tasks(env_id, train[env_id])[:60]]
     for one in found:
-        assert (one["env"], one["split"], one["seed"], one["won"]) == (env_id, train[env_id], 5, True)
+        assert (one["env"], one["split"], one["seed"], one["won"]) == (
+            env_id,
+            train[env_id],
+            5,
+            True,
+        )
         played = actions(one)
         assert len(played) == one["optimal_length"]
         observation, info = env.reset(seed=5, options={"task": one["task"]})
@@ -61,12 +68,16 @@ def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dic
             heard.append(observation)
         assert info["won"]
         assert heard[:-1] == [
-            turn["value"] for turn in one["conversations"] if turn["from"] == "human" and turn["value"] != "OK."
+            turn["value"]
+            for turn in one["conversations"]
+            if turn["from"] == "human" and turn["value"] != "OK."
         ]
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
-def test_demonstrations__are_dialogues_in_which_only_what_is_said_is_learnt(env_id: str, train: dict[str, str]):
+def test_demonstrations__are_dialogues_in_which_only_what_is_said_is_learnt(
+    env_id: str, train: dict[str, str]
+):
     for one in demonstrations(env_id, train[env_id], thoughts=True, limit=20):
         turns = one["conversations"]
         assert [turn["from"] for turn in turns] == ["human", "gpt"] * (len(turns) // 2)
@@ -100,7 +111,9 @@ def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, s
 @pytest.mark.parametrize("env_id", [env_id for env_id in BUNDLED if env_id != "MineTechTree-v0"])
 def test_demonstrations__of_train_contain_no_test_task(env_id: str, train: dict[str, str]):
     """Demonstrations have the hashes of their tasks, and no task of train has the hash of one to be tested on."""
-    others = TEST_SPLITS.get(env_id) or [train[env_id].replace(":train", f":{split}") for split in ("dev", "test")]
+    others = TEST_SPLITS.get(env_id) or [
+        train[env_id].replace(":train", f":{split}") for split in ("dev", "test")
+    ]
     learnt = {task_hash(env_id, task) for task in tasks(env_id, train[env_id])}
     tested = {task_hash(env_id, task) for split in others for task in tasks(env_id, split)}
     assert len(learnt) == len(tasks(env_id, train[env_id]))
@@ -112,8 +125,12 @@ def test_demonstrations__of_train_contain_no_test_task(env_id: str, train: dict[
 
 
 def test_task_hash__is_the_same_in_every_split_and_of_one_environment():
-    (everywhere,) = [task for task in tasks("TextCraft-v0", "all") if task.id == "minecraft:andesite_wall"]
-    (of_test,) = [task for task in tasks("TextCraft-v0", "test") if task.id == "minecraft:andesite_wall"]
+    (everywhere,) = [
+        task for task in tasks("TextCraft-v0", "all") if task.id == "minecraft:andesite_wall"
+    ]
+    (of_test,) = [
+        task for task in tasks("TextCraft-v0", "test") if task.id == "minecraft:andesite_wall"
+    ]
     assert task_hash("TextCraft-v0", everywhere) == task_hash("TextCraft-v0", of_test)
     assert task_hash("TextCraftTags-v0", of_test) != task_hash("TextCraft-v0", of_test)
 
@@ -129,7 +146,11 @@ def test_demonstrations__are_worded_as_ever():
     for env_id, (split, ids) in wanted.items():
         for one in demonstrations(env_id, split, thoughts=True):
             if one["task"] in ids:
-                said += [one["item_id"], *[turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"], ""]
+                said += [
+                    one["item_id"],
+                    *[turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"],
+                    "",
+                ]
             if one["task"] == ids[-1]:
                 break
     assert "\n".join(said) == GOLDEN.read_text(encoding="utf-8")
@@ -146,11 +167,15 @@ def test_demonstrations__of_old_wording_have_thoughts_too():
 @pytest.mark.parametrize("format", FORMATS)
 def test_demonstrations__say_the_same_in_every_format(format: str):
     (told,) = demonstrations("ALFWorld-v0", "train", thoughts=True, limit=1, dialect="0.3")
-    rows = list(demonstrations("ALFWorld-v0", "train", format=format, thoughts=True, limit=1, dialect="0.3"))
+    rows = list(
+        demonstrations("ALFWorld-v0", "train", format=format, thoughts=True, limit=1, dialect="0.3")
+    )
     assert told["system"] == manual("ALFWorld-v0", dialect="0.3") + THINK
     assert "put {thing} in/on {place}" in told["system"]
     names = {"human": "user", "gpt": "assistant"}
-    spoken = [{"role": names[said["from"]], "content": said["value"]} for said in told["conversations"]]
+    spoken = [
+        {"role": names[said["from"]], "content": said["value"]} for said in told["conversations"]
+    ]
     messages = [{"role": "system", "content": told["system"]}, *spoken]
     whole = {
         "openai": {"messages": messages},
@@ -159,12 +184,28 @@ def test_demonstrations__say_the_same_in_every_format(format: str):
         "verl": {"messages": messages, "prompt": messages[:2]},
     }[format]
     assert {name: rows[-1][name] for name in whole} == whole
-    kept = ("item_id", "env", "split", "seed", "task", "task_hash", "optimal_length", "won", "reward")
-    assert [[row[name] for name in kept] for row in rows] == [[told[name] for name in kept]] * len(rows)
+    kept = (
+        "item_id",
+        "env",
+        "split",
+        "seed",
+        "task",
+        "task_hash",
+        "optimal_length",
+        "won",
+        "reward",
+    )
+    assert [[row[name] for name in kept] for row in rows] == [[told[name] for name in kept]] * len(
+        rows
+    )
 
 
 def test_demonstrations__are_the_same_bytes_in_every_process(tmp_path: Path):
-    for env_id, split in (("TextCraft-v0", "test"), ("ALFWorld-v0", "train"), ("WebShopLite-v0", "train")):
+    for env_id, split in (
+        ("TextCraft-v0", "test"),
+        ("ALFWorld-v0", "train"),
+        ("WebShopLite-v0", "train"),
+    ):
         found = expert_trajectories(env_id, split, thoughts=True, limit=12)
         write_trajectories(found, tmp_path / "here.jsonl")
         code = (

@@ -23,7 +23,9 @@ FIELDS = ("env", "task", "seed", "turns", "won", "reward", "system")
 
 
 def test_export__of_the_experts_run_is_its_demonstrations(tmp_path: Path):
-    evaluate(RunSpec("ALFWorld-v0", "train", "expert", env_args={"dialect": "0.3"}, limit=4), tmp_path)
+    evaluate(
+        RunSpec("ALFWorld-v0", "train", "expert", env_args={"dialect": "0.3"}, limit=4), tmp_path
+    )
     shown = list(expert_trajectories("ALFWorld-v0", "train", dialect="0.3", limit=4))
     played = list(run_trajectories(tmp_path, won_only=True))
     assert len(played) == 4
@@ -41,9 +43,17 @@ def test_export__of_the_experts_run_is_its_demonstrations(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("agent", "agent_args"),
-    [("lats", {}), ("lats", {"rollback": "replay"}), ("best_of_n", {}), ("try_again", {}), ("adapt", {})],
+    [
+        ("lats", {}),
+        ("lats", {"rollback": "replay"}),
+        ("best_of_n", {}),
+        ("try_again", {}),
+        ("adapt", {}),
+    ],
 )
-def test_export__of_a_won_episode_replays_to_a_win(agent: str, agent_args: dict[str, Any], tmp_path: Path):
+def test_export__of_a_won_episode_replays_to_a_win(
+    agent: str, agent_args: dict[str, Any], tmp_path: Path
+):
     """Whatever an agent tried before, in other trials or branches."""
     model = "tests.doubles:Crafter,reach=2,slip=0.3"
     spec = RunSpec("TextCraft-v0", "dev", agent, agent_args, model=model, limit=6, max_steps=400)
@@ -86,7 +96,15 @@ def test_export__tells_the_last_trial_without_what_was_taken_back(tmp_path: Path
 
 
 def test_last_way__ends_with_the_last_action():
-    transcript = [(None, "a"), ("1", "b"), ("2", "c"), (None, "b"), ("3", "d"), (None, "b"), (None, "a")]
+    transcript = [
+        (None, "a"),
+        ("1", "b"),
+        ("2", "c"),
+        (None, "b"),
+        ("3", "d"),
+        (None, "b"),
+        (None, "a"),
+    ]
     assert last_way(transcript, {3: 1, 5: 1}) == [("a", "1"), ("b", "3")]
     assert last_way([(None, "a")], {}) == []
     assert last_way([], {}) == []
@@ -137,7 +155,12 @@ def test_export__of_an_unknown_win_is_not_won(tmp_path: Path):
 
 
 def test_export__of_a_foreign_world_runs_none_of_its_code(tmp_path: Path):
-    spec = RunSpec("tests.foreign_worlds:GuessDigit-v0", agent=lambda observation, info: "1", model=None, limit=2)
+    spec = RunSpec(
+        "tests.foreign_worlds:GuessDigit-v0",
+        agent=lambda observation, info: "1",
+        model=None,
+        limit=2,
+    )
     evaluate(spec, tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     config["env"] = "no_such_module:GuessDigit-v0"

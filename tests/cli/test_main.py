@@ -40,7 +40,12 @@ def run(*arguments: str, stdin: str = "") -> str:
     return result.output
 
 
-def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
+def fail(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *arguments: str,
+    status: int = 2,
+) -> str:
     monkeypatch.setattr(sys, "argv", ["textcraft-gym", *arguments])
     with pytest.raises(SystemExit) as stopped:
         main()
@@ -49,27 +54,62 @@ def fail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *a
 
 
 def test_evaluate__prints_success_by_group_and_report_shows_runs_beside_each_other(tmp_path: Path):
-    shared = ["evaluate", "--env", "TextCraft-v0", "--split", "test", "--limit", "4", "--env-arg", "distractors=3"]
+    shared = [
+        "evaluate",
+        "--env",
+        "TextCraft-v0",
+        "--split",
+        "test",
+        "--limit",
+        "4",
+        "--env-arg",
+        "distractors=3",
+    ]
     output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))
     assert "100.0" in output
-    run(*shared, "--agent", "random", "--out", str(tmp_path / "two"), "--max-steps", "5", "--no-table")
-    assert json.loads((tmp_path / "two" / "config.json").read_text())["env_args"] == {"distractors": 3}
+    run(
+        *shared,
+        "--agent",
+        "random",
+        "--out",
+        str(tmp_path / "two"),
+        "--max-steps",
+        "5",
+        "--no-table",
+    )
+    assert json.loads((tmp_path / "two" / "config.json").read_text())["env_args"] == {
+        "distractors": 3
+    }
     output = run("report", str(tmp_path / "one"), str(tmp_path / "two"))
     assert "one " in output
     assert "two " in output
     assert "tests.doubles:Crafter" not in output
     page = tmp_path / "report.html"
-    assert "8 episodes to" in run("report", str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(page))
+    assert "8 episodes to" in run(
+        "report", str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(page)
+    )
     assert "<h1>Evaluation: TextCraft-v0, split test</h1>" in page.read_text(encoding="utf-8")
 
 
 def test_demos__writes_what_the_expert_plays(tmp_path: Path):
     out = tmp_path / "demos.jsonl"
-    arguments = ["demos", "--env", "ALFWorld-v0", "--split", "train", "--out", str(out), "--limit", "3"]
+    arguments = [
+        "demos",
+        "--env",
+        "ALFWorld-v0",
+        "--split",
+        "train",
+        "--out",
+        str(out),
+        "--limit",
+        "3",
+    ]
     assert "3 demonstrations to " in run(*arguments, "--seed", "2", "--env-arg", "hidden=100")
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert [one["split"] for one in found] == ["train"] * 3
-    assert all(one["task"].endswith("_hidden100") and one["won"] and one["seed"] == 2 for one in found)
+    assert all(
+        one["task"].endswith("_hidden100") and one["won"] and one["seed"] == 2 for one in found
+    )
     assert "think: " not in out.read_text()
     roles = ["system", *["user", "assistant"] * (found[0]["optimal_length"])]
     assert [message["role"] for message in found[0]["messages"]] == roles
@@ -88,11 +128,15 @@ def test_demos__plays_a_split_of_ones_own(tmp_path: Path):
 
 def test_export__writes_what_a_run_played(tmp_path: Path):
     folder, out = str(tmp_path / "run"), tmp_path / "run.jsonl"
-    run(*("evaluate", "--env", "TextCraft-v0", "--agent", "random", "--limit", "6", "--out", folder))
+    run(
+        *("evaluate", "--env", "TextCraft-v0", "--agent", "random", "--limit", "6", "--out", folder)
+    )
     records = read_records(folder)
     won = [record["task"] for record in records if record["won"]]
     assert 0 < len(won) < 6
-    assert run("export", folder, "--out", str(out), "--format", "sharegpt").startswith("6 episodes to ")
+    assert run("export", folder, "--out", str(out), "--format", "sharegpt").startswith(
+        "6 episodes to "
+    )
     for line, record in zip(out.read_text().splitlines(), records, strict=True):
         exported = json.loads(line)
         assert len(exported["conversations"]) == 2 * record["steps"]
@@ -105,7 +149,17 @@ def test_export__writes_what_a_run_played(tmp_path: Path):
 
 def test_evaluate__plays_on_the_backend_that_is_named(tmp_path: Path):
     run(
-        *("evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--limit", "3", "--out", str(tmp_path / "run")),
+        *(
+            "evaluate",
+            "--env",
+            "TextCraft-v0",
+            "--agent",
+            "expert",
+            "--limit",
+            "3",
+            "--out",
+            str(tmp_path / "run"),
+        ),
         *("--backend", "process", "--workers", "2"),
     )
     assert sorted(record["won"] for record in read_records(tmp_path / "run")) == [True] * 3
@@ -117,15 +171,80 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["evaluate", "--env", "TextCraft-v0", "--agent", "exprt", "--out", "x"], "Did you mean expert"),
-        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--split", "tset", "--out", "x"], "test, dev, all"),
-        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "x", "--out", "x"], "KEY=VALUE"),
-        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "foo=1", "--out", "x"], "distractors"),
         (
-            ["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "distractors=1.5", "--out", "x"],
+            ["evaluate", "--env", "TextCraft-v0", "--agent", "exprt", "--out", "x"],
+            "Did you mean expert",
+        ),
+        (
+            [
+                "evaluate",
+                "--env",
+                "TextCraft-v0",
+                "--agent",
+                "expert",
+                "--split",
+                "tset",
+                "--out",
+                "x",
+            ],
+            "test, dev, all",
+        ),
+        (
+            [
+                "evaluate",
+                "--env",
+                "TextCraft-v0",
+                "--agent",
+                "expert",
+                "--env-arg",
+                "x",
+                "--out",
+                "x",
+            ],
+            "KEY=VALUE",
+        ),
+        (
+            [
+                "evaluate",
+                "--env",
+                "TextCraft-v0",
+                "--agent",
+                "expert",
+                "--env-arg",
+                "foo=1",
+                "--out",
+                "x",
+            ],
+            "distractors",
+        ),
+        (
+            [
+                "evaluate",
+                "--env",
+                "TextCraft-v0",
+                "--agent",
+                "expert",
+                "--env-arg",
+                "distractors=1.5",
+                "--out",
+                "x",
+            ],
             "1.5",
         ),
-        (["evaluate", "--env", "TextCraft-v0", "--agent", "expert", "--env-arg", "split=dev", "--out", "x"], "option"),
+        (
+            [
+                "evaluate",
+                "--env",
+                "TextCraft-v0",
+                "--agent",
+                "expert",
+                "--env-arg",
+                "split=dev",
+                "--out",
+                "x",
+            ],
+            "option",
+        ),
         (["tasks", "CartPole-v1"], "expected an environment of text"),
         (["play", "TextCraft-v0", "--task", "behive"], "minecraft:beehive"),
         (["evaluate", "--env", "TextCraft-v9", "--agent", "expert", "--out", "x"], "TextCraft"),
@@ -137,7 +256,10 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         (["splits", "make", "--out", "x", "--train", "0.9"], "add up to 1"),
         ([*REACT, "--backend", "thread", "--out", "x"], "loop, process, ray"),
         (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
-        (["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"], "openai, sharegpt, trl, verl"),
+        (
+            ["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"],
+            "openai, sharegpt, trl, verl",
+        ),
         (["export", "nowhere", "--out", "x"], "nowhere is no run folder"),
         ([*REACT, "--model", f"{CRAFTER},reach=0", "--out", "x"], "reach of 1 or more"),
         ([*REACT, "--model", "openay:gpt", "--out", "x"], "openay:gpt"),
@@ -145,19 +267,49 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         ([*REACT, "--prompts", "nowhere", "--out", "x"], "nowhere is no folder of prompts"),
         ([*REACT, "--agent-arg", "turn=3", "--out", "x"], "Did you mean turns"),
         ([*REACT, "--agent-arg", "turns=0", "--out", "x"], "1 or more"),
-        (["evaluate", "--env", "TextCraft-v0", "--agent", "no_such:Agent", "--out", "x"], "no_such:Agent"),
-        (["sweep", "--env", "TextCraft-v0", "--agents", "react,adpt", "--out", "x"], "Did you mean adapt"),
-        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--seeds", "two", "--out", "x"], "1-4 or 1,3"),
-        (["sweep", "--env", "TextCraft-v0", "--agents", "react", "--seeds", "5-2", "--out", "x"], "1-4 or 1,3"),
-        (["sweep", "--env", "TextCraft-v0", "--agents", "adapt", "--d-max", "1-", "--out", "x"], "1-4 or 1,3"),
-        ([*REACT, "--model", CRAFTER, "--agent-arg", "memory=2", "--out", "x"], "argument of react"),
         (
-            ["evaluate", "--env", "TextCraft-v0", "--agent", "reflexion", "--agent-arg", "memory=-1", "--out", "x"],
+            ["evaluate", "--env", "TextCraft-v0", "--agent", "no_such:Agent", "--out", "x"],
+            "no_such:Agent",
+        ),
+        (
+            ["sweep", "--env", "TextCraft-v0", "--agents", "react,adpt", "--out", "x"],
+            "Did you mean adapt",
+        ),
+        (
+            ["sweep", "--env", "TextCraft-v0", "--agents", "react", "--seeds", "two", "--out", "x"],
+            "1-4 or 1,3",
+        ),
+        (
+            ["sweep", "--env", "TextCraft-v0", "--agents", "react", "--seeds", "5-2", "--out", "x"],
+            "1-4 or 1,3",
+        ),
+        (
+            ["sweep", "--env", "TextCraft-v0", "--agents", "adapt", "--d-max", "1-", "--out", "x"],
+            "1-4 or 1,3",
+        ),
+        (
+            [*REACT, "--model", CRAFTER, "--agent-arg", "memory=2", "--out", "x"],
+            "argument of react",
+        ),
+        (
+            [
+                "evaluate",
+                "--env",
+                "TextCraft-v0",
+                "--agent",
+                "reflexion",
+                "--agent-arg",
+                "memory=-1",
+                "--out",
+                "x",
+            ],
             "memory",
         ),
     ],
 )
-def test_main__answers_a_mistake_with_one_line(arguments, message, monkeypatch, capsys, tmp_path: Path):
+def test_main__answers_a_mistake_with_one_line(
+    arguments, message, monkeypatch, capsys, tmp_path: Path
+):
     monkeypatch.chdir(tmp_path)
     error = fail(monkeypatch, capsys, *arguments)
     assert message in error
@@ -167,7 +319,9 @@ def test_main__answers_a_mistake_with_one_line(arguments, message, monkeypatch, 
 
 
 def test_recipes_import__writes_the_bundle(tmp_path: Path):
-    assert "859 recipes and 54 item tags" in run("recipes", "import", str(BUNDLED), "--out", str(tmp_path))
+    assert "859 recipes and 54 item tags" in run(
+        "recipes", "import", str(BUNDLED), "--out", str(tmp_path)
+    )
     for name in ("recipes.jsonl", "tags.jsonl"):
         assert (tmp_path / name).read_bytes() == (BUNDLED / name).read_bytes()
 
@@ -176,7 +330,15 @@ def test_recipes_import__writes_nothing_of_a_broken_pack(monkeypatch, capsys, tm
     recipes = tmp_path / "pack" / "recipes"
     recipes.mkdir(parents=True)
     (recipes / "door.json").write_text('{"type": "minecraft:crafting_shaped"}')
-    error = fail(monkeypatch, capsys, "recipes", "import", str(tmp_path / "pack"), "--out", str(tmp_path / "out"))
+    error = fail(
+        monkeypatch,
+        capsys,
+        "recipes",
+        "import",
+        str(tmp_path / "pack"),
+        "--out",
+        str(tmp_path / "out"),
+    )
     assert "door.json: a shaped recipe needs a pattern" in error
     assert not (tmp_path / "out").exists()
 
@@ -184,10 +346,22 @@ def test_recipes_import__writes_nothing_of_a_broken_pack(monkeypatch, capsys, tm
 def test_recipes_stats__says_in_one_line_what_it_skipped(tmp_path: Path):
     recipes = tmp_path / "pack" / "data" / "minecraft" / "recipes"
     recipes.mkdir(parents=True)
-    stick = {"type": "minecraft:crafting_shapeless", "ingredients": [{"item": "bamboo"}], "result": {"item": "stick"}}
+    stick = {
+        "type": "minecraft:crafting_shapeless",
+        "ingredients": [{"item": "bamboo"}],
+        "result": {"item": "stick"},
+    }
     (recipes / "stick.json").write_text(json.dumps(stick))
     (recipes / "door.json").write_text('{"type": "minecraft:crafting_shaped"}')
-    command = [sys.executable, "-m", "textcraft_gym", "recipes", "stats", "--recipes", str(tmp_path / "pack")]
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "recipes",
+        "stats",
+        "--recipes",
+        str(tmp_path / "pack"),
+    ]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
     assert shown.stderr.count("\n") == 1
     assert shown.stderr.startswith("textcraft-gym: warning: ")
@@ -213,8 +387,21 @@ def test_recipes_stats__counts():
 
 def test_evaluate__plays_the_split_that_an_environment_plays(tmp_path: Path):
     for env, split in (("TextCraft-v0", "dev"), ("ALFWorld-v0", "valid_seen")):
-        run("evaluate", "--env", env, "--agent", "explorer", "--limit", "2", "--out", str(tmp_path / env))
-        assert json.loads((tmp_path / env / "config.json").read_text(encoding="utf-8"))["split"] == split
+        run(
+            "evaluate",
+            "--env",
+            env,
+            "--agent",
+            "explorer",
+            "--limit",
+            "2",
+            "--out",
+            str(tmp_path / env),
+        )
+        assert (
+            json.loads((tmp_path / env / "config.json").read_text(encoding="utf-8"))["split"]
+            == split
+        )
 
 
 def test_splits_paper__has_the_papers_sizes():
@@ -225,7 +412,9 @@ def test_splits_paper__has_the_papers_sizes():
 
 
 def test_splits_make__writes_splits_and_leakage(tmp_path: Path):
-    output = run("splits", "make", "--out", str(tmp_path / "my.jsonl"), "--compositional", "--seed", "3")
+    output = run(
+        "splits", "make", "--out", str(tmp_path / "my.jsonl"), "--compositional", "--seed", "3"
+    )
     assert "goals in train" in output
     rows = [json.loads(line) for line in (tmp_path / "my.jsonl").read_text().splitlines()]
     assert len(rows) == 397
@@ -236,7 +425,9 @@ def test_splits_make__writes_splits_and_leakage(tmp_path: Path):
 
 
 def test_tasks__lists_depth_and_length():
-    rows = [line.split() for line in run("tasks", "TextCraft-v0").splitlines() if "minecraft:" in line]
+    rows = [
+        line.split() for line in run("tasks", "TextCraft-v0").splitlines() if "minecraft:" in line
+    ]
     assert ["minecraft:beehive", "2", "5"] in rows
     assert len(rows) == 397
 
@@ -259,31 +450,63 @@ def test_tasks__shows_the_guidance_of_minedojo():
 
 
 def test_tasks__shows_the_group_where_it_says_more_than_the_depth():
-    headings = [run("tasks", env, "--split", "dev").splitlines()[2].split() for env in ("TextCraft-v0", "ALFWorld-v0")]
-    assert headings == [["task", "depth", "shortest", "solution"], ["task", "group", "depth", "shortest", "solution"]]
-    rows = [line.split() for line in run("tasks", "ALFWorld-v0", "--split", "dev").splitlines() if "trial_" in line]
+    headings = [
+        run("tasks", env, "--split", "dev").splitlines()[2].split()
+        for env in ("TextCraft-v0", "ALFWorld-v0")
+    ]
+    assert headings == [
+        ["task", "depth", "shortest", "solution"],
+        ["task", "group", "depth", "shortest", "solution"],
+    ]
+    rows = [
+        line.split()
+        for line in run("tasks", "ALFWorld-v0", "--split", "dev").splitlines()
+        if "trial_" in line
+    ]
     assert len(rows) == 60
     assert all(id.startswith(f"{group}-") for id, group, *_ in rows)
-    assert ["pick_and_place_simple-Watch-None-Drawer-301/trial_00604", "pick_and_place_simple", "2", "5"] in rows
+    assert [
+        "pick_and_place_simple-Watch-None-Drawer-301/trial_00604",
+        "pick_and_place_simple",
+        "2",
+        "5",
+    ] in rows
 
 
 def test_evaluate__groups_households_by_task_type(tmp_path: Path):
     shared = ["evaluate", "--env", "ALFWorld-v0", "--split", "dev"]
     output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))
     rows = [line.removeprefix(" one").split() for line in output.splitlines() if "100.0" in line]
-    assert [row[:4] for row in rows[:-1]] == [[task_type, "10", "10", "100.0"] for task_type in sorted(TASK_TYPES)]
+    assert [row[:4] for row in rows[:-1]] == [
+        [task_type, "10", "10", "100.0"] for task_type in sorted(TASK_TYPES)
+    ]
     assert rows[-1][:4] == ["all", "60", "60", "100.0"]
-    run(*shared, "--agent", "random", "--out", str(tmp_path / "two"), "--max-steps", "1", "--no-table")
+    run(
+        *shared,
+        "--agent",
+        "random",
+        "--out",
+        str(tmp_path / "two"),
+        "--max-steps",
+        "1",
+        "--no-table",
+    )
     task = "look_at_obj_in_light-Bowl-None-DeskLamp-326/trial_00605"
     assert task in run("compare", str(tmp_path / "two"), str(tmp_path / "one"))
 
 
 def test_play__can_be_won_through_a_pipe_in_a_household():
-    task = next(task for task in tasks("ALFWorld-v0", "dev") if task.group == "pick_two_obj_and_place")
+    task = next(
+        task for task in tasks("ALFWorld-v0", "dev") if task.group == "pick_two_obj_and_place"
+    )
     env = gym.make("ALFWorld-v0", expert=True)
     plan = env.reset(options={"task": task.id})[1]["expert_plan"]
     output = run(
-        "play", "ALFWorld-v0", "--task", task.id, stdin="\n".join(["hint", "fly", "help", *plan, "never read"])
+        "play",
+        "ALFWorld-v0",
+        "--task",
+        task.id,
+        stdin="\n".join(["hint", "fly", "help", *plan, "never read"]),
     )
     assert "Your task is to: " in output
     assert f"\n{plan[0]}\nNothing happens.\n" in output
@@ -293,7 +516,9 @@ def test_play__can_be_won_through_a_pipe_in_a_household():
 
 
 def test_play__can_be_won_through_a_pipe():
-    actions = "\n\nhint\nget 2 oak\nget 2 oak_logs\nhint\n" + "craft 4 oak planks using 1 oak logs\n" * 2
+    actions = (
+        "\n\nhint\nget 2 oak\nget 2 oak_logs\nhint\n" + "craft 4 oak planks using 1 oak logs\n" * 2
+    )
     output = run(
         "play",
         "TextCraft-v0",
@@ -311,15 +536,23 @@ def test_play__can_be_won_through_a_pipe():
         "TextCraft-v0",
         "--task",
         "minecraft:beehive",
-        stdin=actions + "get 3 honeycomb\ncraft 1 beehive using 3 honeycomb, 6 oak planks\nnever read\n",
+        stdin=actions
+        + "get 3 honeycomb\ncraft 1 beehive using 3 honeycomb, 6 oak planks\nnever read\n",
     )
     assert output.endswith("Crafted 1 minecraft:beehive\nWon after 6 actions.\n")
 
 
 def test_play__draws_the_table_before_and_after_each_action():
     typed = "pack the circle in the brown box\n"
-    lines = [line.strip() for line in run("play", "Tabletop-v0", "--task", "packing-shapes/0", stdin=typed).split("\n")]
-    boxes = [index for index, line in enumerate(lines) if line.startswith("|_") and "brown box" in line]
+    lines = [
+        line.strip()
+        for line in run("play", "Tabletop-v0", "--task", "packing-shapes/0", stdin=typed).split(
+            "\n"
+        )
+    ]
+    boxes = [
+        index for index, line in enumerate(lines) if line.startswith("|_") and "brown box" in line
+    ]
     assert len(boxes) == 2
     assert [lines[index - 1] for index in boxes] == ["", "<circle>"]
     assert "Won after 1 actions." in lines
@@ -328,7 +561,9 @@ def test_play__draws_the_table_before_and_after_each_action():
 def test_play__takes_actions_back():
     typed = "get 2 oak logs\nundo\ninventory\nundo\nundo\nfly\nquit\n"
     output = run("play", "TextCraft-v0", "--task", "minecraft:beehive", stdin=typed)
-    assert "Took back the last action.\nInventory: You are not carrying anything.\nTook back" in output
+    assert (
+        "Took back the last action.\nInventory: You are not carrying anything.\nTook back" in output
+    )
     assert "There is nothing to take back." in output
     assert "Possible now: get, inventory.\n" in output
 
@@ -358,7 +593,17 @@ def test_json__is_what_tables_show(tmp_path: Path):
     assert (compared["first"], compared["second"], compared["tasks"]) == ("random", "expert", 3)
     listed = json.loads(run("tasks", "MineTechTree-v0", "--split", "MT8", "--json"))
     assert listed[0]["task"] == "diamond"
-    sweep = ["sweep", "--env", "TextCraft-v0", "--agents", "expert", "--limit", "1", "--out", str(tmp_path / "sweep")]
+    sweep = [
+        "sweep",
+        "--env",
+        "TextCraft-v0",
+        "--agents",
+        "expert",
+        "--limit",
+        "1",
+        "--out",
+        str(tmp_path / "sweep"),
+    ]
     *_, row = json.loads(CliRunner().invoke(app, [*sweep, "--json"]).stdout)
     assert (row["agent"], row["group"], row["won"]) == ("expert", "all", 1)
     assert json.loads(run("recipes", "stats", "--json"))["recipe files"] == 859
@@ -393,21 +638,28 @@ def test_evaluate__says_which_errors_there_were_and_fails_if_nothing_else(tmp_pa
         "--split",
         "dev",
     ]
-    whole = subprocess.run([*shared, "--out", "whole"], cwd=tmp_path, capture_output=True, text=True)
+    whole = subprocess.run(
+        [*shared, "--out", "whole"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert whole.returncode == 1
     assert (
         "every episode ended with an error; records and tracebacks are in whole:\n  8 x RuntimeError: out of order\n"
         in whole.stderr
     )
     half = subprocess.run(
-        [*shared, "--agent-arg", "every=2", "--out", "half"], cwd=tmp_path, capture_output=True, text=True
+        [*shared, "--agent-arg", "every=2", "--out", "half"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert half.returncode == 0
     assert re.search(r"[1-7] of 8 episodes ended with an error", half.stderr)
 
 
 def test_play__prints_what_looks_like_markup_as_it_is():
-    assert "Could not execute [bold]x[/]" in run("play", "TextCraft-v0", "--seed", "1", stdin="[bold]x[/]\nquit\n")
+    assert "Could not execute [bold]x[/]" in run(
+        "play", "TextCraft-v0", "--seed", "1", stdin="[bold]x[/]\nquit\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -427,8 +679,13 @@ def test_play__prints_what_looks_like_markup_as_it_is():
     ],
 )
 def test_completions__go_on_from_commands_and_names(line: str, completed: list[str]):
-    commands, names = ["get 3 honeycomb", "get 2 oak logs", "inventory"], ["honeycomb", "oak logs", "oak planks"]
-    assert [line.removesuffix(typed) + word for word, typed in completions(line, commands, names)] == completed
+    commands, names = (
+        ["get 3 honeycomb", "get 2 oak logs", "inventory"],
+        ["honeycomb", "oak logs", "oak planks"],
+    )
+    assert [
+        line.removesuffix(typed) + word for word, typed in completions(line, commands, names)
+    ] == completed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -477,7 +734,9 @@ def test_play__completes_with_tab_in_a_terminal():
 
 
 def test_command__is_installed_and_helps():
-    result = subprocess.run([sys.executable, "-m", "textcraft_gym", "--help"], capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-m", "textcraft_gym", "--help"], capture_output=True, text=True
+    )
     assert result.returncode == 0
     for command in ("evaluate", "report", "play", "tasks", "recipes", "splits"):
         assert command in result.stdout
@@ -504,7 +763,18 @@ def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Pa
         "--model",
         CRAFTER,
     ]
-    arguments = [sys.executable, "-m", "textcraft_gym", *command, "--limit", "1", "--out", "run", "--workers", "2"]
+    arguments = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        *command,
+        "--limit",
+        "1",
+        "--out",
+        "run",
+        "--workers",
+        "2",
+    ]
     subprocess.run(arguments, cwd=tmp_path, env=environment(), check=True, capture_output=True)
     (record,) = read_records(tmp_path / "run")
     assert record["transcript"][1][0].startswith("textcraft hello task failed!")
@@ -514,7 +784,9 @@ def test_evaluate__plays_an_agent_of_a_module_in_the_working_folder(tmp_path: Pa
 def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
     model = f"{CRAFTER},reach=2"
     shared = [*REACT[:3], "--split", "test", "--limit", "30", "--workers", "8", "--model", model]
-    output = run(*shared, "--agent", "adapt", "--agent-arg", "d_max=2", "--out", str(tmp_path / "adapt"))
+    output = run(
+        *shared, "--agent", "adapt", "--agent-arg", "d_max=2", "--out", str(tmp_path / "adapt")
+    )
     assert "| adapt |" in (tmp_path / "adapt" / "report.md").read_text()
     assert "executor" in output
     assert "planner" in output
@@ -535,12 +807,24 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(
         "        time.sleep(0.05)\n"
         "        return Completion('task failed!')\n"
     )
-    command = [*REACT, "--model", "slow:Slow", "--limit", "40", "--workers", "2", "--backend", backend]
+    command = [
+        *REACT,
+        "--model",
+        "slow:Slow",
+        "--limit",
+        "40",
+        "--workers",
+        "2",
+        "--backend",
+        backend,
+    ]
     arguments = [sys.executable, "-m", "textcraft_gym", *command, "--out", "run"]
     started = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     episodes = tmp_path / "run" / "episodes.jsonl"
     deadline = time.monotonic() + 30
-    while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
+    while (
+        not episodes.exists() or episodes.read_bytes().count(b"\n") < 3
+    ) and time.monotonic() < deadline:
         time.sleep(0.01)
     started.send_signal(sent)
     told, _ = started.communicate(timeout=30)
@@ -553,7 +837,8 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(
     assert episodes.read_bytes().count(b"\n") == 40
     monkeypatch.syspath_prepend(str(tmp_path))
     whole = evaluate(
-        RunSpec("TextCraft-v0", "dev", "react", model="slow:Slow", limit=40, workers=20), tmp_path / "whole"
+        RunSpec("TextCraft-v0", "dev", "react", model="slow:Slow", limit=40, workers=20),
+        tmp_path / "whole",
     )
     in_order = sorted(read_records(tmp_path / "run"), key=lambda record: record["task"])
     assert untimed(in_order) == untimed(sorted(whole, key=lambda record: record["task"]))
@@ -567,10 +852,14 @@ def test_command__ends_at_sigterm_as_at_ctrl_c(tmp_path: Path, command: list[str
     begin = "import os, signal, textcraft_gym.cli.main as cli\n"
     begin += "def stop(*args, **how): os.kill(os.getpid(), signal.SIGTERM)\n"
     begin += "cli._verify_installation = cli.run_sweep = stop\ncli.main()"
-    ended = subprocess.run([sys.executable, "-c", begin, *command], cwd=tmp_path, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", begin, *command], cwd=tmp_path, capture_output=True, text=True
+    )
     assert ended.returncode == 143
     assert not ended.stderr
-    assert ended.stdout == ("Stopped. The same command continues from there.\n" if command[0] == "sweep" else "")
+    assert ended.stdout == (
+        "Stopped. The same command continues from there.\n" if command[0] == "sweep" else ""
+    )
 
 
 def test_sweep__prints_one_table(tmp_path: Path):
@@ -582,21 +871,46 @@ def test_sweep__prints_one_table(tmp_path: Path):
 
 
 def test_evaluate__plays_the_tasks_that_are_named(monkeypatch, capsys, tmp_path: Path):
-    some = ["evaluate", "--env", "TextCraft-v0", "--split", "test", "--agent", "expert", "--out", str(tmp_path / "run")]
+    some = [
+        "evaluate",
+        "--env",
+        "TextCraft-v0",
+        "--split",
+        "test",
+        "--agent",
+        "expert",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     run(*some, "--task", "minecraft:hopper", "--task", "minecraft:beehive")
-    records = [json.loads(line) for line in (tmp_path / "run" / "episodes.jsonl").read_text().splitlines()]
+    records = [
+        json.loads(line) for line in (tmp_path / "run" / "episodes.jsonl").read_text().splitlines()
+    ]
     assert sorted(record["task"] for record in records) == ["minecraft:beehive", "minecraft:hopper"]
     assert json.loads((tmp_path / "run" / "config.json").read_text())["tasks"] == [
         "minecraft:hopper",
         "minecraft:beehive",
     ]
     assert "identical" in run("verify", str(tmp_path / "run"))
-    assert "beehvie" in fail(monkeypatch, capsys, *some[:-1], str(tmp_path / "no"), "--task", "minecraft:beehvie")
+    assert "beehvie" in fail(
+        monkeypatch, capsys, *some[:-1], str(tmp_path / "no"), "--task", "minecraft:beehvie"
+    )
 
 
 def test_optimise_plan__writes_plans_and_shows_what_they_took(tmp_path: Path):
     out = tmp_path / "plans"
-    options = ["--split", "test", "--agent-arg", "turns=1", "--batch", "1", "--iterations", "2", "--out", str(out)]
+    options = [
+        "--split",
+        "test",
+        "--agent-arg",
+        "turns=1",
+        "--batch",
+        "1",
+        "--iterations",
+        "2",
+        "--out",
+        str(out),
+    ]
     command = ["optimise-plan", "--env", "TextCraft-v0", "--model", CRAFTER, *options]
     assert f"plan={out / 'plan-2.txt'}" in run(*command)
     shown = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
@@ -627,7 +941,9 @@ def test_evaluate__says_by_its_status_why_it_stopped(monkeypatch, capsys, tmp_pa
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     shared = [*REACT[:3], "--agent", "react", "--split", "dev", "--limit", "8"]
-    assert "expected max_cost of 0 or more" in fail(monkeypatch, capsys, *shared, "--max-cost", "-1", "--out", "no")
+    assert "expected max_cost of 0 or more" in fail(
+        monkeypatch, capsys, *shared, "--max-cost", "-1", "--out", "no"
+    )
     priced = [*shared, "--model", "stopping:Priced", "--out", "priced"]
     said = fail(monkeypatch, capsys, *priced, "--max-cost", "2.5", status=3)
     assert said == (
@@ -635,7 +951,9 @@ def test_evaluate__says_by_its_status_why_it_stopped(monkeypatch, capsys, tmp_pa
         "with a higher limit the same run goes on.\n"
     )
     run(*priced, "--max-cost", "4")
-    said = fail(monkeypatch, capsys, *shared, "--model", "stopping:Refusing", "--out", "refused", status=1)
+    said = fail(
+        monkeypatch, capsys, *shared, "--model", "stopping:Refusing", "--out", "refused", status=1
+    )
     assert said == (
         "textcraft-gym: stopped, since the model cannot be asked (ModelUnavailable: the key is refused). 0 of 8 "
         "episodes are in refused; once this is mended, the same run goes on.\n"
@@ -644,14 +962,35 @@ def test_evaluate__says_by_its_status_why_it_stopped(monkeypatch, capsys, tmp_pa
 
 def test_dry_run__says_what_is_expected_and_makes_nothing(tmp_path: Path):
     model = "tests.runs.test_estimate:Untouchable,price=1/2"
-    shared = ["--env", "TextCraft-v0", "--split", "test", "--model", model, "--limit", "50", "--dry-run"]
+    shared = [
+        "--env",
+        "TextCraft-v0",
+        "--split",
+        "test",
+        "--model",
+        model,
+        "--limit",
+        "50",
+        "--dry-run",
+    ]
     said = run("evaluate", *shared, "--agent", "adapt", "--out", str(tmp_path / "run"))
     amount = r" +[\d.]+k? \([\d.]+k? to [\d.]+k?\)"
     assert re.search(rf"\n run +50{4 * amount} \n", said)
     assert "Prompt caching is not considered." in said
-    said = run("sweep", *shared, "--agents", "react,adapt,expert", "--d-max", "1-2", "--out", str(tmp_path / "sweep"))
+    said = run(
+        "sweep",
+        *shared,
+        "--agents",
+        "react,adapt,expert",
+        "--d-max",
+        "1-2",
+        "--out",
+        str(tmp_path / "sweep"),
+    )
     assert re.search(r"\n all +200 ", said)
-    found = json.loads(run("sweep", *shared, "--agents", "react", "--out", str(tmp_path / "sweep"), "--json"))
+    found = json.loads(
+        run("sweep", *shared, "--agents", "react", "--out", str(tmp_path / "sweep"), "--json")
+    )
     assert [(cell["episodes"], cell["unpriced"]) for cell in found] == [(50, [])]
     assert not list(tmp_path.iterdir())
 
@@ -671,19 +1010,28 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
     said = printed.getvalue()
     assert "react form=line on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
     assert "\x1b]0" not in said
-    assert re.search(r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10", said)
+    assert re.search(
+        r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10", said
+    )
     if not terminal:
         assert said.count("\n") == 1
 
 
-def test_evaluate_with_progress__prints_a_line_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_evaluate_with_progress__prints_a_line_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(tables, "SECONDS_BETWEEN_LINES", 0.0)
     printed = io.StringIO()
     tables.evaluate_with_progress(
         RunSpec("TextCraft-v0", "dev", limit=3, agent="expert"), tmp_path, Console(file=printed)
     )
     lines = printed.getvalue().splitlines()
-    assert [re.search(r": (\d of 3) episodes", line)[1] for line in lines] == ["0 of 3", "1 of 3", "2 of 3", "3 of 3"]
+    assert [re.search(r": (\d of 3) episodes", line)[1] for line in lines] == [
+        "0 of 3",
+        "1 of 3",
+        "2 of 3",
+        "3 of 3",
+    ]
 
 
 EVERY_COMMAND = [

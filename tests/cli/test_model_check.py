@@ -46,7 +46,8 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 def status_of(behaviour: Behaviour) -> int:
     """Return the status of the check that a server of the zoo is expected to have.
 
-    One that asks once to wait for too long costs a run the episode, and the check one of its questions.
+    One that asks once to wait for too long costs a run the episode, and the check one of its
+    questions.
     """
     if behaviour.name in WAITS:
         return 0
@@ -69,7 +70,9 @@ def test_check__says_of_every_server_whether_it_can_play(behaviour: Behaviour):
 
 
 @pytest.mark.parametrize("name", WON)
-def test_spec__plays_and_wins_without_learning_anything(name: str, caplog: pytest.LogCaptureFixture):
+def test_spec__plays_and_wins_without_learning_anything(
+    name: str, caplog: pytest.LogCaptureFixture
+):
     behaviour = ZOO[name]
     with spec_of(behaviour) as spec:
         found = check_model(spec, behaviour.form or None)
@@ -77,7 +80,9 @@ def test_spec__plays_and_wins_without_learning_anything(name: str, caplog: pytes
         model = make_model(found.spec)
         before = dict(model.learned_options())  # type: ignore[attr-defined]
         agent = make_agent("react", profile="textcraft", args={"form": found.form})
-        episode = run_episode(make_for(agent, ENV, split=SPLIT), agent, task=TASK, seed=0, model=model)
+        episode = run_episode(
+            make_for(agent, ENV, split=SPLIT), agent, task=TASK, seed=0, model=model
+        )
     assert episode.won
     assert model.learned_options() == before  # type: ignore[attr-defined]
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
@@ -98,27 +103,41 @@ class Scripted:
         return Completion(answer)
 
 
-def check_of(monkeypatch: pytest.MonkeyPatch, *answers: str | Exception, form: str | None = None) -> Check:
+def check_of(
+    monkeypatch: pytest.MonkeyPatch, *answers: str | Exception, form: str | None = None
+) -> Check:
     """Return the check of a model with these answers."""
     monkeypatch.setattr(Scripted, "answers", list(answers))
     return check_model(f"{__name__}:Scripted", form)
 
 
-def test_model_that_does_not_win__can_play_if_half_of_its_replies_are_commands(monkeypatch: pytest.MonkeyPatch):
+def test_model_that_does_not_win__can_play_if_half_of_its_replies_are_commands(
+    monkeypatch: pytest.MonkeyPatch,
+):
     ready = ["ready"] * 3
     idle = check_of(monkeypatch, *ready, "get 1 jungle logs")
-    assert (idle.status, idle.steps, idle.episode) == (0, MAX_STEPS, f"not over after {MAX_STEPS} steps")
+    assert (idle.status, idle.steps, idle.episode) == (
+        0,
+        MAX_STEPS,
+        f"not over after {MAX_STEPS} steps",
+    )
     thinks = check_of(monkeypatch, *ready, *["think: What now?", "get 1 jungle logs"] * 11)
     assert (thinks.status, thinks.calls) == (0, MAX_CALLS)
     assert thinks.episode == f"not over after {MAX_CALLS} calls of the check"
-    dreams = check_of(monkeypatch, *ready, *["think: What now?", "think: Well?", "get 1 jungle logs"] * 8)
+    dreams = check_of(
+        monkeypatch, *ready, *["think: What now?", "think: Well?", "get 1 jungle logs"] * 8
+    )
     assert (dreams.status, dreams.commands, dreams.replies) == (1, 7, 22)
     assert "22 replies held 7 commands of the game; one was 'think: What now?'" in dreams.problem
     assert "--form" in dreams.advice
 
 
 def test_model_of_ones_own__is_checked_without_what_does_not_apply(monkeypatch: pytest.MonkeyPatch):
-    rows = dict(line.split(maxsplit=1) for line in check_of(monkeypatch, "get 1 jungle logs").lines() if "  " in line)
+    rows = dict(
+        line.split(maxsplit=1)
+        for line in check_of(monkeypatch, "get 1 jungle logs").lines()
+        if "  " in line
+    )
     assert {"temperature", "stop", "written", "episode", "calls"} <= set(rows)
     assert not {"address", "parameters", "system", "tools", "cost"} & set(rows)
 
@@ -128,7 +147,9 @@ def test_model_of_ones_own__has_an_error_of_its_own(monkeypatch: pytest.MonkeyPa
     assert (found.status, found.calls, found.problem) == (2, 1, "KeyError: 'weights'")
     later = check_of(monkeypatch, "ready", ModelError("too warm"), "ready", "get 1 jungle logs")
     assert (later.status, later.takes["temperature"]) == (0, "refused: too warm")
-    broken = check_of(monkeypatch, *["ready"] * 3, "get 1 jungle logs", RuntimeError("out of memory"))
+    broken = check_of(
+        monkeypatch, *["ready"] * 3, "get 1 jungle logs", RuntimeError("out of memory")
+    )
     assert (broken.status, broken.problem) == (1, "RuntimeError: out of memory")
     assert broken.episode == "broken off by an error"
 
@@ -214,8 +235,12 @@ def run(command: str, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
     named = re.search(r"https?://[^/,\s]+", command)
     shown = named[0] if named else "https://api.openai.com"
     monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
-    result = CliRunner().invoke(app, ["models", "check", *shlex.split(command.replace(shown, address))])
-    output = result.stdout.replace(address, shown).replace(urlsplit(address).netloc, urlsplit(shown).netloc)
+    result = CliRunner().invoke(
+        app, ["models", "check", *shlex.split(command.replace(shown, address))]
+    )
+    output = result.stdout.replace(address, shown).replace(
+        urlsplit(address).netloc, urlsplit(shown).netloc
+    )
     return re.sub(r"\b\d+\.\d s\b", "0.4 s", output)
 
 
@@ -263,7 +288,11 @@ def thinks_unseen(tokens: int | None) -> Answer:
 
     def answer(request: Request) -> Reply:
         enough = token_limit(request) > 900
-        usage = {} if tokens is None else {"usage": {"completion_tokens_details": {"reasoning_tokens": tokens}}}
+        usage = (
+            {}
+            if tokens is None
+            else {"usage": {"completion_tokens_details": {"reasoning_tokens": tokens}}}
+        )
         text, finish_reason = (next_words(request).text, "stop") if enough else ("", "length")
         return sends(completion(request, text, finish_reason=finish_reason) | usage)
 

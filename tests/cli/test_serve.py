@@ -19,7 +19,10 @@ from textcraft_gym.cli.main import main
     ],
 )
 def test_command__says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str], extra: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    extra: str,
 ):
     modules = (
         "textcraft_gym.integrations.agentgym.app",
@@ -33,11 +36,15 @@ def test_command__says_what_to_install(
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
-    expected = f"textcraft-gym: this needs the package fastapi: pip install 'textcraft-gym[{extra}]'\n"
+    expected = (
+        f"textcraft-gym: this needs the package fastapi: pip install 'textcraft-gym[{extra}]'\n"
+    )
     assert capsys.readouterr().err == expected
 
 
-def test_command__refuses_a_name_with_a_port(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_command__refuses_a_name_with_a_port(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
     pytest.importorskip("uvicorn", reason="uvicorn (extra [serve]) is not installed")
     command = ["model", "--model", CRAFTER, "--port", "0", "--allow-host", "box:8000"]

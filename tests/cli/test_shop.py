@@ -63,7 +63,8 @@ ACTIONS = (
 )
 FORM = "application/x-www-form-urlencoded"
 HOSTILE = (
-    "</textarea><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>{{7*7}}&amp;'"
+    "</textarea><img src=x onerror=\"document.title='owned'\">"
+    "<script>document.title='owned'</script>{{7*7}}&amp;'"
 )
 
 
@@ -79,7 +80,12 @@ class Visitor:
         return answer.text
 
     def post(
-        self, address: str, status: int = 303, origin: str | None = None, host: str = "127.0.0.1:8000", **form: Any
+        self,
+        address: str,
+        status: int = 303,
+        origin: str | None = None,
+        host: str = "127.0.0.1:8000",
+        **form: Any,
     ) -> str:
         headers = {"Origin": origin} if origin else {}
         answer = self.client.post(address, base_url=f"http://{host}", headers=headers, data=form)
@@ -151,7 +157,15 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     first, *actions = records[1]["transcript"]
     records[1]["transcript"] = [first, actions[0], first, *actions]
-    records[1]["trace"]["parts"] = [0, "I look at it first.", 1, "Once more.", 2, *range(3, len(actions) + 3), "Done."]
+    records[1]["trace"]["parts"] = [
+        0,
+        "I look at it first.",
+        1,
+        "Once more.",
+        2,
+        *range(3, len(actions) + 3),
+        "Done.",
+    ]
     (folder / "episodes.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
     return folder
 
@@ -186,7 +200,9 @@ def test_session__is_the_environments(env_args: dict[str, Any]):
     assert re.findall(r"<td>(.*?)</td>", last) == parts
 
 
-def test_session__shows_all_that_stands_on_the_environments_pages(visitor: Visitor, front: Storefront):
+def test_session__shows_all_that_stands_on_the_environments_pages(
+    visitor: Visitor, front: Storefront
+):
     session = Session(front, front.task(TASK))
     address = visitor.play(*ACTIONS)
     for action in ACTIONS:
@@ -207,8 +223,14 @@ def test_session__offers_what_can_be_clicked_and_nothing_else(visitor: Visitor):
     session = visitor.begin()
     for number, action in enumerate(ACTIONS[:-1]):
         attributes = Words(visitor.get(f"{session}/{number}")).attributes
-        clicks = {value for name, value in attributes if name == "value" and value and value.startswith("click[")}
-        assert clicks == {command for command in info["admissible_commands"] if command.startswith("click[")}
+        clicks = {
+            value
+            for name, value in attributes
+            if name == "value" and value and value.startswith("click[")
+        }
+        assert clicks == {
+            command for command in info["admissible_commands"] if command.startswith("click[")
+        }
         _, _, _, _, info = env.step(action)
         visitor.act(session, action=action)
 
@@ -253,7 +275,9 @@ def test_session__can_be_looked_back_at_but_not_changed_there(visitor: Visitor):
 def test_session__takes_no_action_on_a_page_of_before(visitor: Visitor):
     session = visitor.play(*ACTIONS[:6])
     for number in ("1", "5", "7"):
-        assert "the session has gone on" in visitor.post(f"{session}/{number}", 409, action="click[buy now]")
+        assert "the session has gone on" in visitor.post(
+            f"{session}/{number}", 409, action="click[buy now]"
+        )
     assert visitor.saved(session)["steps"] == 6
 
 
@@ -321,7 +345,9 @@ def test_pages__take_no_other_methods(visitor: Visitor, method: str):
         ({"action": ""}, 303),
     ],
 )
-def test_act__takes_one_action_of_bounded_length(visitor: Visitor, form: dict[str, str], status: int):
+def test_act__takes_one_action_of_bounded_length(
+    visitor: Visitor, form: dict[str, str], status: int
+):
     visitor.act(visitor.begin(), status, **form)
 
 
@@ -331,7 +357,17 @@ def test_begin__takes_the_number_of_a_task(visitor: Visitor, number: str):
 
 
 @pytest.mark.parametrize(
-    "words", [HOSTILE, "a] click[buy now]", "a\r\nb", "\x00", "é ü 値 \U0001f600", "]", "[[[", "%s {0} ${x}"]
+    "words",
+    [
+        HOSTILE,
+        "a] click[buy now]",
+        "a\r\nb",
+        "\x00",
+        "é ü 値 \U0001f600",
+        "]",
+        "[[[",
+        "%s {0} ${x}",
+    ],
 )
 def test_search__takes_whatever_words(visitor: Visitor, words: str):
     session = visitor.begin()
@@ -352,25 +388,55 @@ def hostile_shop(folder: Path) -> Path:
     folder.mkdir()
     bullets = [HOSTILE, "half a pair \ud83d"]
     texts = {"name": HOSTILE, "full_description": HOSTILE, "category": HOSTILE, "query": HOSTILE}
-    more = {"product_category": HOSTILE, "small_description": bullets, "pricing": "$9.99", "images": []}
-    options = {"customization_options": {HOSTILE: [{"value": HOSTILE.replace("/", "")}, {"value": "a [b]"}]}}
-    (folder / "items_shuffle.json").write_text(json.dumps([{"asin": asin, **texts, **more, **options}]))
+    more = {
+        "product_category": HOSTILE,
+        "small_description": bullets,
+        "pricing": "$9.99",
+        "images": [],
+    }
+    options = {
+        "customization_options": {
+            HOSTILE: [{"value": HOSTILE.replace("/", "")}, {"value": "a [b]"}]
+        }
+    }
+    (folder / "items_shuffle.json").write_text(
+        json.dumps([{"asin": asin, **texts, **more, **options}])
+    )
     (folder / "items_ins_v2.json").write_text(json.dumps({asin: {"attributes": [HOSTILE]}}))
-    goal = {"instruction": HOSTILE, "instruction_attributes": [HOSTILE], "instruction_options": [HOSTILE]}
+    goal = {
+        "instruction": HOSTILE,
+        "instruction_attributes": [HOSTILE],
+        "instruction_options": [HOSTILE],
+    }
     (folder / "items_human_ins.json").write_text(json.dumps({asin: [goal]}))
     return folder
 
 
 def test_pages__keep_whatever_text_as_text(tmp_path: Path):
-    front = Storefront.open("all", {"data": str(hostile_shop(tmp_path / "data")), "show_attrs": True})
+    front = Storefront.open(
+        "all", {"data": str(hostile_shop(tmp_path / "data")), "show_attrs": True}
+    )
     visitor = Visitor(front)
     (asin,) = front.market.products
     value = next(iter(front.market.products[asin].options.values()))[0]
-    clicks = [asin, "description", "< prev", "features", "< prev", "attributes", "< prev", value, "buy now"]
+    clicks = [
+        asin,
+        "description",
+        "< prev",
+        "features",
+        "< prev",
+        "attributes",
+        "< prev",
+        value,
+        "buy now",
+    ]
     actions = ["search[owned]", *(f"click[{one.lower()}]" for one in clicks), HOSTILE]
     session = visitor.play(*actions[:-1], number=0)
     assert visitor.saved(session)["steps"] == len(actions) - 1
-    pages = [visitor.get("/?split=all"), *(visitor.get(f"{session}/{number}") for number in range(len(actions)))]
+    pages = [
+        visitor.get("/?split=all"),
+        *(visitor.get(f"{session}/{number}") for number in range(len(actions))),
+    ]
     for html in pages:
         words = Words(html)
         assert not {"script", "img", "b"} & words.tags
@@ -384,16 +450,26 @@ def test_pages__keep_whatever_text_as_text(tmp_path: Path):
 
 def test_pages__let_no_script_run_and_load_nothing_from_elsewhere(visitor: Visitor):
     session = visitor.play(*ACTIONS)
-    for address in ("/", f"{session}/0", f"{session}/{len(ACTIONS)}", "/nowhere", f"{session}/session.json"):
+    for address in (
+        "/",
+        f"{session}/0",
+        f"{session}/{len(ACTIONS)}",
+        "/nowhere",
+        f"{session}/session.json",
+    ):
         answer = visitor.client.get(address, base_url="http://127.0.0.1:8000")
         policy = answer.headers["Content-Security-Policy"]
-        assert policy.startswith("default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';")
+        assert policy.startswith(
+            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self';"
+        )
         assert "frame-ancestors 'none'" in policy
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert "Access-Control-Allow-Origin" not in answer.headers
         words = Words(answer.text)
         assert not {"script", "iframe", "object", "style"} & words.tags
-        links = [value for name, value in words.attributes if name in ("href", "src", "action", "style")]
+        links = [
+            value for name, value in words.attributes if name in ("href", "src", "action", "style")
+        ]
         assert all(value and re.match(r"/(?!/)", value) for value in links), links
     for file in ("shop.css", "shop.svg"):
         with visitor.client.get(f"/static/{file}", base_url="http://127.0.0.1:8000") as answer:
@@ -435,7 +511,9 @@ def test_replay__steps_through_what_was_played(front: Storefront, run_folder: Pa
         visitor.get(f"/replay/{episode}/{len(transcript)}", 404)
 
 
-def test_replay__begins_again_where_the_agent_did_and_shows_what_it_wrote(front: Storefront, run_folder: Path):
+def test_replay__begins_again_where_the_agent_did_and_shows_what_it_wrote(
+    front: Storefront, run_folder: Path
+):
     visitor = Visitor(front, run=read_run(run_folder))
     assert "I look at it first." in visitor.get("/replay/1/0")
     assert "Once more." in visitor.get("/replay/1/1")
@@ -471,7 +549,9 @@ def test_replay__shows_whatever_was_played_as_text(front: Storefront, run_folder
     assert f"The episode ended with an error: {HOSTILE}" in words.text
 
 
-def test_replay__plays_a_session_that_was_saved(front: Storefront, visitor: Visitor, tmp_path: Path):
+def test_replay__plays_a_session_that_was_saved(
+    front: Storefront, visitor: Visitor, tmp_path: Path
+):
     file = tmp_path / "session.json"
     file.write_text(visitor.get(f"{visitor.play(*ACTIONS)}/session.json"), encoding="utf-8")
     again = Visitor(front, run=read_run(file))
@@ -514,12 +594,18 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize("name", ["task", "reward", "won", "steps", "transcript", "restores", "trace", "error", None])
-def test_replay__fails_at_no_record(name: str | None, front: Storefront, run_folder: Path, tmp_path: Path):
+@pytest.mark.parametrize(
+    "name", ["task", "reward", "won", "steps", "transcript", "restores", "trace", "error", None]
+)
+def test_replay__fails_at_no_record(
+    name: str | None, front: Storefront, run_folder: Path, tmp_path: Path
+):
     whole = read_run(run_folder).records[1]
     shown = 0
     for number, odd in enumerate(ODD):
-        record: Any = {**whole, name: odd, "env": ENV, "env_sha256": front.fingerprint} if name else odd
+        record: Any = (
+            {**whole, name: odd, "env": ENV, "env_sha256": front.fingerprint} if name else odd
+        )
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps(record))
         try:
@@ -527,7 +613,10 @@ def test_replay__fails_at_no_record(name: str | None, front: Storefront, run_fol
         except RunError:
             continue
         client = create_app(front, run).test_client()
-        statuses = [client.get(page).status_code for page in ("/", "/replay/0/0", "/replay/0/1", "/replay/0/2")]
+        statuses = [
+            client.get(page).status_code
+            for page in ("/", "/replay/0/0", "/replay/0/1", "/replay/0/2")
+        ]
         assert set(statuses) <= {200, 404, 422}, odd
         shown += statuses[0] == 200
     assert shown == 0 if name is None else shown > 0
@@ -569,7 +658,10 @@ def test_server__takes_its_own_host_and_forms_of_its_own_pages(address: str):
     def ask(method: str, path: str, **headers: str) -> int:
         with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
             connection.request(
-                method, path, "number=1" if method == "POST" else None, {"Content-Type": FORM, **headers}
+                method,
+                path,
+                "number=1" if method == "POST" else None,
+                {"Content-Type": FORM, **headers},
             )
             return connection.getresponse().status
 
@@ -581,12 +673,17 @@ def test_server__takes_its_own_host_and_forms_of_its_own_pages(address: str):
     assert ask("POST", "/sessions", Origin=f"http://{host}") == ask("POST", "/sessions") == 303
 
 
-def test_server__closes_a_connection_whose_header_does_not_come(front: Storefront, monkeypatch: pytest.MonkeyPatch):
+def test_server__closes_a_connection_whose_header_does_not_come(
+    front: Storefront, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(server, "HEADER_SECONDS", 0.2)
     port = int(opened(front).rpartition(":")[2].strip("/"))
     before = threading.active_count()
     with ExitStack() as stack:
-        halves = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 60)) for _ in range(50)]
+        halves = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 60))
+            for _ in range(50)
+        ]
         for half in halves:
             half.sendall(b"GET / HTTP/1.1\r\nHost: loc")
         assert [half.recv(1) for half in halves] == [b""] * 50
@@ -594,14 +691,30 @@ def test_server__closes_a_connection_whose_header_does_not_come(front: Storefron
 
 
 def test_command__serves_on_loopback_until_interrupted(run_folder: Path):
-    command = [sys.executable, "-m", "textcraft_gym", "shop", "--replay", str(run_folder), "--task", TASK]
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "shop",
+        "--replay",
+        str(run_folder),
+        "--task",
+        TASK,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
     try:
         (address,) = re.findall(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
         with urllib.request.urlopen(f"{address}replay/0/1") as answer:
             assert b"Total results: 50" in answer.read()
-        taken = [sys.executable, "-m", "textcraft_gym", "shop", "--port", address.rpartition(":")[2].strip("/")]
+        taken = [
+            sys.executable,
+            "-m",
+            "textcraft_gym",
+            "shop",
+            "--port",
+            address.rpartition(":")[2].strip("/"),
+        ]
         refused = subprocess.run(taken, capture_output=True, text=True)
         assert refused.returncode == 2
         assert re.fullmatch(r"textcraft-gym: .*in use.*\n", refused.stderr)
@@ -617,7 +730,9 @@ def test_command__serves_on_loopback_until_interrupted(run_folder: Path):
 def opened(front: Storefront, run: Run | None = None) -> str:
     """Serve a shop from a thread that ends with the tests, and return its address."""
     addresses: SimpleQueue[str] = SimpleQueue()
-    threading.Thread(target=run_server, args=(create_app(front, run), 0, addresses.put), daemon=True).start()
+    threading.Thread(
+        target=run_server, args=(create_app(front, run), 0, addresses.put), daemon=True
+    ).start()
     return addresses.get(timeout=60)
 
 
@@ -639,9 +754,12 @@ def follow(browser: Any, selector: str, keys: str = "") -> None:
 
     before, element = one(browser, "html"), one(browser, selector)
     element.send_keys(keys, "\n") if keys else element.click()
-    # While a page is replaced, Chromium may say that its node is in no document, which is not yet staleness.
+    # While a page is replaced, Chromium may say that its node is in no document, which is not yet
+    # staleness.
     WebDriverWait(browser, 30, ignored_exceptions=[WebDriverException]).until(staleness_of(before))
-    WebDriverWait(browser, 30).until(lambda _: browser.execute_script("return document.readyState") == "complete")
+    WebDriverWait(browser, 30).until(
+        lambda _: browser.execute_script("return document.readyState") == "complete"
+    )
 
 
 def press(browser: Any, action: str) -> None:
@@ -669,7 +787,10 @@ def test_browser__buys_what_is_asked_for(browser: Any, address: str):
     assert too_wide(browser) == 0
     press(browser, "click[b0crmtcyf6]")
     press(browser, "click[features]")
-    assert "Hand wash in cool water, do not bleach, dry flat in the shade." in one(browser, "article").text
+    assert (
+        "Hand wash in cool water, do not bleach, dry flat in the shade."
+        in one(browser, "article").text
+    )
     press(browser, "click[< prev]")
     for value in ("light blue", "large", "big and tall"):
         press(browser, f"click[{value}]")
@@ -683,7 +804,9 @@ def test_browser__buys_what_is_asked_for(browser: Any, address: str):
     assert one(browser, ".instruction").text == instruction
     press(browser, "click[buy now]")
     assert one(browser, ".score strong").text == "1.0"
-    assert [cell.text for cell in browser.find_elements("css selector", ".parts td")] == ["1.00"] * 4
+    assert [cell.text for cell in browser.find_elements("css selector", ".parts td")] == [
+        "1.00"
+    ] * 4
     assert len(browser.find_elements("css selector", ".done li .won")) == 5
     assert too_wide(browser) == 0
     follow(browser, "a[rel=prev]")
@@ -711,7 +834,9 @@ def test_browser__replays_a_run_forward_and_back(browser: Any, address: str, run
     for action in actions:
         assert one(browser, ".next code").text == action
         # What was done is a button, or the words of the search box, which only the first page has.
-        words = [box.get_attribute("value") for box in browser.find_elements("css selector", "#words")]
+        words = [
+            box.get_attribute("value") for box in browser.find_elements("css selector", "#words")
+        ]
         done = [one(browser, ".did").get_attribute("value"), *map("search[{}]".format, words)]
         assert action in done
         follow(browser, "a[rel=next]")

@@ -84,17 +84,23 @@ def told(node: Node, episode: Episode, level: int = 0) -> Iterator[str]:
         ("MineTechTree-v0", "deps", {}),
     ],
 )
-def test_watch__prints_the_whole_trace(env: str, agent: str, args: dict, capsys: pytest.CaptureFixture[str]):
+def test_watch__prints_the_whole_trace(
+    env: str, agent: str, args: dict, capsys: pytest.CaptureFixture[str]
+):
     episode = watch(RunSpec(env, agent=agent, agent_args=args, model=f"{CRAFTER},reach=2", seed=3))
     printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     opening = episode.transcript[0][1].split("\n")
-    assert printed[0] == (f"{agent}, seed 3" if agent == "expert" else f"{agent} with {CRAFTER},reach=2, seed 3")
+    assert printed[0] == (
+        f"{agent}, seed 3" if agent == "expert" else f"{agent} with {CRAFTER},reach=2, seed 3"
+    )
     assert printed[1 : 1 + len(opening)] == [line.rstrip() for line in opening]
     again = "The game begins again."
     assert printed.count(again) == episode.trials - 1
     shown = [line for line in printed[2 + len(opening) : -2] if line != again]
     assert shown == list(told(episode.trace, episode))
-    assert printed[-2].startswith(f"{'Won' if episode.won else 'Lost'} after {episode.steps} actions")
+    assert printed[-2].startswith(
+        f"{'Won' if episode.won else 'Lost'} after {episode.steps} actions"
+    )
     assert f"Task {episode.task}, seed 3, stop reason {episode.stop_reason}." in printed[-1]
 
 
@@ -117,16 +123,25 @@ def test_watch__prints_each_turn_before_the_next_call(capsys: pytest.CaptureFixt
     assert "\nGoal: craft beehive.\n" in model.seen[0]
     assert model.seen[1:] == ["  think: bees\n", "  > get 3 honeycomb\n  Got 3 honeycomb\n"]
     printed = capsys.readouterr().out
-    assert printed.startswith("  Task completed!\n  -> success\nLost after 1 actions, 3 calls (executor 3), ")
+    assert printed.startswith(
+        "  Task completed!\n  -> success\nLost after 1 actions, 3 calls (executor 3), "
+    )
     assert ", 3,600 tokens read and 21 written, a cost of 0.7500, " in printed
-    assert printed.endswith("The agent claims success. Task minecraft:beehive, seed 0, stop reason agent.\n")
+    assert printed.endswith(
+        "The agent claims success. Task minecraft:beehive, seed 0, stop reason agent.\n"
+    )
     assert not episode.won
 
 
 def test_watch__indents_a_plan_and_its_steps(capsys: pytest.CaptureFixture[str]):
-    plan = "Step 1: get 3 honeycomb\nStep 2: craft 8 oak planks\nExecution Order: (Step 1 AND Step 2)"
+    plan = (
+        "Step 1: get 3 honeycomb\nStep 2: craft 8 oak planks\nExecution Order: (Step 1 AND Step 2)"
+    )
     model = Looking(capsys, "task failed!", plan, "Task completed!", "task failed!", "I have none.")
-    watch(RunSpec("TextCraft-v0", agent="adapt", agent_args={"d_max": 2}, model=model), "minecraft:beehive")
+    watch(
+        RunSpec("TextCraft-v0", agent="adapt", agent_args={"d_max": 2}, model=model),
+        "minecraft:beehive",
+    )
     assert model.seen[0].endswith("\n\ntask: craft beehive\n  executor\n")
     assert model.seen[1:] == [
         "    task failed!\n    -> failure\n  planner\n",
@@ -141,14 +156,23 @@ def test_play__watches_a_model():
     arguments = ["play", "TextCraft-v0", "--watch", f"{CRAFTER},reach=3", "--env-arg", "split=dev"]
     more = ["--agent", "adapt", "--agent-arg", "d_max=1", "--seed", "7"]
     output = CliRunner().invoke(app, [*arguments, *more], catch_exceptions=False).output
-    assert output.startswith("adapt with tests.doubles:Crafter,reach=3, seed 7\nCrafting commands:\n")
+    assert output.startswith(
+        "adapt with tests.doubles:Crafter,reach=3, seed 7\nCrafting commands:\n"
+    )
     assert "\n  planner\n" not in output
     drawn = {CliRunner().invoke(app, arguments).output.partition("\n")[0] for _ in range(2)}
     assert len(drawn) == 2  # without a seed one is drawn, and told
 
 
 def test_play__stops_watching_at_an_interrupt():
-    arguments = ["play", "TextCraft-v0", "--watch", f"{__name__}:Interrupted", "--task", "minecraft:beehive"]
+    arguments = [
+        "play",
+        "TextCraft-v0",
+        "--watch",
+        f"{__name__}:Interrupted",
+        "--task",
+        "minecraft:beehive",
+    ]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 130
     assert result.output.endswith("  Got 3 honeycomb\nStopped.\n")
@@ -166,7 +190,10 @@ def test_play__stops_watching_at_an_interrupt():
     ],
 )
 def test_play__says_in_one_line_why_there_is_nothing_to_watch(
-    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     monkeypatch.setattr(sys, "argv", ["textcraft-gym", "play", "TextCraft-v0", *arguments])
     with pytest.raises(SystemExit) as stopped:
@@ -179,7 +206,14 @@ def test_play__says_in_one_line_why_there_is_nothing_to_watch(
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_watch__prints_nothing_that_a_terminal_obeys_or_an_encoding_lacks(encoding: str):
-    arguments = ["play", "TextCraft-v0", "--task", "minecraft:beehive", "--watch", f"{__name__}:Muttering"]
+    arguments = [
+        "play",
+        "TextCraft-v0",
+        "--task",
+        "minecraft:beehive",
+        "--watch",
+        f"{__name__}:Muttering",
+    ]
     played = subprocess.run(
         [sys.executable, "-m", "textcraft_gym", *arguments],
         capture_output=True,
@@ -197,7 +231,14 @@ def test_watch__prints_nothing_that_a_terminal_obeys_or_an_encoding_lacks(encodi
 def test_watch__says_in_a_terminal_who_is_asked():
     import pty
 
-    arguments = ["play", "TextCraft-v0", "--watch", f"{__name__}:Interrupted", "--task", "minecraft:beehive"]
+    arguments = [
+        "play",
+        "TextCraft-v0",
+        "--watch",
+        f"{__name__}:Interrupted",
+        "--task",
+        "minecraft:beehive",
+    ]
     terminal, inner = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "textcraft_gym", *arguments],

@@ -21,10 +21,12 @@ _SPENT = re.compile(r"([0-9]+) ([^,]+)")
 class Crafter:
     """Plays from the list of commands in a prompt, one command a turn, and plans one level down where it is asked to.
 
-    It judges every attempt to be worth 5, and says nothing of use to any other question. In another game it gives up.
+    It judges every attempt to be worth 5, and says nothing of use to any other question. In another
+    game it gives up.
 
     Args:
-        reach: Number of crafts one above the other, of the goal and what it is made of, from which on it gives up.
+        reach: Number of crafts one above the other, of the goal and what it is made of, from which
+            on it gives up.
         slip: Probability of a command that changes nothing, for each turn.
         seed: Seed of the slips.
     """
@@ -33,17 +35,27 @@ class Crafter:
         if reach < 1:
             raise ValueError(f"expected a reach of 1 or more, got {reach!r}")
         self.reach, self.slip, self.seed = reach, slip, seed
-        self.name = f"tests.doubles:Crafter,reach={reach}" + (f",slip={slip},seed={seed}" if slip else "")
+        self.name = f"tests.doubles:Crafter,reach={reach}" + (
+            f",slip={slip},seed={seed}" if slip else ""
+        )
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
     ) -> Completion:
         """Answer by the prompt's last line; a token is four characters."""
         text = prompt_text(prompt)
         answer = self._answer(text, f"{self.seed}/{sample if temperature else 0}/{text}")
         for end in stop:
             answer = answer.split(end, 1)[0]
-        return Completion(answer, {"prompt_tokens": -(-len(text) // 4), "completion_tokens": -(-len(answer) // 4)})
+        return Completion(
+            answer, {"prompt_tokens": -(-len(text) // 4), "completion_tokens": -(-len(answer) // 4)}
+        )
 
     def _answer(self, text: str, draw: str) -> str:
         asked = text.rstrip().rpartition("\n")[2]
@@ -63,9 +75,14 @@ class Crafter:
             return "I did what I could."
         if not turns and not number:
             return f"think: I need {want.amount} {want.item}."
-        slips = int(hashlib.sha256(draw.encode(errors="replace")).hexdigest()[:8], 16) < self.slip * 16**8
+        slips = (
+            int(hashlib.sha256(draw.encode(errors="replace")).hexdigest()[:8], 16)
+            < self.slip * 16**8
+        )
         command = MISTAKE if slips else bench.next(want, self.reach) or f"think: {DONE}"
-        return f" Next.\nAction {number[1]}: {command.removeprefix('think: ')}" if number else command
+        return (
+            f" Next.\nAction {number[1]}: {command.removeprefix('think: ')}" if number else command
+        )
 
 
 class Bench:
@@ -94,7 +111,9 @@ class Bench:
         if not reach:
             return f"think: {want.item} is too much for me. {FAILED}"
         times = recipe.times(missing)
-        commands = (self.next(Want(part.item, times * part.amount), reach - 1) for part in recipe.parts)
+        commands = (
+            self.next(Want(part.item, times * part.amount), reach - 1) for part in recipe.parts
+        )
         return next(filter(None, commands), str(recipe))
 
     def plan(self, want: Want) -> str:
@@ -104,7 +123,10 @@ class Bench:
             return f"Step 1: get {want.amount} {want.item}\nExecution Order: (Step 1)"
         whole = recipe.repeated(recipe.times(want.amount))
         verbs = ["craft" if part.item in self.crafts.recipes else "get" for part in whole.parts]
-        steps = [f"{verb} {part.amount} {part.item}" for verb, part in zip(verbs, whole.parts, strict=True)]
+        steps = [
+            f"{verb} {part.amount} {part.item}"
+            for verb, part in zip(verbs, whole.parts, strict=True)
+        ]
         lines = [f"Step {number}: {step}" for number, step in enumerate([*steps, str(whole)], 1)]
         order = " AND ".join(f"Step {number}" for number in range(1, len(lines) + 1))
         return "\n".join([*lines, f"Execution Order: ({order})"])
@@ -126,7 +148,9 @@ class Bench:
             return True
         ways = self.crafts.recipes.get(part, ())
         taken = ([self._member(each.item) for each in way.parts] for way in ways)
-        return bool(depth and ways) and all(any(self._leads_to(each, item, depth - 1) for each in way) for way in taken)
+        return bool(depth and ways) and all(
+            any(self._leads_to(each, item, depth - 1) for each in way) for way in taken
+        )
 
     def _member(self, name: str) -> str:
         """Return the item to use for a kind: one that is held, else one that takes none of the kind, else any."""
@@ -137,6 +161,8 @@ class Bench:
         free = [
             item
             for item in members
-            if not any(set(members) & set(way.things[1:]) for way in self.crafts.recipes.get(item, ()))
+            if not any(
+                set(members) & set(way.things[1:]) for way in self.crafts.recipes.get(item, ())
+            )
         ]
         return (held or free or members)[0]

@@ -18,7 +18,9 @@ PLAN = (
 """The commands that win it, each with the game's answer; a boat of another wood takes the same."""
 PLANNED = "Step 1: craft birch boat\nExecution Order: (Step 1)"
 """The plan that it writes for an agent that asks for one: the executor does the whole."""
-THOUGHT = "The goal takes planks, and planks take logs.\nSo I look at what I hold, and take what is next."
+THOUGHT = (
+    "The goal takes planks, and planks take logs.\nSo I look at what I hold, and take what is next."
+)
 """What it thinks where it thinks aloud: two lines without a command."""
 
 
@@ -42,7 +44,9 @@ def commands_left(request: Request) -> list[str]:
     # The demonstrations of a prompt stand before its goal.
     told = told_by_the_game(request).rpartition("Goal:")[2]
     wood = "jungle" if told.lstrip().startswith("craft jungle boat") else "birch"
-    plan = [(command.replace("birch", wood), answer.replace("birch", wood)) for command, answer in PLAN]
+    plan = [
+        (command.replace("birch", wood), answer.replace("birch", wood)) for command, answer in PLAN
+    ]
     played = 0
     for line in told.splitlines():
         played += played < len(plan) and line.strip() == plan[played][1]
@@ -53,7 +57,9 @@ def arguments_of(command: str) -> tuple[str, dict[str, Any]]:
     """Return a command as a call: its verb, which is the function, and the arguments by name."""
     verb, count, rest = command.split(" ", 2)
     item, _, ingredients = rest.partition(" using ")
-    return verb, {"count": int(count), "item": item} | ({"ingredients": ingredients} if ingredients else {})
+    return verb, {"count": int(count), "item": item} | (
+        {"ingredients": ingredients} if ingredients else {}
+    )
 
 
 def told_by_the_game(request: Request) -> str:
@@ -64,7 +70,9 @@ def told_by_the_game(request: Request) -> str:
     messages = request.body.get("messages")
     if messages is None:
         return str(request.body.get("prompt", ""))
-    return "\n".join(message["content"] for message in messages if message["role"] in ("user", "tool"))
+    return "\n".join(
+        message["content"] for message in messages if message["role"] in ("user", "tool")
+    )
 
 
 def finish(request: Request, text: str) -> tuple[str, str]:
@@ -82,4 +90,6 @@ def finish(request: Request, text: str) -> tuple[str, str]:
 
 def token_limit(request: Request) -> int:
     """Return the maximum number of tokens to write, by either of its names."""
-    return int(request.body.get("max_tokens") or request.body.get("max_completion_tokens") or 1_000_000)
+    return int(
+        request.body.get("max_tokens") or request.body.get("max_completion_tokens") or 1_000_000
+    )

@@ -15,7 +15,13 @@ TAPES = Path(__file__).with_name("tapes")
 RECORD = "RECORD"
 """Variable of the environment with the spec of a model that answers what a tape lacks, and is recorded on it."""
 OPENINGS = (
-    *("Now it is your turn.", "Crafting commands:\n", "You are in the middle of a room.", "WebShop", "Question: "),
+    *(
+        "Now it is your turn.",
+        "Crafting commands:\n",
+        "You are in the middle of a room.",
+        "WebShop",
+        "Question: ",
+    ),
 )
 """How the games begin: what stands before the last one in a prompt is the suite's own, and may be worded anew."""
 
@@ -46,7 +52,13 @@ class Recorded:
         )
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
     ) -> Completion:
         """Return the recorded answer; a token is four characters.
 
@@ -58,12 +70,18 @@ class Recorded:
         key = hashlib.sha256(f"{sample if temperature else 0}/{told}".encode()).hexdigest()[:12]
         if key not in self._answers:
             if self._model is None:
-                raise ModelError(f"{self._file.name} holds no answer to a prompt that ends {told[-80:]!r}")
+                raise ModelError(
+                    f"{self._file.name} holds no answer to a prompt that ends {told[-80:]!r}"
+                )
             asked = self._model.complete(
                 prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample
             )
             self._answers[key] = asked.text
             self._file.parent.mkdir(exist_ok=True)
-            self._file.write_bytes(gzip.compress(json.dumps(self._answers, sort_keys=True).encode(), mtime=0))
+            self._file.write_bytes(
+                gzip.compress(json.dumps(self._answers, sort_keys=True).encode(), mtime=0)
+            )
         answer = self._answers[key]
-        return Completion(answer, {"prompt_tokens": -(-len(text) // 4), "completion_tokens": -(-len(answer) // 4)})
+        return Completion(
+            answer, {"prompt_tokens": -(-len(text) // 4), "completion_tokens": -(-len(answer) // 4)}
+        )

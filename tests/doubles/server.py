@@ -60,7 +60,9 @@ Answer: TypeAlias = Callable[[Request], Reply]
 class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # a head and a body are two writes, between which it would wait for 40 ms
+    disable_nagle_algorithm = (
+        True  # a head and a body are two writes, between which it would wait for 40 ms
+    )
 
     def handle(self) -> None:
         with suppress(ConnectionError):  # the client had enough
@@ -75,7 +77,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: dict[str, Any]) -> None:
         with self.server.lock:
             request = Request(self.path, dict(self.headers), body, len(self.server.requests))
-            self.server.requests.append({"path": self.path, "key": self.headers["Authorization"], **body})
+            self.server.requests.append(
+                {"path": self.path, "key": self.headers["Authorization"], **body}
+            )
         answers = self.server.answers
         reply = answers[min(request.number, len(answers) - 1)](request)
         if reply.status:
@@ -137,7 +141,9 @@ class Server(ThreadingHTTPServer):
 def serving(*answers: Answer) -> Iterator[Server]:
     """Run a server for the length of the ``with`` block."""
     server = Server(*answers)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    )
     thread.start()
     try:
         yield server
@@ -164,7 +170,13 @@ def completion(
     answer = {"message": message} if request.is_chat else {"text": text}
     kind = "chat.completion" if request.is_chat else "text_completion"
     choices = [{"index": 0, "finish_reason": "stop", "logprobs": None, **answer, **choice}]
-    value = {"id": "1", "object": kind, "created": 0, "model": request.body.get("model"), "choices": choices}
+    value = {
+        "id": "1",
+        "object": kind,
+        "created": 0,
+        "model": request.body.get("model"),
+        "choices": choices,
+    }
     return value | ({"usage": dict(usage)} if usage else {})
 
 

@@ -18,7 +18,10 @@ HOW = {"stop": (), "max_tokens": 99, "temperature": 0.0, "sample": 0}
 def won(agent: str, model: Crafter) -> list[bool]:
     env = gym.make("TextCraft-v0", split="test", max_episode_steps=-1)
     jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::4]]
-    return [bool(one.won) for one in run_episodes([env], make_agent(agent, profile="textcraft"), jobs, model=model)]
+    return [
+        bool(one.won)
+        for one in run_episodes([env], make_agent(agent, profile="textcraft"), jobs, model=model)
+    ]
 
 
 def test_crafter__wins_what_is_in_its_reach_and_more_by_plans():
@@ -35,16 +38,30 @@ def test_crafter__slips_by_its_seed_and_sample():
     drawn = [Crafter(slip=0.5, seed=seed).complete(prompt, **HOW).text for seed in range(20)]
     assert len(set(drawn)) == 2
     warm = {**HOW, "temperature": 1.0}
-    assert len({Crafter(slip=0.5).complete(prompt, **{**warm, "sample": sample}).text for sample in range(20)}) == 2
+    assert (
+        len(
+            {
+                Crafter(slip=0.5).complete(prompt, **{**warm, "sample": sample}).text
+                for sample in range(20)
+            }
+        )
+        == 2
+    )
 
 
-def test_recorded__answers_what_a_model_said_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_recorded__answers_what_a_model_said_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(recorded, "TAPES", tmp_path)
     with pytest.raises(ModelError, match="no tape one, and no model to record"):
         Recorded("one")
     monkeypatch.setenv(recorded.RECORD, "tests.doubles:Crafter")
     said = Recorded("one").complete("As it was worded. Now it is your turn. x", **HOW).text
     monkeypatch.delenv(recorded.RECORD)
-    assert Recorded("one").complete("Worded anew. Now it is your turn. x", **HOW).text == said == "task failed!"
+    assert (
+        Recorded("one").complete("Worded anew. Now it is your turn. x", **HOW).text
+        == said
+        == "task failed!"
+    )
     with pytest.raises(ModelError, match="holds no answer to a prompt that ends"):
         Recorded("one").complete("Now it is your turn. y", **HOW)

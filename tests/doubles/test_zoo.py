@@ -17,7 +17,11 @@ from tests.doubles.server import Request, serving
 from tests.doubles.zoo import ZOO, table
 
 PROMPT = "A demonstration:\nGoal: craft planks.\n> get 2 birch logs\nGot 2 birch logs\n\nGoal: craft birch boat.\n>"
-ASK: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": PROMPT}]}
+ASK: dict[str, Any] = {
+    "model": "m",
+    "max_tokens": 50,
+    "messages": [{"role": "user", "content": PROMPT}],
+}
 LONGEST = 1 << 20
 """Number of bytes of a body that are read at most."""
 
@@ -58,7 +62,10 @@ def dialogue(played: int, form: str = "user") -> dict[str, Any]:
     """Return a request after some commands of the plan were played; the answers are of the user or of a tool."""
     messages = [{"role": "system", "content": "You play.\nGot 2 birch logs"}, *ASK["messages"]]
     for command, answer in PLAN[:played]:
-        messages += [{"role": "assistant", "content": f"{command}\n{answer}"}, {"role": form, "content": answer}]
+        messages += [
+            {"role": "assistant", "content": f"{command}\n{answer}"},
+            {"role": form, "content": answer},
+        ]
     return {**ASK, "messages": messages}
 
 
@@ -66,7 +73,10 @@ def dialogue(played: int, form: str = "user") -> dict[str, Any]:
 @pytest.mark.parametrize("played", range(len(PLAN)))
 def test_expert__counts_what_was_played_in_each_form(form: str, played: int):
     text = PROMPT + "".join(f" {command}\n{answer}\n>" for command, answer in PLAN[:played])
-    for path, body in (("/v1/chat/completions", dialogue(played, form)), ("/v1/completions", {"prompt": text})):
+    for path, body in (
+        ("/v1/chat/completions", dialogue(played, form)),
+        ("/v1/completions", {"prompt": text}),
+    ):
         assert next_words(Request(path, {}, body)).text == PLAN[played][0]
 
 
@@ -85,7 +95,10 @@ def test_expert__knows_the_shortest_plan_and_the_answers_of_the_game():
 def test_plain__stops_as_it_is_asked_to():
     assert ask("plain").message["content"] == "get 2 birch logs"
     assert ask("plain", ASK | {"max_tokens": 2}).message["content"] == "get 2"
-    assert json.loads(ask("plain", ASK | {"max_tokens": 2}).body)["choices"][0]["finish_reason"] == "length"
+    assert (
+        json.loads(ask("plain", ASK | {"max_tokens": 2}).body)["choices"][0]["finish_reason"]
+        == "length"
+    )
     assert ask("leading line breaks", ASK | {"stop": ["\n"]}).message["content"] == ""
 
 
@@ -156,7 +169,11 @@ def test_server__repeats_what_it_should_not():
 def test_server__sends_a_stream_of_events():
     events = ask("streams only", ASK | {"stream": True}).body.decode().split("\n\n")
     assert events[-2:] == ["data: [DONE]", ""]
-    values = [json.loads(event.removeprefix("data: ")) for event in events[:-2] if event.startswith("data: ")]
+    values = [
+        json.loads(event.removeprefix("data: "))
+        for event in events[:-2]
+        if event.startswith("data: ")
+    ]
     deltas = [choice["delta"] for value in values for choice in value["choices"]]
     assert "".join(delta.get("content", "") for delta in deltas) == "get 2 birch logs"
     assert values[-1]["usage"]["completion_tokens"] == 4
@@ -164,13 +181,17 @@ def test_server__sends_a_stream_of_events():
 
 def test_server__sends_what_a_terminal_obeys():
     for name in ("refuses in sequences", "writes sequences"):
-        assert "\x1b]0;owned\x07" in str(json.loads(ask(name).body)).encode().decode("unicode_escape")
+        assert "\x1b]0;owned\x07" in str(json.loads(ask(name).body)).encode().decode(
+            "unicode_escape"
+        )
 
 
 @pytest.mark.parametrize("name", ["endless body", "endless stream", "gzip bomb", "deflate bomb"])
 def test_server__has_more_than_anybody_reads(name: str):
     body = ZOO[name].answer(Request("/v1/chat/completions", {}, ASK)).body
-    size = len(zlib.decompress(body, 47)) if isinstance(body, bytes) else sum(map(len, body))  # gzip or deflate
+    size = (
+        len(zlib.decompress(body, 47)) if isinstance(body, bytes) else sum(map(len, body))
+    )  # gzip or deflate
     assert size > 60 << 20
 
 
@@ -189,7 +210,9 @@ def test_server__calls_the_tools_that_it_is_offered():
 
 def test_zoo__has_two_dozen_servers_and_every_ending():
     assert len(ZOO) >= 24
-    limits = {f"lost: {limit}" for limit in ("context", "length", "content_filter", "refusal", "empty")}
+    limits = {
+        f"lost: {limit}" for limit in ("context", "length", "content_filter", "refusal", "empty")
+    }
     assert {behaviour.expected for behaviour in ZOO.values()} == {
         "won",
         "stopped",

@@ -1,7 +1,8 @@
 """A zoo of servers of language models: each speaks OpenAI's API in a way of its own.
 
-What they do is what real ones do according to their documentation or to their users' reports. The model behind each is
-the same expert, so that an episode is lost only by what the server, or a form of writing, keeps from the agent.
+What they do is what real ones do according to their documentation or to their users' reports. The
+model behind each is the same expert, so that an episode is lost only by what the server, or a form
+of writing, keeps from the agent.
 """
 
 from __future__ import annotations
@@ -25,7 +26,16 @@ from tests.doubles.expert import (
     token_limit,
     told_by_the_game,
 )
-from tests.doubles.server import Answer, Reply, Request, completion, hangs, hangs_up, sends, stops_halfway
+from tests.doubles.server import (
+    Answer,
+    Reply,
+    Request,
+    completion,
+    hangs,
+    hangs_up,
+    sends,
+    stops_halfway,
+)
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,8 @@ class Behaviour:
         name: Its name.
         does: What it does, in one sentence.
         answer: How it answers a request.
-        expected: How an episode ends: ``won``, ``lost: LIMIT``, ``stopped`` for the whole run, or ``error``.
+        expected: How an episode ends: ``won``, ``lost: LIMIT``, ``stopped`` for the whole run, or
+            ``error``.
         because: A part of the message that says why.
         options: Options of the model that the server needs.
         form: The executor's form, where the server shows only in one.
@@ -60,7 +71,9 @@ ZOO: dict[str, Behaviour] = {}
 """Every server, by name."""
 
 
-def behaviour(does: str, expected: str = "won", because: str = "", **details: str) -> Callable[[Answer], Answer]:
+def behaviour(
+    does: str, expected: str = "won", because: str = "", **details: str
+) -> Callable[[Answer], Answer]:
     """Add a function to the zoo as a server, under its own name."""
 
     def add(answer: Answer) -> Answer:
@@ -74,7 +87,10 @@ def behaviour(does: str, expected: str = "won", because: str = "", **details: st
 def writes(request: Request, text: str, **choice: Any) -> dict[str, Any]:
     """Return a completion of a text, as far as the request lets it come, with its usage."""
     written, finish_reason = finish(request, text)
-    usage = {"prompt_tokens": len(told_by_the_game(request).split()), "completion_tokens": len(written.split())}
+    usage = {
+        "prompt_tokens": len(told_by_the_game(request).split()),
+        "completion_tokens": len(written.split()),
+    }
     usage["total_tokens"] = sum(usage.values())
     return completion(request, written, usage, **{"finish_reason": finish_reason, **choice})
 
@@ -89,7 +105,9 @@ def once(trouble: Answer) -> Answer:
     return lambda request: (trouble if request.number == 1 else plain)(request)
 
 
-def refusal(message: str, status: int = 400, code: str | None = None, param: str | None = None) -> Reply:
+def refusal(
+    message: str, status: int = 400, code: str | None = None, param: str | None = None
+) -> Reply:
     """Return an error in the form that OpenAI publishes."""
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
     return sends({"error": error}, status)
@@ -97,15 +115,25 @@ def refusal(message: str, status: int = 400, code: str | None = None, param: str
 
 ZOO["plain"] = Behaviour("plain", "Writes the bare command.", plain)
 ZOO["completion endpoint"] = Behaviour(
-    "completion endpoint", "Has the endpoint that continues a text.", plain, options="endpoint=completion"
+    "completion endpoint",
+    "Has the endpoint that continues a text.",
+    plain,
+    options="endpoint=completion",
 )
 
-# How a command is written. COMMAND stands for it, and NEXT for the one after it; a plan is written as it is.
+# How a command is written. COMMAND stands for it, and NEXT for the one after it; a plan is written
+# as it is.
 FORMS = {
-    "leading line breaks": ("Begins with two line breaks, where reasoning was taken out.", "\n\nCOMMAND"),
+    "leading line breaks": (
+        "Begins with two line breaks, where reasoning was taken out.",
+        "\n\nCOMMAND",
+    ),
     "prompt mark": ("Repeats the mark at which the prompt ends.", "> COMMAND"),
     "label": ("Labels the command.", "Action: COMMAND"),
-    "thought and action": ("Thinks in a line of its own first.", "Thought: I go on with the plan.\nAction: COMMAND"),
+    "thought and action": (
+        "Thinks in a line of its own first.",
+        "Thought: I go on with the plan.\nAction: COMMAND",
+    ),
     "inline code": ("Writes the command as code.", "`COMMAND`"),
     "bold": ("Writes the command in bold.", "**COMMAND**"),
     "quotes": ("Quotes the command.", '"COMMAND"'),
@@ -115,9 +143,15 @@ FORMS = {
         "Explains, and puts the command in a code block.",
         "Now I go on:\n\n```text\nCOMMAND\n```\n\nThis brings us closer to the goal.",
     ),
-    "chatty": ("Talks before and after the command.", "Sure, let's go on!\n\nCOMMAND\n\nTell me what happens."),
+    "chatty": (
+        "Talks before and after the command.",
+        "Sure, let's go on!\n\nCOMMAND\n\nTell me what happens.",
+    ),
     "JSON": ("Answers with a JSON object.", '{"thought": "I go on.", "action": "COMMAND"}'),
-    "JSON in a code block": ("Answers with a JSON object in a code block.", '```json\n{"action": "COMMAND"}\n```'),
+    "JSON in a code block": (
+        "Answers with a JSON object in a code block.",
+        '```json\n{"action": "COMMAND"}\n```',
+    ),
     "tags": ("Puts the command between tags.", "<action>COMMAND</action>"),
     "imagines the game": (
         "Goes on with an imagined answer and a next command.",
@@ -135,7 +169,9 @@ def in_form(form: str) -> Answer:
 
     def answer(request: Request) -> Reply:
         words = next_words(request)
-        return sends(writes(request, words.text if words.is_plan else form.replace("COMMAND", words.text)))
+        return sends(
+            writes(request, words.text if words.is_plan else form.replace("COMMAND", words.text))
+        )
 
     return answer
 
@@ -144,9 +180,18 @@ ZOO |= {name: Behaviour(name, does, in_form(form)) for name, (does, form) in FOR
 
 # Reasoning: within the text, beside it, or without an end.
 THOUGHTS = {
-    "think tags": ("Reasons between `<think>` tags in the text.", f"<think>\n{THOUGHT}\n</think>\n\nWORDS"),
-    "think tag unopened": ("Ends the reasoning in the text with `</think>` alone.", f"{THOUGHT}\n</think>\n\nWORDS"),
-    "THINK marks": ("Reasons between `[THINK]` marks in the text.", f"[THINK]{THOUGHT}[/THINK]WORDS"),
+    "think tags": (
+        "Reasons between `<think>` tags in the text.",
+        f"<think>\n{THOUGHT}\n</think>\n\nWORDS",
+    ),
+    "think tag unopened": (
+        "Ends the reasoning in the text with `</think>` alone.",
+        f"{THOUGHT}\n</think>\n\nWORDS",
+    ),
+    "THINK marks": (
+        "Reasons between `[THINK]` marks in the text.",
+        f"[THINK]{THOUGHT}[/THINK]WORDS",
+    ),
     "harmony channels": (
         "Writes gpt-oss's channels into the text.",
         f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>WORDS<|return|>",
@@ -167,7 +212,9 @@ def reasoning_content(request: Request) -> Reply:
     return sends(writes(request, next_words(request).text, message={"reasoning_content": THOUGHT}))
 
 
-@behaviour("Reasons in `reasoning`, as OpenRouter and Groq have it, and begins the text with line breaks.")
+@behaviour(
+    "Reasons in `reasoning`, as OpenRouter and Groq have it, and begins the text with line breaks."
+)
 def reasoning_apart(request: Request) -> Reply:
     return sends(writes(request, f"\n\n{next_words(request).text}", message={"reasoning": THOUGHT}))
 
@@ -205,9 +252,21 @@ def thinks_for(tokens: int) -> Answer:
 ZOO |= {
     name: Behaviour(name, does, thinks_for(tokens), expected, options=options)
     for name, does, tokens, expected, options in (
-        ("long reasoning", "Reasons for 900 tokens, more than an agent lets it write.", 900, "won", ""),
+        (
+            "long reasoning",
+            "Reasons for 900 tokens, more than an agent lets it write.",
+            900,
+            "won",
+            "",
+        ),
         ("longer reasoning", "Reasons for 6,000 tokens.", 6000, "lost: length", ""),
-        ("longer reasoning, allowed", "Reasons for 6,000 tokens.", 6000, "won", "reasoning_tokens=8000"),
+        (
+            "longer reasoning, allowed",
+            "Reasons for 6,000 tokens.",
+            6000,
+            "won",
+            "reasoning_tokens=8000",
+        ),
     )
 }
 
@@ -252,8 +311,15 @@ def refuses_with(reply: Callable[[str], Reply], *fields: str) -> Answer:
 
 def extra_forbidden(field: str) -> Reply:
     """Return an error as pydantic words it, in the form that Mistral and vLLM send it."""
-    detail = {"type": "extra_forbidden", "loc": ["body", field], "msg": "Extra inputs are not permitted", "input": 1}
-    return sends({"object": "error", "message": {"detail": [detail]}, "type": "invalid_request_error"}, 422)
+    detail = {
+        "type": "extra_forbidden",
+        "loc": ["body", field],
+        "msg": "Extra inputs are not permitted",
+        "input": 1,
+    }
+    return sends(
+        {"object": "error", "message": {"detail": [detail]}, "type": "invalid_request_error"}, 422
+    )
 
 
 def validation(field: str) -> Reply:
@@ -275,16 +341,31 @@ def in_plain_text(field: str) -> Reply:
 
 SENT = ("max_tokens", "temperature", "top_p", "stop", "seed")
 REFUSALS = {
-    "wants max_completion_tokens": ("Refuses `max_tokens` and names another.", refuses("max_tokens")),
+    "wants max_completion_tokens": (
+        "Refuses `max_tokens` and names another.",
+        refuses("max_tokens"),
+    ),
     "refuses stop": ("Refuses `stop`.", refuses("stop")),
     "refuses temperature": ("Refuses any temperature but 1.", refuses("temperature")),
     "refuses top_p": ("Refuses `top_p`.", refuses("top_p")),
     "refuses seed": ("Refuses `seed`.", refuses("seed")),
-    "refuses one after another": ("Refuses all of these, one at a time, as o4-mini does.", refuses(*SENT)),
-    "extra forbidden": ("Refuses unknown fields with status 422.", refuses_with(extra_forbidden, "top_p", "seed")),
+    "refuses one after another": (
+        "Refuses all of these, one at a time, as o4-mini does.",
+        refuses(*SENT),
+    ),
+    "extra forbidden": (
+        "Refuses unknown fields with status 422.",
+        refuses_with(extra_forbidden, "top_p", "seed"),
+    ),
     "validates": ("Refuses `top_p` of 1 in a text.", refuses_with(validation, "top_p")),
-    "unknown name": ("Refuses unknown fields in a list.", refuses_with(unknown_name, "top_p", "seed")),
-    "refuses in plain text": ("Refuses `top_p` in plain text.", refuses_with(in_plain_text, "top_p", "seed")),
+    "unknown name": (
+        "Refuses unknown fields in a list.",
+        refuses_with(unknown_name, "top_p", "seed"),
+    ),
+    "refuses in plain text": (
+        "Refuses `top_p` in plain text.",
+        refuses_with(in_plain_text, "top_p", "seed"),
+    ),
 }
 ZOO |= {name: Behaviour(name, does, answer) for name, (does, answer) in REFUSALS.items()}
 
@@ -315,11 +396,15 @@ def refuses_system_role(request: Request) -> Reply:
 
 @behaviour("Refuses tools, as vLLM does without a parser for them.")
 def refuses_tools(request: Request) -> Reply:
-    message = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+    message = (
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+    )
     return refusal(message) if request.body.get("tools") else plain(request)
 
 
-@behaviour("Has a model without a chat template, which takes no messages.", "error", "chat template")
+@behaviour(
+    "Has a model without a chat template, which takes no messages.", "error", "chat template"
+)
 def no_chat_template(request: Request) -> Reply:
     message = "default chat template is no longer allowed, so you must provide a chat template"
     return refusal(message) if request.is_chat else plain(request)
@@ -342,7 +427,9 @@ EMPTY = {
 def empty(message: Mapping[str, Any], finish_reason: str) -> Answer:
     """Answer without a text."""
     usage = {"prompt_tokens": 100, "completion_tokens": 0}
-    return lambda request: sends(completion(request, None, usage, finish_reason=finish_reason, message=dict(message)))
+    return lambda request: sends(
+        completion(request, None, usage, finish_reason=finish_reason, message=dict(message))
+    )
 
 
 ZOO |= {
@@ -361,14 +448,20 @@ def filtered_prompt(request: Request) -> Reply:
 def call(command: str, number: int) -> dict[str, Any]:
     """Return a command as a call of a tool, in OpenAI's form."""
     verb, arguments = arguments_of(command)
-    return {"id": f"call_{number}", "type": "function", "function": {"name": verb, "arguments": json.dumps(arguments)}}
+    return {
+        "id": f"call_{number}",
+        "type": "function",
+        "function": {"name": verb, "arguments": json.dumps(arguments)},
+    }
 
 
 def calls(request: Request, *commands: str) -> Reply:
     """Return commands as calls of tools, without a text."""
     made = [call(command, 10 * request.number + place) for place, command in enumerate(commands)]
     usage = {"prompt_tokens": 100, "completion_tokens": 20}
-    return sends(completion(request, None, usage, finish_reason="tool_calls", message={"tool_calls": made}))
+    return sends(
+        completion(request, None, usage, finish_reason="tool_calls", message={"tool_calls": made})
+    )
 
 
 @behaviour("Calls the tools that it is offered.", form="tools")
@@ -396,14 +489,24 @@ def calls_unasked(request: Request) -> Reply:
 def calls_for_a_browser(request: Request) -> Reply:
     if next_words(request).is_plan:
         return plain(request)
-    made = {"id": "call_0", "type": "function", "function": {"name": "browse", "arguments": '{"page": 1}'}}
-    return sends(completion(request, None, finish_reason="tool_calls", message={"tool_calls": [made]}))
+    made = {
+        "id": "call_0",
+        "type": "function",
+        "function": {"name": "browse", "arguments": '{"page": 1}'},
+    }
+    return sends(
+        completion(request, None, finish_reason="tool_calls", message={"tool_calls": [made]})
+    )
 
 
 # Limits of the server, and of the account.
 def limited(**headers: str) -> Reply:
     """Return an error of status 429 that passes."""
-    error = {"message": "Rate limit reached for requests", "type": "requests", "code": "rate_limit_exceeded"}
+    error = {
+        "message": "Rate limit reached for requests",
+        "type": "requests",
+        "code": "rate_limit_exceeded",
+    }
     return sends({"error": error}, 429, **headers)
 
 
@@ -411,11 +514,31 @@ ZOO |= {
     name: Behaviour(name, does, once(trouble))
     for name, does, trouble in (
         ("limited once", "Refuses a request for now, with status 429.", lambda request: limited()),
-        ("Retry-After", "Says with status 429 how long to wait.", lambda request: limited(Retry_After="1")),
-        ("broken once", "Fails once with status 500.", lambda request: refusal("The server had an error", 500)),
-        ("page once", "Has a gateway that fails once, with a page and status 502.", lambda request: page(502)),
-        ("error in 200 once", "Sends an error with status 200, once.", lambda request: error_in_200(request)),
-        ("no choices once", "Sends an empty list of choices, once.", lambda request: no_choices(request)),
+        (
+            "Retry-After",
+            "Says with status 429 how long to wait.",
+            lambda request: limited(Retry_After="1"),
+        ),
+        (
+            "broken once",
+            "Fails once with status 500.",
+            lambda request: refusal("The server had an error", 500),
+        ),
+        (
+            "page once",
+            "Has a gateway that fails once, with a page and status 502.",
+            lambda request: page(502),
+        ),
+        (
+            "error in 200 once",
+            "Sends an error with status 200, once.",
+            lambda request: error_in_200(request),
+        ),
+        (
+            "no choices once",
+            "Sends an empty list of choices, once.",
+            lambda request: no_choices(request),
+        ),
         ("hangs up once", "Drops the connection once.", hangs_up),
         ("stops halfway once", "Drops the connection within an answer, once.", stops_halfway),
     )
@@ -439,7 +562,9 @@ def waits(asked: str) -> Answer:
 
 
 ZOO |= {
-    name: Behaviour(name, f"Says once with status 429 to wait, `Retry-After: {asked}`.", waits(asked), *ending)
+    name: Behaviour(
+        name, f"Says once with status 429 to wait, `Retry-After: {asked}`.", waits(asked), *ending
+    )
     for name, (asked, *ending) in WAITS.items()
 }
 
@@ -457,11 +582,20 @@ def overloaded(request: Request) -> Reply:
 @behaviour("Has no money left, with status 429.", "stopped", "exceeded your current quota")
 def quota_spent(request: Request) -> Reply:
     message = "You exceeded your current quota, please check your plan and billing details."
-    error = {"message": message, "type": "insufficient_quota", "param": None, "code": "insufficient_quota"}
+    error = {
+        "message": message,
+        "type": "insufficient_quota",
+        "param": None,
+        "code": "insufficient_quota",
+    }
     return sends({"error": error}, 429)
 
 
-@behaviour("Has no money left, with status 402, as DeepSeek and OpenRouter send it.", "stopped", "Insufficient Balance")
+@behaviour(
+    "Has no money left, with status 402, as DeepSeek and OpenRouter send it.",
+    "stopped",
+    "Insufficient Balance",
+)
 def balance_spent(request: Request) -> Reply:
     return refusal("Insufficient Balance", 402)
 
@@ -481,7 +615,9 @@ def no_such_model(request: Request) -> Reply:
 
 @behaviour("Has its API elsewhere: the address lacks /v1.", "stopped", "/v1", base="")
 def address_without_v1(request: Request) -> Reply:
-    return plain(request) if request.path.startswith("/v1/") else sends({"detail": "Not Found"}, 404)
+    return (
+        plain(request) if request.path.startswith("/v1/") else sends({"detail": "Not Found"}, 404)
+    )
 
 
 OVERFLOWS = {
@@ -508,20 +644,27 @@ OVERFLOWS = {
 def overflows(message: str, code: str | None) -> Answer:
     """Refuse requests of more than a thousand characters."""
     return lambda request: (
-        refusal(message, param="messages", code=code) if len(json.dumps(request.body)) > 1000 else plain(request)
+        refusal(message, param="messages", code=code)
+        if len(json.dumps(request.body)) > 1000
+        else plain(request)
     )
 
 
 ZOO |= {
     name: Behaviour(
-        name, f"Has a context that the prompt exceeds, in {whose} words.", overflows(message, code), "lost: context"
+        name,
+        f"Has a context that the prompt exceeds, in {whose} words.",
+        overflows(message, code),
+        "lost: context",
     )
     for name, (whose, message, code) in OVERFLOWS.items()
 }
 
 
 # Errors that last, and connections.
-@behaviour("Sends an error with status 200 for ever, as gateways do.", "error", "Provider returned error")
+@behaviour(
+    "Sends an error with status 200 for ever, as gateways do.", "error", "Provider returned error"
+)
 def error_in_200(request: Request) -> Reply:
     return sends({"error": {"code": 502, "message": "Provider returned error"}})
 
@@ -538,7 +681,9 @@ def html(request: Request) -> Reply:
 
 def page(status: int) -> Reply:
     """Return a page of HTML."""
-    return Reply(b"<!DOCTYPE html><html><title>Welcome</title></html>", status, "text/html; charset=utf-8")
+    return Reply(
+        b"<!DOCTYPE html><html><title>Welcome</title></html>", status, "text/html; charset=utf-8"
+    )
 
 
 @behaviour("Sends half a JSON object.", "error", "choices")
@@ -556,17 +701,25 @@ def drops_connections(request: Request) -> Reply:
     return hangs_up(request)
 
 
-@behaviour("Sends a byte now and then, for ever.", "error", "0.5", bounds="timeout=0.5,max_retries=0")
+@behaviour(
+    "Sends a byte now and then, for ever.", "error", "0.5", bounds="timeout=0.5,max_retries=0"
+)
 def drips(request: Request) -> Reply:
     return Reply(itertools.repeat(b"\n", 100), delay=0.1)
 
 
-@behaviour("Sends a header now and then, for ever.", "error", "0.5", bounds="timeout=0.5,max_retries=0")
+@behaviour(
+    "Sends a header now and then, for ever.", "error", "0.5", bounds="timeout=0.5,max_retries=0"
+)
 def drips_a_head(request: Request) -> Reply:
-    return Reply(itertools.chain([OK], itertools.repeat(b"X-Wait: 1\r\n", 100)), status=0, delay=0.1)
+    return Reply(
+        itertools.chain([OK], itertools.repeat(b"X-Wait: 1\r\n", 100)), status=0, delay=0.1
+    )
 
 
-@behaviour("Holds the connection, and answers nothing.", "error", "0.5", bounds="timeout=0.5,max_retries=0")
+@behaviour(
+    "Holds the connection, and answers nothing.", "error", "0.5", bounds="timeout=0.5,max_retries=0"
+)
 def holds_the_connection(request: Request) -> Reply:
     return hangs(10)(request)
 
@@ -576,24 +729,46 @@ def endless_head(request: Request) -> Reply:
     return Reply(itertools.chain([OK], itertools.repeat(b"X-More: 1\r\n" * 4096, 4096)), status=0)
 
 
-@behaviour("Sends a body without an end.", "error", "longer than", bounds="timeout=20,max_retries=0")
+@behaviour(
+    "Sends a body without an end.", "error", "longer than", bounds="timeout=20,max_retries=0"
+)
 def endless_body(request: Request) -> Reply:
     return Reply(itertools.repeat(b" " * 65_536, 4096))
 
 
-@behaviour("Sends a stream without an end.", "error", "longer than", bounds="timeout=20,max_retries=0")
+@behaviour(
+    "Sends a stream without an end.", "error", "longer than", bounds="timeout=20,max_retries=0"
+)
 def endless_stream(request: Request) -> Reply:
     whole = writes(request, "x")
-    event = {**whole, "choices": [{"index": 0, "delta": {"content": "x" * 60_000}, "finish_reason": None}]}
-    return Reply(itertools.repeat(f"data: {json.dumps(event)}\n\n".encode(), 4096), content_type="text/event-stream")
+    event = {
+        **whole,
+        "choices": [{"index": 0, "delta": {"content": "x" * 60_000}, "finish_reason": None}],
+    }
+    return Reply(
+        itertools.repeat(f"data: {json.dumps(event)}\n\n".encode(), 4096),
+        content_type="text/event-stream",
+    )
 
 
-@behaviour("Keeps a stream alive, and sends nothing in it.", "error", "0.5", bounds="timeout=0.5,max_retries=0")
+@behaviour(
+    "Keeps a stream alive, and sends nothing in it.",
+    "error",
+    "0.5",
+    bounds="timeout=0.5,max_retries=0",
+)
 def empty_stream(request: Request) -> Reply:
-    return Reply(itertools.repeat(b": keep-alive\n\n", 100), content_type="text/event-stream", delay=0.1)
+    return Reply(
+        itertools.repeat(b": keep-alive\n\n", 100), content_type="text/event-stream", delay=0.1
+    )
 
 
-@behaviour("Sends a small body that unpacks to a large one.", "error", "longer than", bounds="timeout=20,max_retries=0")
+@behaviour(
+    "Sends a small body that unpacks to a large one.",
+    "error",
+    "longer than",
+    bounds="timeout=20,max_retries=0",
+)
 def gzip_bomb(request: Request) -> Reply:
     return Reply(bomb(), headers={"Content-Encoding": "gzip"})
 
@@ -603,7 +778,12 @@ def deflate_bomb(request: Request) -> Reply:
     return Reply(zlib.compress(gzip.decompress(bomb()), 1), headers={"Content-Encoding": "deflate"})
 
 
-@behaviour("Packs its answers by Brotli, though it was not asked to.", "error", "decompressed", bounds="max_retries=0")
+@behaviour(
+    "Packs its answers by Brotli, though it was not asked to.",
+    "error",
+    "decompressed",
+    bounds="max_retries=0",
+)
 def packs_by_brotli(request: Request) -> Reply:
     return Reply(b"\x0b\x02\x80{}\x03", headers={"Content-Encoding": "br"})
 
@@ -638,7 +818,9 @@ def refuses_in_sequences(request: Request) -> Reply:
 @behaviour("Writes terminal sequences before the command.")
 def writes_sequences(request: Request) -> Reply:
     words = next_words(request)
-    return sends(writes(request, words.text if words.is_plan else f"Sure! {ESCAPES}\n\n{words.text}"))
+    return sends(
+        writes(request, words.text if words.is_plan else f"Sure! {ESCAPES}\n\n{words.text}")
+    )
 
 
 # Streams.
@@ -654,12 +836,20 @@ def chunks(request: Request, words: Words) -> Iterator[dict[str, Any]]:
     """Yield a completion as the chunks of a stream: its role, its text in two halves, its end and its usage."""
     whole = writes(request, words.text)
     text = whole["choices"][0]["message"]["content"]
-    deltas: list[dict[str, str]] = [{"role": "assistant", "content": ""}, {"reasoning_content": THOUGHT}]
+    deltas: list[dict[str, str]] = [
+        {"role": "assistant", "content": ""},
+        {"reasoning_content": THOUGHT},
+    ]
     deltas += [{"content": text[: len(text) // 2]}, {"content": text[len(text) // 2 :]}]
     head = {**whole, "object": "chat.completion.chunk", "usage": None}
     for delta in deltas:
         yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": whole["choices"][0]["finish_reason"]}]}
+    yield {
+        **head,
+        "choices": [
+            {"index": 0, "delta": {}, "finish_reason": whole["choices"][0]["finish_reason"]}
+        ],
+    }
     yield {**head, "choices": [], "usage": whole["usage"]}
 
 
@@ -672,14 +862,23 @@ def streams_only(request: Request) -> Reply:
 
 @behaviour("Answers in a stream, though nobody asked for one.")
 def streams_unasked(request: Request) -> Reply:
-    return Reply(events(chunks(request, next_words(request))), content_type="text/event-stream; charset=utf-8")
+    return Reply(
+        events(chunks(request, next_words(request))),
+        content_type="text/event-stream; charset=utf-8",
+    )
 
 
-@behaviour("Breaks off a stream with an error.", "error", "Provider disconnected", options="stream=true")
+@behaviour(
+    "Breaks off a stream with an error.", "error", "Provider disconnected", options="stream=true"
+)
 def breaks_off_streams(request: Request) -> Reply:
     values = list(chunks(request, next_words(request)))
     end = {"index": 0, "delta": {"content": ""}, "finish_reason": "error"}
-    error = {**values[0], "error": {"code": 502, "message": "Provider disconnected"}, "choices": [end]}
+    error = {
+        **values[0],
+        "error": {"code": 502, "message": "Provider disconnected"},
+        "choices": [end],
+    }
     return Reply(events([*values[:3], error]), content_type="text/event-stream")
 
 
@@ -694,27 +893,45 @@ def null_usage(request: Request) -> Reply:
     return sends({**writes(request, next_words(request).text), "usage": None})
 
 
-@behaviour("Sends null for all that an answer lacks: the error, the refusal, tool calls, the reason.")
+@behaviour(
+    "Sends null for all that an answer lacks: the error, the refusal, tool calls, the reason."
+)
 def null_fields(request: Request) -> Reply:
-    nothing = {"refusal": None, "tool_calls": None, "function_call": None, "reasoning_content": None}
+    nothing = {
+        "refusal": None,
+        "tool_calls": None,
+        "function_call": None,
+        "reasoning_content": None,
+    }
     answer = writes(request, next_words(request).text, finish_reason=None, message=nothing)
     return sends({**answer, "error": None})
 
 
 @behaviour("Ends for a reason of its own, with an empty list of tool calls.")
 def own_reason(request: Request) -> Reply:
-    return sends(writes(request, next_words(request).text, finish_reason="eos", message={"tool_calls": []}))
+    return sends(
+        writes(request, next_words(request).text, finish_reason="eos", message={"tool_calls": []})
+    )
 
 
 @behaviour("Writes half a surrogate pair after the command.")
 def half_a_surrogate_pair(request: Request) -> Reply:
     words = next_words(request)
-    return sends(writes(request, words.text if words.is_plan else f"{words.text}\n\nWell done \ud83d"))
+    return sends(
+        writes(request, words.text if words.is_plan else f"{words.text}\n\nWell done \ud83d")
+    )
 
 
 FAULTS = (
     *("drips", "drips a head", "holds the connection", "empty stream"),
-    *("endless head", "endless body", "endless stream", "gzip bomb", "deflate bomb", "packs by brotli"),
+    *(
+        "endless head",
+        "endless body",
+        "endless stream",
+        "gzip bomb",
+        "deflate bomb",
+        "packs by brotli",
+    ),
     *("repeats headers", "refuses in sequences", "drops connections", "html", "half of json"),
 )
 """The servers from which no client ever gets an answer, whatever it asks."""
@@ -727,5 +944,7 @@ def table() -> str:
         reason = f', "{kind.because}"' if kind.because else ""
         options = [f"`{kind.options}`"] if kind.options else []
         options += [f"`--agent-arg form={kind.form}`"] if kind.form else []
-        rows.append(f"| {kind.name} | {kind.does} | {kind.expected}{reason} | {', '.join(options)} |")
+        rows.append(
+            f"| {kind.name} | {kind.does} | {kind.expected}{reason} | {', '.join(options)} |"
+        )
     return "\n".join(rows)

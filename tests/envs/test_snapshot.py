@@ -23,7 +23,9 @@ every_id = pytest.mark.parametrize("env_id", BUNDLED)
 def env_of(env_id: str, number: int = 0) -> gym.Env:
     """One for all examples of a property, since making the first of a game takes a while."""
     if (env_id, number) not in ENVS:
-        ENVS[env_id, number] = make(env_id, admissible=True, expert=True, render_mode="ansi").unwrapped
+        ENVS[env_id, number] = make(
+            env_id, admissible=True, expert=True, render_mode="ansi"
+        ).unwrapped
     return ENVS[env_id, number]
 
 
@@ -38,7 +40,13 @@ def play(env: gym.Env, number: random.Random, count: int, info: dict[str, Any]) 
 
 def rest(env: gym.Env, seed: int, info: dict[str, Any]) -> list:
     """What random actions lead to from here, and the series of resets after it."""
-    return [env.render(), *play(env, random.Random(seed), 8, info), env.reset(), env.reset(), env.np_random_seed]
+    return [
+        env.render(),
+        *play(env, random.Random(seed), 8, info),
+        env.reset(),
+        env.reset(),
+        env.np_random_seed,
+    ]
 
 
 @every_id
@@ -90,11 +98,15 @@ def test_restore__to_the_end_of_an_episode_is_over(env_id):
 
 
 @every_id
-def test_restore__in_an_environment_that_tells_less_or_has_another_split_plays_the_same_task(env_id):
+def test_restore__in_an_environment_that_tells_less_or_has_another_split_plays_the_same_task(
+    env_id,
+):
     env = make(env_id, expert=True, admissible=True)
     info = env.reset(seed=5)[1]
     env.step(info["expert_plan"][0])
-    plain = make(env_id, split={"ALFWorld-v0": "train", "MineTechTree-v0": "MT8"}.get(env_id, "test"))
+    plain = make(
+        env_id, split={"ALFWorld-v0": "train", "MineTechTree-v0": "MT8"}.get(env_id, "test")
+    )
     plain.reset(seed=0)
     plain.get_wrapper_attr("restore")(env.get_wrapper_attr("snapshot")())
     for action in info["expert_plan"][1:]:
@@ -117,7 +129,11 @@ def test_restore__of_what_is_no_snapshot_of_this_game_raises_and_changes_nothing
     here = env.snapshot()
     other = make("TextCraft-v0" if env_id != "TextCraft-v0" else "ALFWorld-v0").unwrapped
     other.reset(seed=1)
-    for wrong, said in ((other.snapshot(), "expected a snapshot of"), (None, "NoneType"), (tuple(here), "tuple")):
+    for wrong, said in (
+        (other.snapshot(), "expected a snapshot of"),
+        (None, "NoneType"),
+        (tuple(here), "tuple"),
+    ):
         with pytest.raises(ValueError, match=said):
             env.restore(wrong)
         assert env.snapshot() == here

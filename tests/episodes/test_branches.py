@@ -30,7 +30,9 @@ class DigitsEnv(gym.Env[str, str]):
         self.observation_space = self.action_space = AnyText()
         self.said = ""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
         self.said = ""
         return "nothing said", {"won": False}
@@ -38,7 +40,13 @@ class DigitsEnv(gym.Env[str, str]):
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         assert "9" not in self.said, "a step after the end"
         self.said += action
-        return f"said {self.said}", float(action), action == "9", False, {"won": self.said.startswith("123")}
+        return (
+            f"said {self.said}",
+            float(action),
+            action == "9",
+            False,
+            {"won": self.said.startswith("123")},
+        )
 
     def snapshot(self) -> str:
         return self.said
@@ -79,7 +87,12 @@ def test_restore__leads_to_the_moment_and_starts_a_branch():
         ("2", "said 12"),
     ]
     assert found.restores == [(3, 1)]
-    assert (found.steps, found.trials, found.reward, found.trace.parts) == (3, 1, 6.0, [0, 1, 2, 3, 4])
+    assert (found.steps, found.trials, found.reward, found.trace.parts) == (
+        3,
+        1,
+        6.0,
+        [0, 1, 2, 3, 4],
+    )
 
 
 def test_restore__after_the_end_goes_on_and_the_best_leaf_counts():
@@ -93,7 +106,12 @@ def test_restore__after_the_end_goes_on_and_the_best_leaf_counts():
         return False
 
     found = played(episode)
-    assert (found.reward, found.stop_reason, found.won, found.claimed_success) == (12.0, "agent", False, False)
+    assert (found.reward, found.stop_reason, found.won, found.claimed_success) == (
+        12.0,
+        "agent",
+        False,
+        False,
+    )
     assert [origin for _, origin in found.restores] == [0, 0, 0]
 
 
@@ -141,7 +159,11 @@ def test_restore__refills_no_budget(bounds):
         return None
 
     found = played(episode, **bounds)
-    assert (found.steps, found.stop_reason) == (3, "max_steps") if "max_steps" in bounds else (1, "max_calls")
+    assert (
+        (found.steps, found.stop_reason) == (3, "max_steps")
+        if "max_steps" in bounds
+        else (1, "max_calls")
+    )
 
 
 def test_restore__without_end_is_an_error_of_the_agent():
@@ -191,7 +213,11 @@ def test_snapshot__that_the_environment_does_not_offer_is_refused_by_name(engine
         yield from play.snapshot()
         return None
 
-    env = {"none": MutteringEnv, "wrapped": lambda: TextHistory(MutteringEnv(), 2), "textworld": Refusing}[engine]()
+    env = {
+        "none": MutteringEnv,
+        "wrapped": lambda: TextHistory(MutteringEnv(), 2),
+        "textworld": Refusing,
+    }[engine]()
     with pytest.raises(Unsupported, match=r"(MutteringEnv|Refusing-v0) offers no snapshot"):
         played(episode, env)
 
@@ -210,7 +236,12 @@ def test_snapshot__that_is_refused_leaves_the_agent_its_replay():
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from(["1", "2", "3", "9", "reset", "keep", *(f"back {i}" for i in range(4))]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from(["1", "2", "3", "9", "reset", "keep", *(f"back {i}" for i in range(4))]),
+        max_size=30,
+    )
+)
 def test_record__of_any_walk_through_moments_replays_and_has_the_best_leaf(walk):
     said = [""]
 
@@ -240,7 +271,9 @@ def test_record__of_any_walk_through_moments_replays_and_has_the_best_leaf(walk)
 
     found = played(episode)
     replayed = run_episode(DigitsEnv(), RecordedActions(found.transcript, found.restores), seed=0)
-    assert {name: getattr(replayed, name) for name in REPLAYED} == {name: getattr(found, name) for name in REPLAYED}
+    assert {name: getattr(replayed, name) for name in REPLAYED} == {
+        name: getattr(found, name) for name in REPLAYED
+    }
     assert replayed.transcript == found.transcript
     assert found.reward <= max(sum(map(int, text)) for text in said)
     assert found.won == any(text.startswith("123") for text in said)
@@ -266,8 +299,13 @@ def test_run__with_branches_is_verified_and_a_forged_branch_is_found(tmp_path):
     assert not verify(tmp_path / "run").differences
     assert [len(record["restores"]) for record in read_records(tmp_path / "run")] == [3, 3]
     file.write_text(text.replace("[5, 0]", "[5, 2]"))
-    assert any("restores" in str(found) or "step" in str(found) for found in verify(tmp_path / "run").differences)
-    file.write_text(text.replace('"restores": [[1, 0], [3, 0], [5, 0]]', '"restores": [[1, 0], [3, 0]]', 1))
+    assert any(
+        "restores" in str(found) or "step" in str(found)
+        for found in verify(tmp_path / "run").differences
+    )
+    file.write_text(
+        text.replace('"restores": [[1, 0], [3, 0], [5, 0]]', '"restores": [[1, 0], [3, 0]]', 1)
+    )
     assert verify(tmp_path / "run").differences
 
 

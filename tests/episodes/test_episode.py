@@ -14,8 +14,22 @@ import pytest
 from textcraft_gym import make_agent, run_episode
 from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
-from textcraft_gym.agents.contract.agent import Act, Ask, EpisodeOver, Node, Play, Request, Reset, Routine
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelError, ModelLimit
+from textcraft_gym.agents.contract.agent import (
+    Act,
+    Ask,
+    EpisodeOver,
+    Node,
+    Play,
+    Request,
+    Reset,
+    Routine,
+)
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    ModelError,
+    ModelLimit,
+)
 from textcraft_gym.episodes.episode import MAX_ERROR, MAX_REFUSALS, MAX_TRACEBACK, TIMES, AgentError
 from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.episodes.step_limit import registered_limit
@@ -58,9 +72,24 @@ def test_run_episode__plays_a_function_in_a_foreign_environment():
 
     episode = run_episode(CountdownEnv(), policy, seed=7)
     assert seen == [("3 left", {}), ("2 left", {}), ("1 left", {})]
-    assert (episode.reward, episode.steps, episode.stop_reason, episode.trials) == (1.5, 3, "terminated", 1)
-    assert (episode.task, episode.won, episode.claimed_success, episode.seed) == (None, None, None, 7)
-    assert episode.transcript == [(None, "3 left"), ("0.5", "2 left"), ("0.5", "1 left"), ("0.5", "0 left")]
+    assert (episode.reward, episode.steps, episode.stop_reason, episode.trials) == (
+        1.5,
+        3,
+        "terminated",
+        1,
+    )
+    assert (episode.task, episode.won, episode.claimed_success, episode.seed) == (
+        None,
+        None,
+        None,
+        7,
+    )
+    assert episode.transcript == [
+        (None, "3 left"),
+        ("0.5", "2 left"),
+        ("0.5", "1 left"),
+        ("0.5", "0 left"),
+    ]
 
 
 def test_run_episode__draws_and_records_a_seed_when_none_is_given():
@@ -82,7 +111,9 @@ def test_run_episode__tells_each_request_and_the_record_up_to_it():
         CountdownEnv(),
         Scripted(episode),
         model=Echo(),
-        on_request=lambda request, record: told.append((request, len(record.transcript), sum(record.calls.values()))),
+        on_request=lambda request, record: told.append(
+            (request, len(record.transcript), sum(record.calls.values()))
+        ),
     )
     assert told == [(Act("0.5"), 1, 0), (Ask("?"), 2, 0), (Reset(), 2, 1), (Act("0.25"), 3, 1)]
 
@@ -124,7 +155,12 @@ def test_run_episode__lets_an_agent_begin_again_and_keeps_the_best_reward():
     env = CountdownEnv(2)
     episode = run_episode(env, Scripted(three_trials), seed=11)
     assert trials == [("0 left", ["0", "0"]), ("0 left", ["1", "1"]), ("0 left", ["0", "0"])]
-    assert (episode.reward, episode.trials, episode.steps, episode.claimed_success) == (2.0, 4, 6, True)
+    assert (episode.reward, episode.trials, episode.steps, episode.claimed_success) == (
+        2.0,
+        4,
+        6,
+        True,
+    )
     assert env.seeds == [11] * 4
 
 
@@ -192,14 +228,18 @@ class Echo:
     """A model that repeats how it was asked."""
 
     def complete(self, prompt, *, stop, max_tokens, temperature, sample):
-        return Completion(f"{prompt}|{stop}|{max_tokens}|{temperature}|{sample}", {"prompt_tokens": 1})
+        return Completion(
+            f"{prompt}|{stop}|{max_tokens}|{temperature}|{sample}", {"prompt_tokens": 1}
+        )
 
 
 def test_run_episode__has_the_model_of_the_role_answer():
     answers = []
 
     def asking(play: Play) -> Routine:
-        answers.append((yield from play.ask("p", stop=("\n",), max_tokens=5, temperature=0.7, sample=2)).text)
+        answers.append(
+            (yield from play.ask("p", stop=("\n",), max_tokens=5, temperature=0.7, sample=2)).text
+        )
         answers.append((yield from play.ask("q", role="planner")).text)
         return None
 
@@ -207,7 +247,9 @@ def test_run_episode__has_the_model_of_the_role_answer():
         def complete(self, prompt, **how):
             return Completion("a plan")
 
-    episode = run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo(), "planner": Planner()})
+    episode = run_episode(
+        CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo(), "planner": Planner()}
+    )
     assert [answer.rpartition("|")[0] for answer in answers] == ["p|('\\n',)|5|0.7", ""]
     assert answers[1] == "a plan"
     assert episode.calls == {"executor": 1, "planner": 1}
@@ -229,7 +271,9 @@ def test_run_episode__says_which_model_is_missing():
 
     with pytest.raises(AgentError, match="planner model"):
         run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"reflection": Echo()})
-    assert run_episode(CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo()}).calls == {"planner": 1}
+    assert run_episode(
+        CountdownEnv(), Scripted(asking), seed=0, model={"executor": Echo()}
+    ).calls == {"planner": 1}
 
 
 def test_run_episode__makes_the_sample_of_task_seed_and_trial_where_something_is_drawn():
@@ -241,7 +285,14 @@ def test_run_episode__makes_the_sample_of_task_seed_and_trial_where_something_is
         return Scripted(asking)
 
     samples: list[int] = []
-    for temperature, trial, seed in [(0.7, 1, 0), (0.7, 1, 0), (0.7, 2, 0), (0.7, 1, 5), (0.0, 1, 0), (0.0, 2, 5)]:
+    for temperature, trial, seed in [
+        (0.7, 1, 0),
+        (0.7, 1, 0),
+        (0.7, 2, 0),
+        (0.7, 1, 5),
+        (0.0, 1, 0),
+        (0.0, 2, 5),
+    ]:
         run_episode(CountdownEnv(), sampling(temperature, trial), seed=seed, model=Echo())
     assert samples[0] == samples[1]
     assert len({*samples[1:4]}) == 3
@@ -307,7 +358,9 @@ def test_random_agent__plays_the_same_for_the_same_task_and_seed():
     env = gym.make("TextCraft-v0", max_episode_steps=-1, **RandomAgent.env_args)
 
     def play(seed: int) -> list[tuple[str | None, str]]:
-        return run_episode(env, RandomAgent(), task="minecraft:chest", seed=seed, max_steps=20).transcript
+        return run_episode(
+            env, RandomAgent(), task="minecraft:chest", seed=seed, max_steps=20
+        ).transcript
 
     assert play(1) == play(1)
     assert play(1) != play(2)
@@ -324,7 +377,10 @@ class Unasked:
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
-        (ExpertAgent(), r"ExpertAgent reads info\['expert_plan'\], which ALFWorld-v0 lacks: make it with expert=True"),
+        (
+            ExpertAgent(),
+            r"ExpertAgent reads info\['expert_plan'\], which ALFWorld-v0 lacks: make it with expert=True",
+        ),
         (RandomAgent(), "RandomAgent .* make it with admissible=True"),
         (make_agent("deps", profile="alfworld"), "make it with admissible=True"),
     ],
@@ -373,7 +429,15 @@ def dividing(play: Play) -> Routine:
 
 
 def shape(node: Node) -> tuple[Any, ...]:
-    return node.task, node.depth, node.steps, node.calls, node.tokens, node.outcome, [shape(c) for c in node.children]
+    return (
+        node.task,
+        node.depth,
+        node.steps,
+        node.calls,
+        node.tokens,
+        node.outcome,
+        [shape(c) for c in node.children],
+    )
 
 
 def test_run_episode__keeps_the_tree_of_what_was_attempted():
@@ -466,7 +530,14 @@ def act_deafly(play: Play) -> Routine:
     [
         (attempting("win"), {}, "terminated", True, True, 1),
         (attempting("lose", act_deafly), {}, "error", None, None, 5),
-        (attempting("lose", lambda play: (yield from play.act("lose"))), {"max_steps": 3}, "max_steps", None, None, 3),
+        (
+            attempting("lose", lambda play: (yield from play.act("lose"))),
+            {"max_steps": 3},
+            "max_steps",
+            None,
+            None,
+            3,
+        ),
         (attempting("lose"), {"max_calls": 2}, "max_calls", None, None, 2),
         (attempting("lose", crash), {}, "error", None, None, 3),
         (attempting("lose"), {}, "agent", True, True, 3),
@@ -478,7 +549,11 @@ def test_run_episodes__keeps_trace_and_belief_however_an_episode_ends(
 ):
     (episode,) = run_episodes([LimitedEnv(5)], agent, [(None, 0)], model=Echo(), **bounds)
     (part,) = episode.trace.children
-    assert (episode.stop_reason, episode.claimed_success, episode.trace.outcome) == (stop_reason, claimed, claimed)
+    assert (episode.stop_reason, episode.claimed_success, episode.trace.outcome) == (
+        stop_reason,
+        claimed,
+        claimed,
+    )
     assert (part.outcome, part.steps, episode.steps, episode.k_max) == (outcome, steps, steps, 1)
     assert part.calls == episode.calls["executor"]
     assert part.tokens == episode.tokens["prompt_tokens"]
@@ -533,7 +608,9 @@ def test_run_episode__takes_no_other_claim_of_an_action_than_yes_or_no():
         yield from play.act("0", claim="yes")
         return True
 
-    with pytest.raises(AgentError, match="the claim of an action to be True, False or None, got 'yes'"):
+    with pytest.raises(
+        AgentError, match="the claim of an action to be True, False or None, got 'yes'"
+    ):
         run_episode(CountdownEnv(), Scripted(buying), seed=0)
 
 
@@ -546,9 +623,16 @@ def test_run_episodes__makes_a_record_of_a_model_that_fails():
         def complete(self, prompt, **how):
             return "just text"
 
-    for model, error in ((Failing(), "ModelError: no answer"), (Mute(), "ModelError: expected a model to answer")):
+    for model, error in (
+        (Failing(), "ModelError: no answer"),
+        (Mute(), "ModelError: expected a model to answer"),
+    ):
         (episode,) = run_episodes([LimitedEnv()], attempting("win"), [(None, 0)], model=model)
-        assert (episode.stop_reason, episode.calls, episode.claimed_success) == ("error", {"executor": 1}, None)
+        assert (episode.stop_reason, episode.calls, episode.claimed_success) == (
+            "error",
+            {"executor": 1},
+            None,
+        )
         assert str(episode.error).startswith(error)
         with pytest.raises(ModelError):
             run_episode(LimitedEnv(), attempting("win"), seed=0, model=model)
@@ -567,7 +651,11 @@ class Together(Echo):
 
 def test_run_episodes__sends_the_calls_of_all_episodes_out_together():
     envs = [CountdownEnv(9) for _ in range(4)]
-    episodes = list(run_episodes(envs, Scripted(dividing), [(None, seed) for seed in range(4)], model=Together(4)))
+    episodes = list(
+        run_episodes(
+            envs, Scripted(dividing), [(None, seed) for seed in range(4)], model=Together(4)
+        )
+    )
     assert [episode.error for episode in episodes] == [None] * 4
     assert sorted(episode.seed for episode in episodes) == [0, 1, 2, 3]
 
@@ -580,7 +668,11 @@ def test_run_episodes__come_to_the_same_whatever_is_played_beside_them():
 
     jobs = [(None, seed) for seed in range(12)]
     alone = list(run_episodes([CountdownEnv(3)], Scripted(dividing), jobs, model=Echo()))
-    beside = list(run_episodes([CountdownEnv(3) for _ in range(5)], Scripted(dividing), jobs, model=Dawdling()))
+    beside = list(
+        run_episodes(
+            [CountdownEnv(3) for _ in range(5)], Scripted(dividing), jobs, model=Dawdling()
+        )
+    )
     assert sorted(beside, key=lambda episode: episode.seed) == alone
 
 
@@ -604,7 +696,9 @@ class Cancelled(Echo):
 
 def test_run_episodes__outlives_a_model_that_would_end_its_thread():
     for envs in ([CountdownEnv()], [CountdownEnv(), CountdownEnv()]):
-        episodes = list(run_episodes(envs, attempting("0"), [(None, 0), (None, 1)], model=Cancelled()))
+        episodes = list(
+            run_episodes(envs, attempting("0"), [(None, 0), (None, 1)], model=Cancelled())
+        )
         assert [episode.error for episode in episodes] == ["ModelError: CancelledError: "] * 2
 
 
@@ -621,7 +715,9 @@ def test_run_episodes__ends_its_helpers_and_agents_when_it_is_left():
 
     before = set(threading.enumerate())
     jobs = [(None, seed) for seed in range(50)]
-    under_way = run_episodes([CountdownEnv(1) for _ in range(4)], Scripted(tidy), jobs, model=Echo())
+    under_way = run_episodes(
+        [CountdownEnv(1) for _ in range(4)], Scripted(tidy), jobs, model=Echo()
+    )
     next(under_way)
     helpers = set(threading.enumerate()) - before
     assert len(helpers) == 4
@@ -633,7 +729,10 @@ def test_run_episodes__ends_its_helpers_and_agents_when_it_is_left():
 
 
 def test_run_episodes__of_nothing_is_nothing_and_without_environments_an_error():
-    assert list(run_episodes([CountdownEnv(), CountdownEnv()], attempting("0"), [], model=Echo())) == []
+    assert (
+        list(run_episodes([CountdownEnv(), CountdownEnv()], attempting("0"), [], model=Echo()))
+        == []
+    )
     with pytest.raises(ValueError, match="one environment or more"):
         list(run_episodes([], attempting("0"), [(None, 0)]))
 
@@ -663,8 +762,12 @@ def test_run_episodes__makes_a_record_of_a_completion_that_is_none(completion, e
     assert error in str(episode.error)
 
 
-@pytest.mark.parametrize("usage", [{"prompt_tokens": "many"}, {"completion_tokens": -1}, {"prompt_tokens": 10**400}])
-def test_run_episodes__counts_the_cost_of_a_completion_whose_usage_cannot_be_read(usage: dict[str, Any]):
+@pytest.mark.parametrize(
+    "usage", [{"prompt_tokens": "many"}, {"completion_tokens": -1}, {"prompt_tokens": 10**400}]
+)
+def test_run_episodes__counts_the_cost_of_a_completion_whose_usage_cannot_be_read(
+    usage: dict[str, Any],
+):
     class Priced(Echo):
         def complete(self, prompt, **how):
             return Completion("x", usage, 0.5)
@@ -676,7 +779,9 @@ def test_run_episodes__counts_the_cost_of_a_completion_whose_usage_cannot_be_rea
     assert (episode.cost, episode.tokens, episode.stop_reason) == (1.5, {}, "error")
 
 
-@pytest.mark.parametrize("error", [ModelError("no choices"), ModelLimit("filtered", "content_filter")], ids=repr)
+@pytest.mark.parametrize(
+    "error", [ModelError("no choices"), ModelLimit("filtered", "content_filter")], ids=repr
+)
 def test_run_episodes__counts_what_an_error_has_cost(error: ModelError):
     error.spent = Completion("", {"prompt_tokens": 7}, 0.5)
 
@@ -692,7 +797,9 @@ def test_run_episodes__counts_what_an_error_has_cost(error: ModelError):
 def test_run_episodes__counts_the_documented_kinds_of_tokens():
     class Total(Echo):
         def complete(self, prompt, **how):
-            return Completion("x", {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4, "details": {}})
+            return Completion(
+                "x", {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4, "details": {}}
+            )
 
     (episode,) = run_episodes([CountdownEnv(9)], attempting("0"), [(None, 0)], model=Total())
     assert episode.tokens == {"prompt_tokens": 9, "completion_tokens": 3}
@@ -740,7 +847,12 @@ def test_run_episode__keeps_a_win_over_a_reset():
         return None
 
     episode = run_episode(LimitedEnv(5), Scripted(greedy), seed=0)
-    assert (episode.won, episode.reward, episode.stop_reason, episode.trials) == (True, 1.0, "agent", 2)
+    assert (episode.won, episode.reward, episode.stop_reason, episode.trials) == (
+        True,
+        1.0,
+        "agent",
+        2,
+    )
     assert episode.trace.parts == [0, 1, 2, 3]
 
 
@@ -773,10 +885,15 @@ def test_run_episode__asking_too_much_after_the_end_does_not_change_how_it_ended
             while True:
                 yield from play.ask("?")
 
-    assert run_episode(LimitedEnv(5), Scripted(asking), seed=0, model=Echo(), max_calls=3).stop_reason == "terminated"
+    assert (
+        run_episode(LimitedEnv(5), Scripted(asking), seed=0, model=Echo(), max_calls=3).stop_reason
+        == "terminated"
+    )
 
 
-def sampling(n: int, found: list[list[str]], *, temperature: float = 0.7, trial: int = 1) -> Scripted:
+def sampling(
+    n: int, found: list[list[str]], *, temperature: float = 0.7, trial: int = 1
+) -> Scripted:
     """Ask for some samples at once, and act once."""
 
     def episode(play: Play) -> Routine:
@@ -826,7 +943,9 @@ def test_ask_many__sends_its_samples_out_together(envs: int):
     found: list[list[str]] = []
     jobs = [(None, seed) for seed in range(envs)]
     agent = sampling(3, found)
-    played = list(run_episodes([CountdownEnv(1) for _ in range(envs)], agent, jobs, model=Together(3 * envs)))
+    played = list(
+        run_episodes([CountdownEnv(1) for _ in range(envs)], agent, jobs, model=Together(3 * envs))
+    )
     assert [episode.error for episode in played] == [None] * envs
     assert run_episode(CountdownEnv(1), agent, seed=0, model=Together(3)).steps == 1
 
@@ -835,7 +954,9 @@ def test_ask_many__asks_for_none_where_the_budget_allows_fewer():
     found: list[list[str]] = []
     episode = run_episode(CountdownEnv(1), sampling(4, found), seed=0, model=Echo(), max_calls=3)
     assert (episode.stop_reason, episode.calls, episode.steps, found) == ("max_calls", {}, 0, [])
-    assert run_episode(CountdownEnv(1), sampling(4, found), seed=0, model=Echo(), max_calls=4).calls == {"executor": 4}
+    assert run_episode(
+        CountdownEnv(1), sampling(4, found), seed=0, model=Echo(), max_calls=4
+    ).calls == {"executor": 4}
 
 
 def test_ask_many__passes_on_a_sample_that_fails_and_counts_the_others():
@@ -867,13 +988,18 @@ class Batching(Echo):
         self.sizes.append(len(requests))
         self.lock.release()
         how = ("prompt", "stop", "max_tokens", "temperature", "sample")
-        return [Echo.complete(self, **{name: getattr(request, name) for name in how}) for request in requests]
+        return [
+            Echo.complete(self, **{name: getattr(request, name) for name in how})
+            for request in requests
+        ]
 
 
 def test_run_episodes__sends_all_that_is_pending_as_one_batch():
     jobs = [(None, seed) for seed in range(6)]
     model = Batching()
-    batched = list(run_episodes([CountdownEnv(3) for _ in range(6)], Scripted(dividing), jobs, model=model))
+    batched = list(
+        run_episodes([CountdownEnv(3) for _ in range(6)], Scripted(dividing), jobs, model=model)
+    )
     alone = list(run_episodes([CountdownEnv(3)], Scripted(dividing), jobs, model=Echo()))
     assert sorted(batched, key=lambda episode: episode.seed) == alone
     assert model.sizes == [6] * len(model.sizes)
@@ -920,7 +1046,14 @@ def test_run_episodes__takes_the_answers_at_hand_before_it_sends_a_batch():
     model = Batching()
     models = {"executor": Together(3), "planner": model}
     agent = planning(["?"] * 3, pause=0.05)
-    list(run_episodes([CountdownEnv() for _ in range(3)], agent, [(None, seed) for seed in range(3)], model=models))
+    list(
+        run_episodes(
+            [CountdownEnv() for _ in range(3)],
+            agent,
+            [(None, seed) for seed in range(3)],
+            model=models,
+        )
+    )
     assert model.sizes == [3]
 
 
@@ -946,7 +1079,10 @@ def test_run_episodes__has_the_same_batches_whichever_of_two_models_is_the_faste
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (lambda requests: [Completion("x")], "ModelError: expected 2 completions of a batch, got 1"),
+        (
+            lambda requests: [Completion("x")],
+            "ModelError: expected 2 completions of a batch, got 1",
+        ),
         (lambda requests: [ModelError("full"), Completion("x")], "ModelError: full"),
         (lambda requests: 1 / 0, "ModelError: ZeroDivisionError: division by zero"),
         (lambda requests: None, "ModelError: TypeError: object of type 'NoneType' has no len()"),
@@ -970,7 +1106,11 @@ def test_run_episodes__outlives_an_interrupt_raised_in_a_thread():
         def complete(self, prompt, **how):
             raise KeyboardInterrupt
 
-    episodes = list(run_episodes([CountdownEnv(), CountdownEnv()], attempting("0"), [(None, 0)], model=Interrupted()))
+    episodes = list(
+        run_episodes(
+            [CountdownEnv(), CountdownEnv()], attempting("0"), [(None, 0)], model=Interrupted()
+        )
+    )
     assert [episode.error for episode in episodes] == ["ModelError: KeyboardInterrupt: "]
     with pytest.raises(KeyboardInterrupt):
         list(run_episodes([CountdownEnv()], attempting("0"), [(None, 0)], model=Interrupted()))
@@ -984,9 +1124,13 @@ def test_run_episodes__tells_when_and_how_long_apart_from_comparisons():
 
     before = datetime.now(timezone.utc)
     agent = sampling(2, [])
-    first, second = (run_episode(CountdownEnv(1), agent, seed=0, model=model) for model in (Slow(), Slow()))
+    first, second = (
+        run_episode(CountdownEnv(1), agent, seed=0, model=model) for model in (Slow(), Slow())
+    )
     assert first == second
-    assert (before.timestamp() - 1) <= datetime.fromisoformat(first.start).timestamp() <= time.time()
+    assert (
+        (before.timestamp() - 1) <= datetime.fromisoformat(first.start).timestamp() <= time.time()
+    )
     assert datetime.fromisoformat(first.start).utcoffset() == timezone.utc.utcoffset(None)
     assert first.model_seconds >= 0.04
     assert first.seconds >= 0.02

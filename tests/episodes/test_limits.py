@@ -36,7 +36,9 @@ ENOUGH = 3.0
 LONG = 600.0
 """Seconds of a limit that is not."""
 AT_ONCE = [{"workers": 1}, {"workers": 4}]
-STUCK = RunSpec("TextCraft-v0", "dev", "tests.runs.mortal:Stuck", agent_args={"task": DEV[1]}, limit=4)
+STUCK = RunSpec(
+    "TextCraft-v0", "dev", "tests.runs.mortal:Stuck", agent_args={"task": DEV[1]}, limit=4
+)
 
 
 @pytest.fixture(autouse=True)
@@ -93,15 +95,23 @@ def hanging() -> Iterator[Hanging]:
 
 
 @pytest.mark.parametrize("backend", [*AT_ONCE, {"workers": 2, "backend": "process"}])
-@pytest.mark.parametrize(("limit", "name"), [({"episode_cost": 0.5}, "cost"), ({"episode_tokens": 3000}, "tokens")])
-def test_evaluate__loses_the_episodes_that_reach_a_limit_of_one(tmp_path: Path, backend: dict, limit: dict, name: str):
+@pytest.mark.parametrize(
+    ("limit", "name"), [({"episode_cost": 0.5}, "cost"), ({"episode_tokens": 3000}, "tokens")]
+)
+def test_evaluate__loses_the_episodes_that_reach_a_limit_of_one(
+    tmp_path: Path, backend: dict, limit: dict, name: str
+):
     whole = {record["task"]: record for record in evaluate(PRICED, tmp_path / "whole")}
     records = evaluate(replace(PRICED, **limit, **backend), tmp_path / "run")
     cut = [record for record in records if record["limit"]]
     assert 0 < len(cut) < len(records)
     for record in records:
         if record in cut:
-            assert (record["limit"], record["stop_reason"], record["error"]) == (name, "limit", None)
+            assert (record["limit"], record["stop_reason"], record["error"]) == (
+                name,
+                "limit",
+                None,
+            )
             assert outcome_of(record) == "limit"
             assert record["cost"] == 0.5 or sum(record["tokens"].values()) >= 3000
             assert record["trace"]["parts"][-1].startswith("the episode has ")
@@ -119,38 +129,62 @@ def test_evaluate__goes_on_only_with_the_same_limits_of_an_episode(tmp_path: Pat
     assert read_config(tmp_path)["episode_tokens"] == 500
     with pytest.raises(RunError, match="episode_tokens: 500, now 600"):
         evaluate(replace(spec, episode_tokens=600), tmp_path)
-    evaluate(replace(spec, max_seconds=LONG), tmp_path)  # a limit of the run is none of its identity
+    evaluate(
+        replace(spec, max_seconds=LONG), tmp_path
+    )  # a limit of the run is none of its identity
 
 
 @pytest.mark.parametrize("backend", AT_ONCE)
-def test_evaluate__does_not_wait_for_a_model_beyond_the_time_of_an_episode(tmp_path: Path, hanging, backend: dict):
-    spec = RunSpec("TextCraft-v0", "test", "react", model=hanging, limit=6, episode_seconds=ENOUGH, **backend)
+def test_evaluate__does_not_wait_for_a_model_beyond_the_time_of_an_episode(
+    tmp_path: Path, hanging, backend: dict
+):
+    spec = RunSpec(
+        "TextCraft-v0", "test", "react", model=hanging, limit=6, episode_seconds=ENOUGH, **backend
+    )
     records = evaluate(spec, tmp_path)
     (cut,) = [record for record in records if record["limit"]]
     assert (cut["limit"], cut["error"], cut["won"]) == ("seconds", None, False)
     assert cut["seconds"] < LONG
-    assert cut["calls"]["executor"] == 1 + cut["cost"] / PRICE  # the answer that never came is not known to cost
+    assert (
+        cut["calls"]["executor"] == 1 + cut["cost"] / PRICE
+    )  # the answer that never came is not known to cost
     assert sum(bool(record["won"]) for record in records) > 1
 
 
 def test_evaluate__cancels_the_request_that_it_no_longer_waits_for(tmp_path: Path):
     model = HangingInLoop()
-    spec = RunSpec("TextCraft-v0", "test", "react", model=model, limit=3, workers=3, episode_seconds=ENOUGH)
+    spec = RunSpec(
+        "TextCraft-v0", "test", "react", model=model, limit=3, workers=3, episode_seconds=ENOUGH
+    )
     cancelled: list[bool] = []
-    evaluate(spec, tmp_path, on_episode=lambda record: cancelled.append(not record["limit"] or model.ended.wait(10)))
+    evaluate(
+        spec,
+        tmp_path,
+        on_episode=lambda record: cancelled.append(not record["limit"] or model.ended.wait(10)),
+    )
     assert model.ended.is_set()
     assert all(cancelled)
 
 
 def test_evaluate__does_not_wait_for_a_batch_beyond_the_time_of_its_episodes(tmp_path: Path):
     model = HangingBatch()
-    spec = RunSpec("TextCraft-v0", "test", "react", model=model, limit=4, workers=2, episode_seconds=SOON)
+    spec = RunSpec(
+        "TextCraft-v0", "test", "react", model=model, limit=4, workers=2, episode_seconds=SOON
+    )
     assert {record["limit"] for record in evaluate(spec, tmp_path)} == {"seconds"}
     model.ended.set()
 
 
 def test_evaluate__checks_the_time_between_the_requests_of_an_agent(tmp_path: Path):
-    spec = RunSpec("TextCraft-v0", "dev", look_around, model=None, limit=1, max_steps=10**9, episode_seconds=SOON)
+    spec = RunSpec(
+        "TextCraft-v0",
+        "dev",
+        look_around,
+        model=None,
+        limit=1,
+        max_steps=10**9,
+        episode_seconds=SOON,
+    )
     (record,) = evaluate(spec, tmp_path)
     assert (record["limit"], record["stop_reason"]) == ("seconds", "limit")
     assert record["steps"] > 0
@@ -161,7 +195,12 @@ def test_process__ends_an_episode_that_never_returns_and_goes_on_in_a_new_worker
     records = evaluate(spec, tmp_path)
     cut = records[1]
     assert [record["limit"] for record in records] == [None, "seconds", None, None]
-    assert (cut["error"], cut["won"], cut["stop_reason"], cut["transcript"]) == (None, False, "limit", [])
+    assert (cut["error"], cut["won"], cut["stop_reason"], cut["transcript"]) == (
+        None,
+        False,
+        "limit",
+        [],
+    )
     assert cut["cost"] == PRICE
     assert sum(cut["tokens"].values()) == cut["trace"]["tokens"] > 0
     assert "its process was ended" in cut["trace"]["parts"][0]
@@ -174,7 +213,9 @@ def test_process__ends_an_episode_that_never_returns_and_goes_on_in_a_new_worker
 
 def test_process__knows_what_the_workers_have_paid_that_died(tmp_path: Path):
     args = {"task": DEV[1], "dies": True}
-    records = evaluate(replace(STUCK, agent_args=args, model=PRICED.model, backend="process"), tmp_path)
+    records = evaluate(
+        replace(STUCK, agent_args=args, model=PRICED.model, backend="process"), tmp_path
+    )
     assert records[1]["error"].startswith("3 workers died of it")
     assert records[1]["cost"] == 3 * PRICE
     assert sum(records[1]["tokens"].values()) > 0
@@ -183,7 +224,10 @@ def test_process__knows_what_the_workers_have_paid_that_died(tmp_path: Path):
 def test_evaluate__stops_after_a_time_in_the_middle_of_a_call_and_goes_on(tmp_path: Path, hanging):
     spec = RunSpec("TextCraft-v0", "test", "react", model=hanging, limit=6, workers=2)
     whole = evaluate(replace(spec, model=Crafter(2)), tmp_path / "whole")
-    with pytest.warns(UserWarning, match=r"stopped at its limit: 2 seconds are over\. . of 6 .*; started again, the"):
+    with pytest.warns(
+        UserWarning,
+        match=r"stopped at its limit: 2 seconds are over\. . of 6 .*; started again, the",
+    ):
         records = evaluate(replace(spec, max_seconds=2), tmp_path / "run")
     (stopped,) = [record for record in records if record["error"]]
     assert stopped["error"].startswith("RunStopped: ")
@@ -205,7 +249,11 @@ def test_process__stops_after_a_time_whatever_its_workers_do(monkeypatch, tmp_pa
     def let_the_time_pass(record: dict) -> None:
         records.append(record)
         if len(records) == 3:
-            wait_for(lambda: any(worker.meter.read()[0] == PRICE for worker in pools[0].workers if worker.given))
+            wait_for(
+                lambda: any(
+                    worker.meter.read()[0] == PRICE for worker in pools[0].workers if worker.given
+                )
+            )
             pools[0].budget.deadline = time.monotonic()
 
     monkeypatch.setattr(process, "_Pool", Pool)
@@ -219,7 +267,9 @@ def test_process__stops_after_a_time_whatever_its_workers_do(monkeypatch, tmp_pa
 
 
 def test_rollouts__end_after_a_time(hanging):
-    spec = RunSpec("TextCraft-v0", split="test", agent="react", model=hanging, workers=2, max_seconds=2)
+    spec = RunSpec(
+        "TextCraft-v0", split="test", agent="react", model=hanging, workers=2, max_seconds=2
+    )
     played = list(rollouts(spec, ((None, seed) for seed in range(10**9))))
     assert len(played) > 1
     assert any((episode.error or "").startswith("RunStopped: ") for episode in played)
@@ -228,7 +278,9 @@ def test_rollouts__end_after_a_time(hanging):
 def test_sweep__takes_limits_of_an_episode_and_one_of_the_time_of_all_cells(tmp_path: Path):
     cells = list(grid(["react", "adapt"], [], [PRICED.model]))
     base = replace(PRICED, limit=2)
-    with pytest.raises(RunStopped, match=r"limit of the sweep: 0 seconds are over\. Started again, it") as stopped:
+    with pytest.raises(
+        RunStopped, match=r"limit of the sweep: 0 seconds are over\. Started again, it"
+    ) as stopped:
         sweep(replace(base, max_seconds=0.0), cells, tmp_path)
     assert stopped.value.at_limit
     assert not list(tmp_path.rglob("episodes.jsonl"))
@@ -267,11 +319,15 @@ class Scarce(threading.Thread):
 
 
 @pytest.mark.parametrize("room", [0, 2])
-def test_evaluate__plays_with_the_threads_that_there_are_and_says_so_once(monkeypatch, tmp_path: Path, room: int):
+def test_evaluate__plays_with_the_threads_that_there_are_and_says_so_once(
+    monkeypatch, tmp_path: Path, room: int
+):
     monkeypatch.setattr(Scarce, "left", room)
     monkeypatch.setattr("textcraft_gym.episodes.model_calls.threading.Thread", Scarce)
     spec = RunSpec("TextCraft-v0", "test", "react", model=Crafter(2), limit=12, workers=8)
-    with pytest.warns(UserWarning, match=rf"from {room or 1} threads at most: can't start new thread") as caught:
+    with pytest.warns(
+        UserWarning, match=rf"from {room or 1} threads at most: can't start new thread"
+    ) as caught:
         records = evaluate(spec, tmp_path)
     assert len(caught) == 1
     assert not any(record["error"] for record in records)

@@ -60,19 +60,36 @@ REASONED = "the answer has no text: all 150 tokens went to reasoning; raise reas
             "length",
             "cut off after 150 tokens; raise max_tokens",
         ),
-        (Completion("", USAGE, finish_reason="content_filter"), "content_filter", "a content filter stopped it"),
+        (
+            Completion("", USAGE, finish_reason="content_filter"),
+            "content_filter",
+            "a content filter stopped it",
+        ),
         (Completion("", USAGE, finish_reason="refusal"), "refusal", "the model refused to answer"),
         (Completion(" \t\n", USAGE), "empty", "the answer has no text"),
         (Completion("", USAGE, reasoning="hm"), "empty", "the model stopped after its reasoning"),
-        (ModelLimit("8,000 tokens are too many", "context"), "context", "8,000 tokens are too many"),
+        (
+            ModelLimit("8,000 tokens are too many", "context"),
+            "context",
+            "8,000 tokens are too many",
+        ),
         (ModelLimit("no"), "empty", "no"),
-        (ModelError("400: maximum context length exceeded"), "context", "400: maximum context length exceeded"),
+        (
+            ModelError("400: maximum context length exceeded"),
+            "context",
+            "400: maximum context length exceeded",
+        ),
     ],
 )
 def test_run_episodes__ends_an_episode_at_the_limit_of_the_model(answer, limit: str, said: str):
     model = Answering(Completion("0", USAGE), answer)
     (episode,) = run_episodes([CountdownEnv()], Scripted(talking), [(None, 0)], model=model)
-    assert (episode.stop_reason, episode.limit, episode.error, episode.traceback) == ("limit", limit, None, None)
+    assert (episode.stop_reason, episode.limit, episode.error, episode.traceback) == (
+        "limit",
+        limit,
+        None,
+        None,
+    )
     assert (episode.steps, episode.claimed_success, episode.calls) == (1, None, {"executor": 2})
     assert said in episode.trace.parts[-1]
     paid = 2 if isinstance(answer, Completion) else 1
@@ -83,9 +100,13 @@ def test_run_episodes__ends_an_episode_at_the_limit_of_the_model(answer, limit: 
     assert (raised.value.limit, said in str(raised.value)) == (limit, True)
 
 
-@pytest.mark.parametrize("error", [ModelError("no answer"), ModelError("429: rate limit reached"), ValueError("x")])
+@pytest.mark.parametrize(
+    "error", [ModelError("no answer"), ModelError("429: rate limit reached"), ValueError("x")]
+)
 def test_run_episodes__keeps_an_error_of_the_machinery_apart_from_a_limit(error: Exception):
-    (episode,) = run_episodes([CountdownEnv()], Scripted(talking), [(None, 0)], model=Answering(error))
+    (episode,) = run_episodes(
+        [CountdownEnv()], Scripted(talking), [(None, 0)], model=Answering(error)
+    )
     assert (episode.stop_reason, episode.limit) == ("error", None)
     assert episode.error == f"{type(error).__name__}: {error}"
 
@@ -96,7 +117,9 @@ def test_run_episodes__keeps_a_win_before_the_limit():
         yield from play.ask("?")
         return True
 
-    (episode,) = run_episodes([EndingEnv()], Scripted(winning_twice), [(None, 0)], model=Answering(Completion("")))
+    (episode,) = run_episodes(
+        [EndingEnv()], Scripted(winning_twice), [(None, 0)], model=Answering(Completion(""))
+    )
     assert (episode.won, episode.limit, episode.claimed_success) == (True, "empty", None)
 
 
@@ -106,8 +129,14 @@ def test_run_episode__takes_samples_of_which_some_are_empty():
     (episode,) = run_episodes([CountdownEnv(1)], Scripted(sampling(3)), [(None, 0)], model=model)
     assert (episode.limit, episode.error, episode.reward) == (None, None, 1.0)
     assert (episode.replies, episode.tokens["completion_tokens"]) == ({"empty": 2}, 450)
-    (episode,) = run_episodes([CountdownEnv(1)], Scripted(sampling(3)), [(None, 0)], model=Answering(*[empty] * 3))
-    assert (episode.limit, episode.replies, episode.calls) == ("length", {"empty": 3}, {"executor": 3})
+    (episode,) = run_episodes(
+        [CountdownEnv(1)], Scripted(sampling(3)), [(None, 0)], model=Answering(*[empty] * 3)
+    )
+    assert (episode.limit, episode.replies, episode.calls) == (
+        "length",
+        {"empty": 3},
+        {"executor": 3},
+    )
 
 
 def test_run_episode__counts_replies_that_were_cut_off_or_that_the_agent_mended():
@@ -117,7 +146,11 @@ def test_run_episode__counts_replies_that_were_cut_off_or_that_the_agent_mended(
             play.replies["mended"] += completion.text == "`0`"
         return False
 
-    answers = (Completion("0", finish_reason="length"), Completion("`0`"), Completion("", tool_calls=(CALL,)))
+    answers = (
+        Completion("0", finish_reason="length"),
+        Completion("`0`"),
+        Completion("", tool_calls=(CALL,)),
+    )
     episode = run_episode(CountdownEnv(), Scripted(mending), seed=0, model=Answering(*answers))
     assert episode.replies == {"cut": 1, "mended": 1}
 

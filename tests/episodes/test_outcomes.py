@@ -98,13 +98,21 @@ def pressing_on(observation: str, info: dict[str, Any]) -> str:
         ([(0.2, {"won": True})], 0.9, True),
     ],
 )
-def test_run_episode__is_won_as_the_world_or_the_reward_says(steps, won_at: float | None, won: bool | None):
+def test_run_episode__is_won_as_the_world_or_the_reward_says(
+    steps, won_at: float | None, won: bool | None
+):
     episode = run_episode(Saying(*steps).env(), pressing_on, seed=0, won_at=won_at)
     assert episode.won is is_won(episode) is won
 
 
 def test_run_spec__takes_only_bounds_that_make_sense():
-    for wrong in ({"won_at": 0}, {"won_at": float("nan")}, {"repeats": 0}, {"temperature": -1}, {"temperature": 3}):
+    for wrong in (
+        {"won_at": 0},
+        {"won_at": float("nan")},
+        {"repeats": 0},
+        {"temperature": -1},
+        {"temperature": 3},
+    ):
         with pytest.raises(ValueError, match=f"expected .*{next(iter(wrong))}"):
             RunSpec("TextCraft-v0", **wrong)
 
@@ -139,7 +147,13 @@ def test_evaluate__of_a_world_that_does_not_say_goes_by_the_bound(tmp_path: Path
 
 
 OUTCOMES = st.sampled_from(
-    [{"won": True}, {"won": False}, {"won": None}, {"won": False, "limit": "context"}, {"won": False, "error": "x"}]
+    [
+        {"won": True},
+        {"won": False},
+        {"won": None},
+        {"won": False, "limit": "context"},
+        {"won": False, "error": "x"},
+    ]
 )
 
 
@@ -157,9 +171,18 @@ def test_summarise__counts_each_episode_once(outcomes: list[dict[str, Any]], err
 
 
 def test_summarise__counts_errors_as_lost_where_it_is_told_to():
-    records = [record(), record(won=False, error="x", reward=1.0, steps=99), record(won=False, limit="length")]
+    records = [
+        record(),
+        record(won=False, error="x", reward=1.0, steps=99),
+        record(won=False, limit="length"),
+    ]
     excluded, counted = summarise(records), summarise(records, errors="count")
-    assert (excluded.episodes, excluded.rate, excluded.errors, excluded.limits) == (2, 0.5, 1, {"length": 1})
+    assert (excluded.episodes, excluded.rate, excluded.errors, excluded.limits) == (
+        2,
+        0.5,
+        1,
+        {"length": 1},
+    )
     assert (counted.episodes, counted.rate, counted.errors) == (3, pytest.approx(1 / 3), 1)
     assert (counted.low, counted.high) == wilson_interval(1, 3)
     assert (counted.reward, counted.steps) == (pytest.approx(1 / 3), excluded.steps)
@@ -169,14 +192,19 @@ def test_summarise__counts_errors_as_lost_where_it_is_told_to():
 
 def test_compare__counts_errors_as_lost_where_it_is_told_to():
     first = [{"task": "a", "won": True}, {"task": "b", "won": True}]
-    second = [{"task": "a", "won": True, "error": "x"}, {"task": "b", "won": False, "limit": "context"}]
+    second = [
+        {"task": "a", "won": True, "error": "x"},
+        {"task": "b", "won": False, "limit": "context"},
+    ]
     assert compare(first, second).lost == ("b",)
     found = compare(first, second, errors="count")
     assert (found.tasks, found.left_out, found.lost) == (2, 0, ("a", "b"))
     assert verdict({"x": first, "y": second}, errors="count").standings[0].run == "x"
 
 
-def test_report__counts_errors_as_lost_where_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_report__counts_errors_as_lost_where_it_is_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     evaluate(RunSpec("TextCraft-v0", "dev", f"{FLAWED}:Stumbling", limit=2), "broken")
     evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), "expert")
@@ -184,7 +212,10 @@ def test_report__counts_errors_as_lost_where_it_is_told_to(tmp_path: Path, monke
     counted = json.loads(run("report", "broken", "--errors", "count", "--json"))["broken"]["all"]
     assert (counted["episodes"], counted["rate"], counted["errors"]) == (2, 0.0, 2)
     assert json.loads(run("compare", "broken", "expert", "--json"))["tasks"] == 0
-    assert json.loads(run("compare", "broken", "expert", "--errors", "count", "--json"))["difference"] == 1.0
+    assert (
+        json.loads(run("compare", "broken", "expert", "--errors", "count", "--json"))["difference"]
+        == 1.0
+    )
     run("report", "broken", "expert", "--errors", "count", "--out", "page.html")
     assert "those with an error count as lost" in Path("page.html").read_text()
 
@@ -200,7 +231,8 @@ def test_evaluate__counts_limits_and_does_not_play_them_again(tmp_path: Path):
     assert again == []
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())["all"]
     assert summary["limits"] == {
-        name: sum(record["limit"] == name for record in records if not record["won"]) for name in summary["limits"]
+        name: sum(record["limit"] == name for record in records if not record["won"])
+        for name in summary["limits"]
     }
     assert summary["episodes"] == 12
     assert summary["replies"]["empty"] == sum(record["limit"] == "length" for record in records)
@@ -224,7 +256,11 @@ def test_advice__says_nothing_where_few_answers_are_of_no_use():
 
 @pytest.mark.parametrize(
     ("kind", "options"),
-    [("empty", ("reasoning_tokens", "max_tokens")), ("cut", ("max_tokens",)), ("no_command", ("form=chat", "reading"))],
+    [
+        ("empty", ("reasoning_tokens", "max_tokens")),
+        ("cut", ("max_tokens",)),
+        ("no_command", ("form=chat", "reading")),
+    ],
 )
 def test_advice__names_the_options_that_mend_it(kind: str, options: tuple[str, ...]):
     (line,) = advice([replying(60), replying(40, **{kind: 11})])
@@ -246,19 +282,34 @@ class Mute:
 
 def test_evaluate__ends_with_advice(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     model = f"{__name__}:Mute"
-    run("evaluate", "--env", "TextCraft-v0", "--limit", "2", "--model", model, "--out", str(tmp_path / "run"))
+    run(
+        "evaluate",
+        "--env",
+        "TextCraft-v0",
+        "--limit",
+        "2",
+        "--model",
+        model,
+        "--out",
+        str(tmp_path / "run"),
+    )
     assert "raise the agent option max_tokens=N" in (tmp_path / "run" / "report.md").read_text()
     assert verify(tmp_path / "run", trusted=("tests",)).identical
 
 
 def test_markdown__shows_replies_only_where_some_could_not_be_taken():
-    quiet, loud = record(calls={"executor": 1}, replies={"cut": 0}), record(calls={"executor": 1}, replies={"cut": 2})
+    quiet, loud = (
+        record(calls={"executor": 1}, replies={"cut": 0}),
+        record(calls={"executor": 1}, replies={"cut": 2}),
+    )
     assert "| cut |" not in markdown({"run": summarise_by_group([quiet])})
     assert "| run | group | cut |" in markdown({"run": summarise_by_group([loud])})
 
 
 def test_page__tells_the_replies_and_the_repeat_of_an_episode():
-    page = html_page({"run": [whole_record(replies={"cut": 1}), whole_record(repeat=1)]}, {"run": config()})
+    page = html_page(
+        {"run": [whole_record(replies={"cut": 1}), whole_record(repeat=1)]}, {"run": config()}
+    )
     assert "goal (repeat 1)" in page
 
 
@@ -319,14 +370,18 @@ def test_evaluate__of_repeats_goes_on_where_it_stopped(tmp_path: Path):
         (record["task"], record["repeat"]) for record in records[5:]
     ]
     file.write_text("".join(lines[:-1]))
-    assert f"{records[-1]['task']}, repeat 2" in str(verify(tmp_path / "run", trusted=("tests",)).differences[0])
+    assert f"{records[-1]['task']}, repeat 2" in str(
+        verify(tmp_path / "run", trusted=("tests",)).differences[0]
+    )
 
 
 @pytest.mark.parametrize("backend", ["process"])
 def test_evaluate__repeats_alike_in_other_processes(tmp_path: Path, backend: str):
     spec = replace(REPEATED, repeats=2, temperature=0.5)
     here = evaluate(spec, tmp_path / "here")
-    assert said(evaluate(replace(spec, backend=backend, workers=2), tmp_path / "there")) == said(here)
+    assert said(evaluate(replace(spec, backend=backend, workers=2), tmp_path / "there")) == said(
+        here
+    )
 
 
 def test_evaluate__warns_of_repeats_that_are_alike(tmp_path: Path):
@@ -353,7 +408,10 @@ def test_summarise__of_repeats_is_over_tasks():
         (1, 4, 0.5, 0.5),
         (2, 4, 0.75, 0.25),
     ]
-    assert (found.passes[0].at_least_one.low, found.passes[0].at_least_one.high) == (found.low, found.high)
+    assert (found.passes[0].at_least_one.low, found.passes[0].at_least_one.high) == (
+        found.low,
+        found.high,
+    )
     assert found.low > wilson_interval(2, 4)[0]
     assert summarise(MIXED[::2]).passes == ()
     broken = [*MIXED[:-1], {**MIXED[-1], "error": "x"}]
@@ -371,7 +429,12 @@ def test_markdown__shows_success_with_more_attempts():
 def test_compare__of_repeats_is_by_the_shares_of_each_task():
     better = repeated((True, True), (True, True), (True, False), (False, True))
     found = compare(MIXED, better)
-    assert (found.tasks, found.repeats, found.gained, found.lost) == (4, 2, ("task 1", "task 2"), ())
+    assert (found.tasks, found.repeats, found.gained, found.lost) == (
+        4,
+        2,
+        ("task 1", "task 2"),
+        (),
+    )
     assert (found.both, found.neither, found.difference, found.p_value) == (2, 0, 0.25, 0.5)
     best = verdict({"first": MIXED, "second": better}).standings[0]
     assert (best.run, best.won, best.behind) == ("second", 3.0, None)

@@ -12,12 +12,18 @@ HARD = {"split": "valid_unseen", "receptacles": 60}
 
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_run_episode__gives_an_agent_the_steps_that_it_declares(wrapped: bool):
-    limited, free = gym.make("ALFWorld-v0", **HARD), gym.make("ALFWorld-v0", max_episode_steps=-1, **HARD)
+    limited, free = (
+        gym.make("ALFWorld-v0", **HARD),
+        gym.make("ALFWorld-v0", max_episode_steps=-1, **HARD),
+    )
     if wrapped:
         limited, free = gym.Wrapper(limited), gym.Wrapper(free)
     longest = 0
     for task in limited.get_wrapper_attr("tasks"):
-        played = [textcraft_gym.run_episode(env, ExplorerAgent(), task=task.id, seed=0) for env in (limited, free)]
+        played = [
+            textcraft_gym.run_episode(env, ExplorerAgent(), task=task.id, seed=0)
+            for env in (limited, free)
+        ]
         assert played[0] == played[1]
         longest = max(longest, played[0].steps)
     assert longest > 50  # more than the id's limit, so that the limit would have shown
@@ -38,5 +44,7 @@ def test_run_episode__puts_the_registered_limit_back():
 
 
 def test_run_episode__ends_an_agent_without_a_budget_at_the_registered_limit():
-    episode = textcraft_gym.run_episode(gym.make("TextCraft-v0"), lambda observation, info: "inventory", seed=0)
+    episode = textcraft_gym.run_episode(
+        gym.make("TextCraft-v0"), lambda observation, info: "inventory", seed=0
+    )
     assert (episode.steps, episode.stop_reason) == (100, "max_steps")

@@ -9,16 +9,27 @@ from tests.agents.scripted import ScriptedModel
 
 def branches(examples: list[Example], *kinds: str) -> list[tuple[Example, Branch]]:
     """Return the dialogues of some kinds, of which there must be many."""
-    found = [(example, branch) for example in examples for branch in example.branches if branch.kind in kinds]
+    found = [
+        (example, branch)
+        for example in examples
+        for branch in example.branches
+        if branch.kind in kinds
+    ]
     assert len(found) > 10
     return found
 
 
 def turns(branch: Branch) -> list[tuple[str, str, bool]]:
     """Return each line of the player, its answer, and whether the line is learnt."""
-    lines, answers = branch.spans[1::2], [span.text.removesuffix("\n>") for span in branch.spans[2::2]]
+    lines, answers = (
+        branch.spans[1::2],
+        [span.text.removesuffix("\n>") for span in branch.spans[2::2]],
+    )
     answers += [""] * (len(lines) - len(answers))
-    return [(line.text.strip(), answer, line.learnt) for line, answer in zip(lines, answers, strict=True)]
+    return [
+        (line.text.strip(), answer, line.learnt)
+        for line, answer in zip(lines, answers, strict=True)
+    ]
 
 
 def said(branch: Branch) -> list[str]:
@@ -28,7 +39,9 @@ def said(branch: Branch) -> list[str]:
 
 def scripted(*said_by: Branch | str) -> ScriptedModel:
     """Return a model that says what the player says in one dialogue after another."""
-    return ScriptedModel(*(line for part in said_by for line in ([part] if isinstance(part, str) else said(part))))
+    return ScriptedModel(
+        *(line for part in said_by for line in ([part] if isinstance(part, str) else said(part)))
+    )
 
 
 def prompts(situation: str, *dialogues: Branch) -> list[str]:

@@ -37,14 +37,22 @@ def answers(model: BatchedModel, *prompts: str, **options) -> list[tuple[str, in
     settings = {"stop": ("\n",), "max_tokens": 12, "temperature": 0.0, "sample": 0, **options}
 
     async def ask():
-        return await asyncio.gather(*(model.complete_async(CompletionRequest(text, **settings)) for text in prompts))
+        return await asyncio.gather(
+            *(model.complete_async(CompletionRequest(text, **settings)) for text in prompts)
+        )
 
-    return [(each.text, each.usage["completion_tokens"], each.finish_reason) for each in asyncio.run(ask())]
+    return [
+        (each.text, each.usage["completion_tokens"], each.finish_reason)
+        for each in asyncio.run(ask())
+    ]
 
 
 def test_answers__are_those_of_llama_cpp(batched: BatchedModel):
     local = LocalModel(threads=1, context=512)
-    written = [local.complete(text, stop=("\n",), max_tokens=12, temperature=0.0, sample=0).text for text in PROMPTS]
+    written = [
+        local.complete(text, stop=("\n",), max_tokens=12, temperature=0.0, sample=0).text
+        for text in PROMPTS
+    ]
     local.close()
     assert len(set(written)) > 1
     assert [text for text, _, _ in answers(batched, *PROMPTS)] == written
@@ -66,7 +74,9 @@ def test_answers__end_at_a_stop_or_at_the_limit(batched: BatchedModel):
 
 
 def test_samples__are_drawn_by_their_seed(batched: BatchedModel):
-    drawn = [answers(batched, PROMPTS[0], temperature=5.0, sample=sample)[0] for sample in (0, 1, 2, 0)]
+    drawn = [
+        answers(batched, PROMPTS[0], temperature=5.0, sample=sample)[0] for sample in (0, 1, 2, 0)
+    ]
     assert drawn[0] == drawn[3]
     assert len({text for text, _, _ in drawn}) > 1
 

@@ -65,7 +65,9 @@ def test_reader__shows_what_makes_what_is_missing():
     graph = reader.read(GET, "Got 1 acacia logs", ["inventory", GET, PLANKS])
     assert np.argwhere(graph["command_fills"]).tolist() == [[2, 0, boat]]
     graph = reader.read(PLANKS, "Crafted 4 minecraft:acacia_planks", ["inventory", GET])
-    assert np.argwhere(graph["command_fills"]).tolist() == [[1, 0, planks]], "four planks are not enough"
+    assert np.argwhere(graph["command_fills"]).tolist() == [[1, 0, planks]], (
+        "four planks are not enough"
+    )
     reader.read(GET, "Got 1 acacia logs", ["inventory", GET, PLANKS])
     craft = "craft 1 acacia boat using 5 acacia planks"
     graph = reader.read(PLANKS, "Crafted 4 minecraft:acacia_planks", ["inventory", GET, craft])
@@ -103,15 +105,21 @@ def test_reader__knows_what_is_held():
                 break
         else:
             observation, *_ = env.step("inventory")
-            held = {name: int(count) for name, count in re.findall(r"\[(.+?)\] \((\d+)\)", observation)}
+            held = {
+                name: int(count) for name, count in re.findall(r"\[(.+?)\] \((\d+)\)", observation)
+            }
             for command, told in zip(info["admissible_commands"], graph["commands"], strict=False):
-                assert told[3] == pytest.approx(np.log1p(held.get(" ".join(read_line(command).makes), 0))), command
+                assert told[3] == pytest.approx(
+                    np.log1p(held.get(" ".join(read_line(command).makes), 0))
+                ), command
                 compared += 1
     assert compared > 50
 
 
 def test_crafting_graph__is_in_its_space_and_what_the_reader_reads():
-    env = CraftingGraph(ActionMasking(gym.make("TextCraft-v0", admissible=True), COMMANDS, overflow="drop"))
+    env = CraftingGraph(
+        ActionMasking(gym.make("TextCraft-v0", admissible=True), COMMANDS, overflow="drop")
+    )
     text = gym.make("TextCraft-v0", admissible=True)
     reader = Reader()
     graph, _ = env.reset(seed=3)

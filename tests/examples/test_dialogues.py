@@ -28,7 +28,18 @@ from textcraft_gym.recipes.splits import paper_splits
 from textcraft_gym.task import task_hash
 
 EXAMPLE_COUNT = 200
-KINDS = {"goal", "sub-task", "kind", "get", "impossible", "stuck", "next trial", "plan", "full plan", "reflection"}
+KINDS = {
+    "goal",
+    "sub-task",
+    "kind",
+    "get",
+    "impossible",
+    "stuck",
+    "next trial",
+    "plan",
+    "full plan",
+    "reflection",
+}
 AGENTS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
 """The agent whose prompt a kind of dialogue begins with; of the others it is ReAct's, the executor's."""
 
@@ -62,9 +73,15 @@ def test_examples__have_every_kind_of_dialogue(examples: list[Example]):
 def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
     for example, branch in branches(examples, *KINDS):
         prompt = branch.spans[0].text
-        told = re.search(r"^(?:Inventory: |From an earlier trial: ).*?(?=\n>|\n+What you did:)", prompt, re.S | re.M)
+        told = re.search(
+            r"^(?:Inventory: |From an earlier trial: ).*?(?=\n>|\n+What you did:)",
+            prompt,
+            re.S | re.M,
+        )
         trial = (
-            prompt.split("What you did:\n")[1].removesuffix("\n\nReflection:") if branch.kind == "reflection" else ""
+            prompt.split("What you did:\n")[1].removesuffix("\n\nReflection:")
+            if branch.kind == "reflection"
+            else ""
         )
         template = Prompts("short").of(AGENTS.get(branch.kind, "react"), "textcraft")
         filled = template.fill(
@@ -160,7 +177,9 @@ def test_executor__mistakes_are_not_learnt_and_are_recovered_from(examples: list
     assert not [branch.text for learnt, branch in wrong if learnt]
 
 
-def test_executor__looks_at_what_it_holds_after_a_craft_that_lacked_something(examples: list[Example]):
+def test_executor__looks_at_what_it_holds_after_a_craft_that_lacked_something(
+    examples: list[Example],
+):
     looked = 0
     for _, branch in branches(examples, "goal", "sub-task"):
         played = [turn for turn in turns(branch) if not turn[0].startswith("think:")]
@@ -171,9 +190,13 @@ def test_executor__looks_at_what_it_holds_after_a_craft_that_lacked_something(ex
     assert looked > 10
 
 
-def test_executor__counts_failures_since_something_was_crafted_and_gives_up_after_three(examples: list[Example]):
+def test_executor__counts_failures_since_something_was_crafted_and_gives_up_after_three(
+    examples: list[Example],
+):
     ends = set()
-    for _, branch in branches(examples, "goal", "next trial", "sub-task", "get", "impossible", "stuck"):
+    for _, branch in branches(
+        examples, "goal", "next trial", "sub-task", "get", "impossible", "stuck"
+    ):
         failures, is_told = 0, True
         for line, answer, _ in turns(branch):
             if line.startswith("think:") and not is_told:
@@ -199,7 +222,9 @@ def test_executor__looks_at_what_it_made_after_many_crafts(examples: list[Exampl
     for _, branch in branches(examples, "goal", "sub-task"):
         lines = turns(branch)
         crafts = 0
-        for (line, answer, _), (after, inventory, _), *said in zip(lines, lines[1:], lines[2:], strict=False):
+        for (line, answer, _), (after, inventory, _), *said in zip(
+            lines, lines[1:], lines[2:], strict=False
+        ):
             crafts = crafts + 1 if answer.startswith("Crafted") else crafts if " of " in line else 0
             if crafts >= 3 and "Inventory" in inventory:
                 assert after == "inventory"
@@ -214,20 +239,31 @@ def test_executor__compares_numbers_that_stand_side_by_side(examples: list[Examp
         for line in (line for line, _, learnt in turns(branch) if learnt):
             said = line.partition("Held: ")[2].partition(".")[0] + ";"
             for held, needed, more in re.findall(r" (\d+) of (\d+)(?:, so (\d+) more)?;", said):
-                assert int(needed) == int(held) + int(more) if more else int(held) >= int(needed), line
+                assert int(needed) == int(held) + int(more) if more else int(held) >= int(needed), (
+                    line
+                )
                 found.add(bool(more))
             if listed := re.search(r"makes (\d+)\.((?: \d+: \d+[,.])+) (\d+) times:", line):
                 makes, times = int(listed[1]), int(listed[3])
-                assert listed[2] == f" {', '.join(f'{time}: {time * makes}' for time in range(1, times + 1))}.", line
+                assert (
+                    listed[2]
+                    == f" {', '.join(f'{time}: {time * makes}' for time in range(1, times + 1))}."
+                ), line
                 found.add("listed")
     assert found == {False, True, "listed"}
 
 
-def test_executor__says_of_each_part_what_the_inventory_has_and_of_an_absent_one_nothing(examples: list[Example]):
+def test_executor__says_of_each_part_what_the_inventory_has_and_of_an_absent_one_nothing(
+    examples: list[Example],
+):
     counts = {"held": 0, "absent": 0}
     for _, branch in branches(examples, "goal", "sub-task"):
         for (_, inventory, _), (line, _, learnt) in pairwise(turns(branch)):
-            if inventory.startswith("Inventory:") and learnt and (said := re.search(r"Held: ([^.]*)\.", line)):
+            if (
+                inventory.startswith("Inventory:")
+                and learnt
+                and (said := re.search(r"Held: ([^.]*)\.", line))
+            ):
                 held = read_held(inventory)
                 for name, count in re.findall(r"(?:^|; )(\D+) (\d+) of ", said[1]):
                     assert held.get(name, 0) == int(count), (line, inventory)
@@ -255,7 +291,9 @@ def test_executor__claims_a_kind_when_so_many_of_one_item_of_it_are_crafted():
     claims = 0
     for situation in islice(data.Situation.drawn(rng), 80):
         kinds = {
-            name_of_ingredient(slot.ingredient): slot.ingredient for recipe in situation.shown for slot in recipe.slots
+            name_of_ingredient(slot.ingredient): slot.ingredient
+            for recipe in situation.shown
+            for slot in recipe.slots
         }
         for branch in situation.example(rng).branches:
             if branch.kind == "kind" and branch.text.endswith("Task completed!\n"):
@@ -291,18 +329,24 @@ def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_tasks__none_has_the_hash_of_a_goal_of_the_test_split(seed: int, monkeypatch: pytest.MonkeyPatch):
+def test_tasks__none_has_the_hash_of_a_goal_of_the_test_split(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+):
     """Of the seeds of the experiment, and of all books: a hash is of the goal and of every command of its tree."""
     situations: list[data.Situation] = []
     make = data.Situation.example
-    monkeypatch.setattr(data.Situation, "example", lambda self, rng: situations.append(self) or make(self, rng))
+    monkeypatch.setattr(
+        data.Situation, "example", lambda self, rng: situations.append(self) or make(self, rng)
+    )
     drawn = [*islice(data.examples(seed), EXAMPLE_COUNT // 2)]
     books = {id(situation.book): situation.book for situation in situations}
     test = {task_hash("TextCraft-v0", task) for task in split_tasks(RecipeBook.load(), "test")}
     learnt: set[str] = set()
     for situation, example in zip(situations, drawn, strict=True):
         names = {wanted(branch)[1] for branch in example.branches}
-        items = {situation.book.ids[name] for name in names & situation.book.ids.keys()} | {situation.goal}
+        items = {situation.book.ids[name] for name in names & situation.book.ids.keys()} | {
+            situation.goal
+        }
         crafted = [item for item in items if item in situation.book.recipes]
         learnt |= {task_hash("TextCraft-v0", find_task(situation.book, item)) for item in crafted}
     assert len(test) == 200
@@ -314,7 +358,9 @@ def test_tasks__none_has_the_hash_of_a_goal_of_the_test_split(seed: int, monkeyp
 def test_tasks__a_name_that_is_mixed_of_two_is_no_goal_of_the_test_split():
     book = RecipeBook.load()
     test = {book.names[item] for item in paper_splits(book)["test"]}
-    situation = next(drawn for drawn in data.Situation.drawn(random.Random(0)) if drawn.book is book)
+    situation = next(
+        drawn for drawn in data.Situation.drawn(random.Random(0)) if drawn.book is book
+    )
     rng = random.Random(0)
     attempts = [branch for _ in range(3000) if (branch := situation.impossible(rng))]
     assert len(attempts) > 1000
@@ -327,7 +373,10 @@ def test_tasks__the_executors_are_of_depth_1_and_2():
     for situation in islice(data.Situation.drawn(rng), EXAMPLE_COUNT):
         for branch in situation.example(rng).branches:
             name = wanted(branch)[1]
-            if branch.kind in ("goal", "sub-task", "impossible", "stuck", "full plan") and name in situation.book.ids:
+            if (
+                branch.kind in ("goal", "sub-task", "impossible", "stuck", "full plan")
+                and name in situation.book.ids
+            ):
                 depths.add(situation.book.depths[situation.book.ids[name]])
     assert depths == {1, 2}
 
@@ -362,7 +411,9 @@ def test_writer__a_text_is_its_spans():
 def test_situation__draws_books_for_training_only(monkeypatch: pytest.MonkeyPatch):
     seeds = set()
     make = data.made_book
-    monkeypatch.setattr(data, "made_book", lambda seed, *of, **named: seeds.add(seed) or make(seed, *of, **named))
+    monkeypatch.setattr(
+        data, "made_book", lambda seed, *of, **named: seeds.add(seed) or make(seed, *of, **named)
+    )
     rng = random.Random(0)
     for _ in islice(data.Situation.drawn(rng), 60):
         pass
@@ -374,7 +425,9 @@ def test_situation__draws_books_for_training_only(monkeypatch: pytest.MonkeyPatc
 
 def test_situation__of_the_made_goals_one_in_four_at_least_take_a_kind_that_a_command_makes():
     made = [
-        situation for situation in islice(data.Situation.drawn(random.Random(1)), 250) if situation.forbidden == set()
+        situation
+        for situation in islice(data.Situation.drawn(random.Random(1)), 250)
+        if situation.forbidden == set()
     ]
     listed = [(situation.text, situation.book.names[situation.goal]) for situation in made]
     taking = 0
@@ -382,19 +435,31 @@ def test_situation__of_the_made_goals_one_in_four_at_least_take_a_kind_that_a_co
         outputs = re.findall(r"^craft \d+ (.+) using", text, re.MULTILINE)
         last_words = {output.split()[-1] for output in outputs}
         parts = re.findall(rf"^craft \d+ {re.escape(goal)} using (.+)$", text, re.MULTILINE)
-        names = {part.split(" ", 1)[1] for listed_parts in parts for part in listed_parts.split(", ")}
+        names = {
+            part.split(" ", 1)[1] for listed_parts in parts for part in listed_parts.split(", ")
+        }
         taking += bool(names & last_words)
     assert len(made) > 100
     assert taking > len(made) / 4
 
 
 def test_situation__of_the_made_books_many_have_broad_commands_and_names_that_are_much_alike():
-    made = [situation for situation in islice(data.Situation.drawn(random.Random(2)), 150) if not situation.forbidden]
-    broad = [situation for situation in made if sum(len(recipe.slots) > 2 for recipe in situation.shown) > 2]
+    made = [
+        situation
+        for situation in islice(data.Situation.drawn(random.Random(2)), 150)
+        if not situation.forbidden
+    ]
+    broad = [
+        situation
+        for situation in made
+        if sum(len(recipe.slots) > 2 for recipe in situation.shown) > 2
+    ]
     alike = [
         situation
         for situation in made
-        if len({name.split()[0] for name in situation.book.names.values()}) < 5 < len(situation.book.names)
+        if len({name.split()[0] for name in situation.book.names.values()})
+        < 5
+        < len(situation.book.names)
     ]
     assert len(broad) > len(made) / 5
     assert len(alike) > len(made) / 5
@@ -414,7 +479,11 @@ def test_made_book__of_names_that_are_alike_has_the_same_recipes_with_other_name
 
 
 def _shapes(book: RecipeBook) -> list[tuple]:
-    return [(recipe.makes, *(slot.amount for slot in recipe.slots)) for of in book.recipes.values() for recipe in of]
+    return [
+        (recipe.makes, *(slot.amount for slot in recipe.slots))
+        for of in book.recipes.values()
+        for recipe in of
+    ]
 
 
 def test_thoughts__that_are_long_go_on_in_the_next_turn_with_a_whole_sentence():

@@ -64,7 +64,11 @@ def test_mistakes__are_not_learnt_and_are_mended(played):
     for _, mistake, record in played:
         first = next(exchange for exchange in record.exchanges if exchange.role == "planner")
         assert first.said.learnt == (not mistake)
-        mended = {exchange.said.learnt for exchange in record.exchanges if exchange.role in ("refiner", "checker")}
+        mended = {
+            exchange.said.learnt
+            for exchange in record.exchanges
+            if exchange.role in ("refiner", "checker")
+        }
         assert True in mended
 
 
@@ -101,7 +105,9 @@ def test_questions__are_answered_from_their_text(examples: list[Example]):
             assert len(set(places)) == len(places) > 0
         else:
             thing = re.match(r"The number of the (\w+): ", question)[1]
-            assert f"a {thing} {answer}" in question or (answer == "none" and f"a {thing} " not in question)
+            assert f"a {thing} {answer}" in question or (
+                answer == "none" and f"a {thing} " not in question
+            )
         kinds.add(answer[0] == "[")
     assert kinds == {True, False}
 
@@ -110,7 +116,9 @@ def test_refinements__search_only_places_that_were_not_searched(examples: list[E
     found = 0
     for _, branch in branches(examples, "planner", "refiner"):
         if "I search the places that are left" in branch.spans[1].text:
-            _, searched = re.findall(r"^Error in \[Step (\d+)\]: no \w+ in (\[.*?\])\.", branch.spans[0].text, re.M)[-1]
+            _, searched = re.findall(
+                r"^Error in \[Step (\d+)\]: no \w+ in (\[.*?\])\.", branch.spans[0].text, re.M
+            )[-1]
             named = re.findall(r"places = (\[.*\])", branch.spans[1].text)[-1]
             assert not {*ast.literal_eval(searched)} & {*ast.literal_eval(named)}
             found += 1
@@ -118,9 +126,16 @@ def test_refinements__search_only_places_that_were_not_searched(examples: list[E
 
 
 def test_households__are_none_of_other_splits(played):
-    held_out = [parse_id(task) for split in ("valid_seen", "valid_unseen") for task in split_ids(split)]
+    held_out = [
+        parse_id(task) for split in ("valid_seen", "valid_unseen") for task in split_ids(split)
+    ]
     goals = {(spec.goal, spec.plan) for spec in held_out}
-    assert not {(spec.goal, spec.plan) for spec in (parse_id(episode.task) for episode, _, _ in played)} & goals
+    assert (
+        not {
+            (spec.goal, spec.plan) for spec in (parse_id(episode.task) for episode, _, _ in played)
+        }
+        & goals
+    )
 
 
 def test_prompts__have_no_examples(played):

@@ -11,7 +11,13 @@ import pytest
 from dialogue import Branch, Example
 
 from tests.agents.scripted import play
-from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, scripted, turns
+from tests.examples.dialogues import (
+    branches,
+    learns_only_the_players_lines,
+    prompts,
+    scripted,
+    turns,
+)
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
@@ -44,7 +50,11 @@ def tasks() -> list[str]:
 
 def steps_of(plan: Plan | None) -> list[str]:
     assert plan
-    return [plan] if isinstance(plan, str) else [step for part in plan.parts for step in steps_of(part)]
+    return (
+        [plan]
+        if isinstance(plan, str)
+        else [step for part in plan.parts for step in steps_of(part)]
+    )
 
 
 def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
@@ -53,9 +63,15 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
-    assert {branch.kind for example in examples for branch in example.branches} == {*EXECUTORS, *PLANNERS}
+    assert {branch.kind for example in examples for branch in example.branches} == {
+        *EXECUTORS,
+        *PLANNERS,
+    }
     for example in examples:
-        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= data.LONGEST
+        assert (
+            len(example.situation) + sum(len(branch.text) for branch in example.branches)
+            <= data.LONGEST
+        )
 
 
 def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -63,9 +79,16 @@ def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Exam
         assert learns_only_the_players_lines(branch), branch.text
 
 
-def test_tasks__are_of_the_split_train_and_none_is_a_goal_of_another_split_in_the_same_room(tasks: list[str]):
-    held_out = [parse_id(task) for split in ("valid_seen", "valid_unseen") for task in split_ids(split)]
-    goals, rooms = {(spec.goal, spec.plan) for spec in held_out}, {parse_id(t).plan for t in split_ids("valid_unseen")}
+def test_tasks__are_of_the_split_train_and_none_is_a_goal_of_another_split_in_the_same_room(
+    tasks: list[str],
+):
+    held_out = [
+        parse_id(task) for split in ("valid_seen", "valid_unseen") for task in split_ids(split)
+    ]
+    goals, rooms = (
+        {(spec.goal, spec.plan) for spec in held_out},
+        {parse_id(t).plan for t in split_ids("valid_unseen")},
+    )
     train = {(spec.goal, spec.plan, spec.trial) for spec in map(parse_id, split_ids("train"))}
     for spec in map(parse_id, tasks):
         assert (spec.goal, spec.plan, spec.trial) in train
@@ -95,7 +118,9 @@ def test_steps__are_what_adapt_reads_and_says(tasks: list[str], interrupted: boo
         situation, rng = data.Situation(task), random.Random(task)
         plan = situation.plan(situation.sentence)
         first = situation.broken_off(rng)
-        attempt = [line for line, _, _ in turns(Branch("", tuple(first.spans)))] if interrupted else []
+        attempt = (
+            [line for line, _, _ in turns(Branch("", tuple(first.spans)))] if interrupted else []
+        )
         steps = situation.steps(first.state if interrupted else situation.game.first, rng)
         if interrupted and first.won:
             continue
@@ -121,7 +146,11 @@ def test_searches__are_what_the_executor_of_a_full_plan_reads_and_says(tasks: li
         (plan,) = situation.full_plan(random.Random(task))
         if searches and turns(searches[-1])[-1][0].endswith("Task completed!"):
             executor, planner = scripted(*searches), scripted(plan)
-            play(PlanAndExecuteAgent(ALFWORLD, SHORT), {"executor": executor, "planner": planner}, task)
+            play(
+                PlanAndExecuteAgent(ALFWORLD, SHORT),
+                {"executor": executor, "planner": planner},
+                task,
+            )
             expected = prompts(situation.text, *searches)
             assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
             assert [asked["prompt"] for asked in executor.asked[: len(expected)]] == expected
@@ -148,7 +177,9 @@ def test_trials__are_what_reflexion_reads_and_says(tasks: list[str]):
         models = {"executor": executor, "reflection": reflector}
         episode = play(ReflexionAgent(ALFWORLD, SHORT, d_max=2), models, task)
         assert [asked["prompt"] for asked in reflector.asked] == prompts(situation.text, reflection)
-        assert [asked["prompt"] for asked in executor.asked[len(lines) :]] == prompts(situation.text, trial)
+        assert [asked["prompt"] for asked in executor.asked[len(lines) :]] == prompts(
+            situation.text, trial
+        )
         assert episode.won
         played += 1
     assert played > 10
@@ -186,11 +217,17 @@ def test_searches__say_where_was_looked_and_what_is_left(examples: list[Example]
     for _, branch in branches(examples, "goal"):
         seen: list[str] = []
         for line, answer, _ in turns(branch):
-            if place := re.search(r"(?:On the|The) (\w+ \d+)(?:, you see| is open\. In it)", answer):
+            if place := re.search(
+                r"(?:On the|The) (\w+ \d+)(?:, you see| is open\. In it)", answer
+            ):
                 seen = list(dict.fromkeys([*seen, place[1]]))
-            if looked := re.search(r"Looked: (.*?)\. (?:Next|I look for another \w+): (.*)\.", line):
+            if looked := re.search(
+                r"Looked: (.*?)\. (?:Next|I look for another \w+): (.*)\.", line
+            ):
                 said = [
-                    f"{name} {number}" for name, *numbers in map(str.split, looked[1].split(", ")) for number in numbers
+                    f"{name} {number}"
+                    for name, *numbers in map(str.split, looked[1].split(", "))
+                    for number in numbers
                 ]
                 assert sorted(said) == sorted(seen), branch.text
                 assert not {*said} & {*looked[2].split(", ")}, branch.text
@@ -219,7 +256,9 @@ def test_claims__of_completion_are_of_what_was_done(examples: list[Example]):
                 "is cool": rf"You cool the {thing} ",
                 "under": "You turn on the ",
             }
-            assert any(word in claim and re.search(proof, answers) for word, proof in proofs.items()), branch.text
+            assert any(
+                word in claim and re.search(proof, answers) for word, proof in proofs.items()
+            ), branch.text
     assert claimed > EXAMPLE_COUNT / 3
 
 

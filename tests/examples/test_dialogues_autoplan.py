@@ -32,7 +32,8 @@ def played() -> list[tuple[data.Episode, recorded.Record, data.Follower]]:
     rng = random.Random(1)
     episodes = islice(data.drawn(rng), EPISODE_COUNT)
     return [
-        (episode, *data.play(episode, data.draw_plan(data.LINES[episode.profile.name], rng))) for episode in episodes
+        (episode, *data.play(episode, data.draw_plan(data.LINES[episode.profile.name], rng)))
+        for episode in episodes
     ]
 
 
@@ -45,7 +46,10 @@ def test_examples__have_every_role_and_are_short(examples: list[Example]):
     kinds = {branch.kind for example in examples for branch in example.branches}
     assert kinds == {"thought", "summary", "flaws", "revision", "formalizer", "update"}
     for example in examples:
-        assert all(len(example.situation) + len(branch.text) <= recorded.LONGEST_ALONE for branch in example.branches)
+        assert all(
+            len(example.situation) + len(branch.text) <= recorded.LONGEST_ALONE
+            for branch in example.branches
+        )
         assert not any(branch.spans[0].learnt for branch in example.branches)
 
 
@@ -81,7 +85,9 @@ def test_flaws__are_the_lines_that_the_plan_lacks(played):
     named = 0
     for _, record, follower in played:
         said = {exchange.role: exchange.said.text for exchange in record.exchanges}
-        missing = re.findall(r"The plan does not say this: (.+?)(?= The plan does not|$)", said["flaws"])
+        missing = re.findall(
+            r"The plan does not say this: (.+?)(?= The plan does not|$)", said["flaws"]
+        )
         assert not set(missing) & set(follower.plan)
         assert set(missing) <= set(follower.used)
         named += len(missing)
@@ -103,7 +109,10 @@ def test_formalizers__write_what_the_game_takes(examples: list[Example]):
     ways = set()
     for example, branch in branches(examples, "formalizer"):
         assert branch.spans[0].text == "\nAs the game takes it:"
-        written, action = example.situation.removeprefix("The player wrote: "), branch.spans[1].text.strip()
+        written, action = (
+            example.situation.removeprefix("The player wrote: "),
+            branch.spans[1].text.strip(),
+        )
         assert all(word in written for word in re.findall(r"\[(.*)\]|(\w+ \d+)", action)[0] if word)
         ways.add(written == action)
     assert ways == {True, False}
@@ -111,8 +120,14 @@ def test_formalizers__write_what_the_game_takes(examples: list[Example]):
 
 def test_households__are_none_of_other_splits():
     rng = random.Random(2)
-    tasks = [episode.task for episode in islice(data.drawn(rng), EPISODE_COUNT) if episode.profile is ALFWORLD]
-    held_out = [parse_id(task) for split in ("valid_seen", "valid_unseen") for task in split_ids(split)]
+    tasks = [
+        episode.task
+        for episode in islice(data.drawn(rng), EPISODE_COUNT)
+        if episode.profile is ALFWORLD
+    ]
+    held_out = [
+        parse_id(task) for split in ("valid_seen", "valid_unseen") for task in split_ids(split)
+    ]
     goals = {(spec.goal, spec.plan) for spec in held_out}
     assert not {(spec.goal, spec.plan) for spec in map(parse_id, tasks)} & goals
 
@@ -123,7 +138,9 @@ def test_lost_episodes__are_told_as_lost():
     for episode in islice(data.drawn(rng), EPISODE_COUNT):
         turns = data.FEW_TURNS[episode.profile.name]
         record, _ = data.play(episode, (), turns=turns)
-        flaws = next(exchange.said.text for exchange in record.exchanges if exchange.role == "flaws")
+        flaws = next(
+            exchange.said.text for exchange in record.exchanges if exchange.role == "flaws"
+        )
         assert ("The turns ended" in flaws) == (not record.episode.won)
         lost += not record.episode.won
     assert lost > EPISODE_COUNT / 3

@@ -40,10 +40,23 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
-    assert {branch.kind for example in examples for branch in example.branches} == {"executor", "planner", "reflection"}
-    sizes = [len(example.situation) + sum(len(branch.text) for branch in example.branches) for example in examples]
+    assert {branch.kind for example in examples for branch in example.branches} == {
+        "executor",
+        "planner",
+        "reflection",
+    }
+    sizes = [
+        len(example.situation) + sum(len(branch.text) for branch in example.branches)
+        for example in examples
+    ]
     assert max(sizes) <= dialogue.LONGEST
-    for mark in ("one level down:\n", "in full:\n", "then the answer:\n", f"say it. {FAILED}\n", "There is no page of"):
+    for mark in (
+        "one level down:\n",
+        "in full:\n",
+        "then the answer:\n",
+        f"say it. {FAILED}\n",
+        "There is no page of",
+    ):
         assert any(mark in branch.text for example in examples for branch in example.branches), mark
 
 
@@ -78,11 +91,15 @@ def test_chain_of_thought__says_that_it_guesses(questions: list[data.Asked]):
         (branch,) = dialogues(asked.situation, record.exchanges)
         assert re.search(r"I have read nothing of .+, so I guess\.\nfinish\[", branch.text)
         template = Prompts("short").of("chain_of_thought", "hotpotqa")
-        filled = template.fill(situation=asked.situation, task="answer the question", information="")
+        filled = template.fill(
+            situation=asked.situation, task="answer the question", information=""
+        )
         assert asked.situation + branch.spans[0].text == filled
 
 
-def test_answers__that_are_learnt_are_right_and_follow_from_what_was_read(questions: list[data.Asked]):
+def test_answers__that_are_learnt_are_right_and_follow_from_what_was_read(
+    questions: list[data.Asked],
+):
     answered = 0
     for asked in questions:
         record = data.play(asked, "reflexion", random.Random(asked.task.id))
@@ -110,7 +127,11 @@ def test_mistakes__are_not_learnt_and_are_recovered_from(questions: list[data.As
 
 
 def test_claims__of_failure_are_of_what_no_page_says(questions: list[data.Asked]):
-    played = [record for asked in questions if (record := data.play_in_vain(asked, random.Random(asked.task.id)))]
+    played = [
+        record
+        for asked in questions
+        if (record := data.play_in_vain(asked, random.Random(asked.task.id)))
+    ]
     assert len(played) > QUESTION_COUNT / 3
     for record in played:
         assert record.exchanges[-1].said.text.endswith(FAILED)

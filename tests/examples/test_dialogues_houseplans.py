@@ -23,7 +23,13 @@ from textcraft_gym.envs.alfworld.tasks import Task
 from textcraft_gym.task import task_hash
 
 EXAMPLE_COUNT = 150
-KINDS = {"dep planner", "dep explainer", "zero_shot planner", "inner_monologue planner", "controller"}
+KINDS = {
+    "dep planner",
+    "dep explainer",
+    "zero_shot planner",
+    "inner_monologue planner",
+    "controller",
+}
 UNSEEN = split_ids("valid_unseen")[::7]
 
 
@@ -37,7 +43,9 @@ def played(agent: str, task: str) -> recorded.Record:
     arguments, _ = data.AGENTS[agent]
     player = make_agent(agent, profile=ALFWORLD, prompts=Prompts("short", "0.4"), args=arguments)
     planner = data.Planner(agent)
-    return recorded.record(env, player, task, planner, data.ROLES, on_request=planner.watch, max_steps=50)
+    return recorded.record(
+        env, player, task, planner, data.ROLES, on_request=planner.watch, max_steps=50
+    )
 
 
 def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
@@ -57,7 +65,11 @@ def test_agents__win_in_unseen_rooms_with_the_teacher(agent: str):
     """It loses what lies in one of the last places to look into: 12 re-plans and 50 actions come to an end."""
     records = [played(agent, task) for task in UNSEEN]
     assert sum(record.episode.won for record in records) >= 0.9 * len(records)
-    again = [record for record in records if sum(asked.role == "planner" for asked in record.exchanges) > 1]
+    again = [
+        record
+        for record in records
+        if sum(asked.role == "planner" for asked in record.exchanges) > 1
+    ]
     assert len(again) > len(records) / 4
 
 
@@ -70,11 +82,15 @@ def test_planner__knows_no_more_than_it_is_told(examples: list[Example]):
         assert found, said
         thing, places, mark, following = found.groups()
         for place in places.split(", "):
-            seen = re.findall(rf"(?:On the|The) {place}(?:| is open\. In it), you see (.+)\.", prompt)
+            seen = re.findall(
+                rf"(?:On the|The) {place}(?:| is open\. In it), you see (.+)\.", prompt
+            )
             assert seen, branch.text
             assert f" {thing} " not in seen[-1]
             named += 1
-        told = re.findall(rf"(?:On the|The) {following}(?:| is open\. In it), you see (.+)\.", prompt)
+        told = re.findall(
+            rf"(?:On the|The) {following}(?:| is open\. In it), you see (.+)\.", prompt
+        )
         assert (mark == "It is at") == (bool(told) and f" {thing} " in told[-1])
     assert named > 20
 

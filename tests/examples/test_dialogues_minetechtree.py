@@ -12,7 +12,13 @@ import pytest
 from dialogue import Branch, Example
 
 from tests.agents.scripted import play
-from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, scripted, turns
+from tests.examples.dialogues import (
+    branches,
+    learns_only_the_players_lines,
+    prompts,
+    scripted,
+    turns,
+)
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
@@ -70,9 +76,15 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
-    assert {branch.kind for example in examples for branch in example.branches} == {*EXECUTORS, *PLANNERS}
+    assert {branch.kind for example in examples for branch in example.branches} == {
+        *EXECUTORS,
+        *PLANNERS,
+    }
     for example in examples:
-        assert len(example.situation) + sum(len(branch.text) for branch in example.branches) <= data.LONGEST
+        assert (
+            len(example.situation) + sum(len(branch.text) for branch in example.branches)
+            <= data.LONGEST
+        )
 
 
 def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Example]):
@@ -102,9 +114,13 @@ def test_goals__are_what_react_reads_and_says(situation: data.Situation):
 
 
 @pytest.mark.parametrize("in_full", [False, True])
-def test_steps__are_what_adapt_and_plan_and_execute_read_and_say(situation: data.Situation, in_full: bool):
+def test_steps__are_what_adapt_and_plan_and_execute_read_and_say(
+    situation: data.Situation, in_full: bool
+):
     worn = situation.game.aims[0].worn
-    lines = situation.full_steps() if in_full else situation.step_texts(situation.item, 1, worn=worn)
+    lines = (
+        situation.full_steps() if in_full else situation.step_texts(situation.item, 1, worn=worn)
+    )
     steps = situation.attempts(lines, random.Random(1))
     if None in steps and situation.task.id in LONG:
         return
@@ -118,14 +134,20 @@ def test_steps__are_what_adapt_and_plan_and_execute_read_and_say(situation: data
     planner, executor = scripted(plan), scripted(*failed, *steps)
     episode = play(agent, {"executor": executor, "planner": planner}, situation.task.id)
     assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
-    assert [asked["prompt"] for asked in executor.asked[len(failed) :]] == prompts(situation.text, *steps)
+    assert [asked["prompt"] for asked in executor.asked[len(failed) :]] == prompts(
+        situation.text, *steps
+    )
     assert episode.won
 
 
 def test_mistakes__are_not_learnt(examples: list[Example]):
     wrong = asked = 0
     for _, branch in branches(examples, *EXECUTORS):
-        refused = [(learnt, line) for line, answer, learnt in turns(branch) if answer.startswith("Could not")]
+        refused = [
+            (learnt, line)
+            for line, answer, learnt in turns(branch)
+            if answer.startswith("Could not")
+        ]
         questions = [line for learnt, line in refused if learnt]
         assert len(questions) <= (branch.kind in ("goal", "next trial")), branch.text
         assert all(goal_of(branch).removeprefix("obtain 1 ") in line for line in questions)
@@ -157,7 +179,9 @@ def test_claims__of_completion_are_of_what_is_held(examples: list[Example]):
         held = read_held(branch.spans[0].text) if "Inventory: " in branch.spans[0].text else {}
         for line, answer, _ in turns(branch):
             if answer.startswith(("Mined", "Hunted", "Crafted", "Smelted")):
-                for item, count in [(want.item, want.amount) for want in read_parts(answer.split(" ", 1)[1])]:
+                for item, count in [
+                    (want.item, want.amount) for want in read_parts(answer.split(" ", 1)[1])
+                ]:
                     held[item] = held.get(item, 0) + count
                 recipe = read_recipe(line)
                 for part in recipe.parts if recipe else ():
@@ -178,7 +202,9 @@ def test_plans__begin_with_the_amount_that_is_asked_for(examples: list[Example])
     using = 0
     for _, branch in branches(examples, "plan"):
         amount = re.match(r"\w+ (\d+) ", goal_of(branch))
-        assert branch.spans[1].text.strip().startswith(f"# {amount[1] if amount else 1} "), branch.text
+        assert branch.spans[1].text.strip().startswith(f"# {amount[1] if amount else 1} "), (
+            branch.text
+        )
         using += " using " in goal_of(branch)
     assert using > 5
 

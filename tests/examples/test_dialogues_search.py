@@ -42,14 +42,23 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 
 def test_examples__have_every_role_and_are_short(examples: list[Example]):
-    assert {branch.kind for example in examples for branch in example.branches} == {"executor", "judge", "reflection"}
+    assert {branch.kind for example in examples for branch in example.branches} == {
+        "executor",
+        "judge",
+        "reflection",
+    }
     for example in examples:
-        assert all(len(example.situation) + len(branch.text) <= recorded.LONGEST_ALONE for branch in example.branches)
+        assert all(
+            len(example.situation) + len(branch.text) <= recorded.LONGEST_ALONE
+            for branch in example.branches
+        )
         assert not any(branch.spans[0].learnt for branch in example.branches)
 
 
 @pytest.mark.parametrize("tree_of_thoughts", [False, True])
-def test_searches__win_with_the_teacher_in_all_of_their_games(tree_of_thoughts: bool, episodes: list[data.Episode]):
+def test_searches__win_with_the_teacher_in_all_of_their_games(
+    tree_of_thoughts: bool, episodes: list[data.Episode]
+):
     assert {episode.profile for episode in episodes} == {*GAMES}
     for episode in episodes:
         record = data.play(episode, random.Random(0), tree_of_thoughts=tree_of_thoughts)
@@ -61,7 +70,11 @@ def test_turns__that_are_learnt_are_right(episodes: list[data.Episode]):
     """Each learnt action is the teacher's own next one; of the samples of a turn one is learnt at most."""
     for episode in episodes:
         record = data.play(episode, random.Random(0))
-        learnt = [exchange for exchange in record.exchanges if exchange.role == "executor" and exchange.said.learnt]
+        learnt = [
+            exchange
+            for exchange in record.exchanges
+            if exchange.role == "executor" and exchange.said.learnt
+        ]
         for exchange in learnt:
             _, action, _ = episode.player.move(exchange.prompt)
             assert exchange.said.text.endswith(f": {action}")
@@ -80,7 +93,9 @@ def test_judgements__have_a_score_that_grows_with_what_is_done(episodes: list[da
         assert UNJUDGED not in judged.values()
         won = max(judged, key=judged.get)
         assert judged[won] == 1.0
-        before = [score for prompt, score in judged.items() if won.startswith(f"{prompt}\nThought ")]
+        before = [
+            score for prompt, score in judged.items() if won.startswith(f"{prompt}\nThought ")
+        ]
         assert all(score < 1.0 for score in before)
     assert {0.1, 1.0} < scores
     assert len(scores) > 5

@@ -22,7 +22,10 @@ from textcraft_gym.task import task_hash
 
 EXAMPLE_COUNT = 150
 ENV = "Tabletop-v0"
-PLANNERS = {f"{agent} planner" for agent in ("deps", "zero_shot", "inner_monologue", "plan_and_execute", "adapt")}
+PLANNERS = {
+    f"{agent} planner"
+    for agent in ("deps", "zero_shot", "inner_monologue", "plan_and_execute", "adapt")
+}
 EXPLAINER = "deps explainer"
 EXECUTORS = {"react executor", "plan_and_execute executor", "adapt executor"}
 TASKS = [task.id for task in split_tasks("paper")]
@@ -33,7 +36,9 @@ def examples() -> list[Example]:
     return list(islice(data.examples(3), EXAMPLE_COUNT))
 
 
-def played(agent: str, task: str, rng: random.Random | None = None, reliability: str = "oracle") -> recorded.Record:
+def played(
+    agent: str, task: str, rng: random.Random | None = None, reliability: str = "oracle"
+) -> recorded.Record:
     env = gym.make(ENV, split="all", reliability=reliability)
     player = make_agent(agent, profile=TABLETOP, prompts=Prompts("short"))
     return recorded.record(env, player, task, data.Planner(env.unwrapped, agent, rng), data.ROLES)
@@ -45,7 +50,11 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 
 def test_examples__have_every_kind_of_dialogue_and_learn_answers_only(examples: list[Example]):
-    assert {branch.kind for example in examples for branch in example.branches} == {*PLANNERS, EXPLAINER, *EXECUTORS}
+    assert {branch.kind for example in examples for branch in example.branches} == {
+        *PLANNERS,
+        EXPLAINER,
+        *EXECUTORS,
+    }
     for _, branch in branches(examples, *PLANNERS, EXPLAINER, *EXECUTORS):
         assert learns_only_the_players_lines(branch), branch.text
         assert branch.end == (branch.kind not in EXECUTORS)

@@ -34,7 +34,9 @@ def examples() -> list[Example]:
     return list(islice(data.examples(3), EXAMPLE_COUNT))
 
 
-def played(agent: str, task: str, rng: random.Random | None = None, **env_args: object) -> recorded.Record:
+def played(
+    agent: str, task: str, rng: random.Random | None = None, **env_args: object
+) -> recorded.Record:
     env = gym.make(ENV, split="all", **env_args)
     player = make_agent(agent, profile=MINETECHTREE, prompts=Prompts("short"))
     return recorded.record(env, player, task, data.Planner(env.unwrapped, agent, rng), data.ROLES)
@@ -67,7 +69,9 @@ def test_deps__mends_every_plan_that_forgets_something():
     for task in split_tasks("core71", "vanilla"):
         record = played("deps", task.id, random.Random(task.id))
         assert record.episode.won, task.id
-        assert [exchange.said.learnt for exchange in record.exchanges[1:]] == [True] * (len(record.exchanges) - 1)
+        assert [exchange.said.learnt for exchange in record.exchanges[1:]] == [True] * (
+            len(record.exchanges) - 1
+        )
         assert not record.exchanges[0].said.learnt or len(record.exchanges) == 1
         mended += len(record.exchanges) == 3
     assert mended > 40  # others have what was forgotten all the same
@@ -76,7 +80,9 @@ def test_deps__mends_every_plan_that_forgets_something():
 def test_deps__explains_a_failure_by_what_was_forgotten():
     wants = [Want("stone pickaxe", 1)]
     for link in links(bill(wants, {})):
-        record = played("deps", "stone_pickaxe", SimpleNamespace(choice=lambda found, link=link: link))
+        record = played(
+            "deps", "stone_pickaxe", SimpleNamespace(choice=lambda found, link=link: link)
+        )
         if len(record.exchanges) > 1:  # where what was forgotten is held all the same nothing fails
             explanation = record.exchanges[1].said.text
             assert re.search(rf"I lacked .*\d {link.part}", explanation), (link, explanation)
@@ -95,10 +101,16 @@ def test_explanations__name_what_the_inventory_lacks(examples: list[Example]):
         prompt, said = branch.spans[0].text, branch.spans[1].text
         inventory = re.findall(r"^Inventory: (.+)$", prompt, re.MULTILINE)[-1]
         held = {name: int(count) for count, name in re.findall(r"(\d+) ([a-z ]+)", inventory)}
-        for name, count, needed in re.findall(r"([a-z ]+) (\d+) of (\d+)", said.partition("Held: ")[2]):
+        for name, count, needed in re.findall(
+            r"([a-z ]+) (\d+) of (\d+)", said.partition("Held: ")[2]
+        ):
             name = name.strip()
             kind = name in ("log", "planks")
-            amount = sum(of for item, of in held.items() if item == name or (kind and item.endswith(f" {name}")))
+            amount = sum(
+                of
+                for item, of in held.items()
+                if item == name or (kind and item.endswith(f" {name}"))
+            )
             assert amount == int(count) or "pickaxe" in name, branch.text
             lacking = re.findall(rf"(\d+) {name}\b", said.partition("I lacked ")[2])
             assert lacking == [str(int(needed) - amount)] * (int(count) < int(needed)), said
@@ -129,7 +141,9 @@ def test_goals__that_are_held_out_are_in_plans_of_one_line_alone(examples: list[
     names = {name.replace("_", " ") for name in held_out()}
     lines = 0
     for _, branch in branches(examples, "deps planner"):
-        (task,) = re.findall(r"^Goal: obtain (.+)\.$", branch.text.partition("Plan as goals:")[0], re.MULTILINE)
+        (task,) = re.findall(
+            r"^Goal: obtain (.+)\.$", branch.text.partition("Plan as goals:")[0], re.MULTILINE
+        )
         wanted = {want.partition(" ")[2] for want in task.split(", ")}
         goals = [goal for goal in parse_goals(branch.spans[-1].text) if goal.verb != "equip"]
         assert len(wanted) == 1 or not wanted & names
@@ -141,23 +155,41 @@ def test_goals__that_are_held_out_are_in_plans_of_one_line_alone(examples: list[
 
 def test_goals__of_several_are_none_of_those_that_are_measured():
     measured = {task_hash(ENV, task) for split in SEVERAL for task in split_tasks(split, "vanilla")}
-    contents = {frozenset(task.content.split("; ")) for split in SEVERAL for task in split_tasks(split, "vanilla")}
+    contents = {
+        frozenset(task.content.split("; "))
+        for split in SEVERAL
+        for task in split_tasks(split, "vanilla")
+    }
     held = {task_hash(ENV, task) for task in split_tasks("all", "vanilla") if task.id in held_out()}
     rng = random.Random(0)
-    drawn = [situation.task for situation in (data.drawn(rng) for _ in range(600)) if not is_one_line(situation)]
+    drawn = [
+        situation.task
+        for situation in (data.drawn(rng) for _ in range(600))
+        if not is_one_line(situation)
+    ]
     assert sum(len(task.aims) > 1 for task in drawn) > 50
     assert not {task_hash(ENV, task) for task in drawn} & (measured | held)
-    assert not {frozenset(task.content.split("; ")) for task in drawn if len(task.aims) > 1} & contents
+    assert (
+        not {frozenset(task.content.split("; ")) for task in drawn if len(task.aims) > 1} & contents
+    )
 
 
 def is_one_line(situation: data.Situation) -> bool:
-    wants = [Want(aim.item.removeprefix("minecraft:").replace("_", " "), 1) for aim in situation.task.aims]
+    wants = [
+        Want(aim.item.removeprefix("minecraft:").replace("_", " "), 1)
+        for aim in situation.task.aims
+    ]
     return sum(line.missing > 0 for line in bill(wants, situation.given)) == 1
 
 
 def test_worlds__are_drawn_for_training_alone():
     situation = data.drawn(random.Random(0))
     env = data.Practice(situation.task, situation.world)
-    again, other = data.Practice(situation.task, situation.world), data.Practice(situation.task, situation.world + 1)
-    first, second, third = (of.reset(seed=0, options={"task": situation.task.id})[0] for of in (env, again, other))
+    again, other = (
+        data.Practice(situation.task, situation.world),
+        data.Practice(situation.task, situation.world + 1),
+    )
+    first, second, third = (
+        of.reset(seed=0, options={"task": situation.task.id})[0] for of in (env, again, other)
+    )
     assert first == second != third

@@ -15,7 +15,14 @@ from dialogue import Branch, Example
 from shopper import PAGES, plain
 
 from tests.agents.scripted import ScriptedModel
-from tests.examples.dialogues import branches, learns_only_the_players_lines, prompts, said, scripted, turns
+from tests.examples.dialogues import (
+    branches,
+    learns_only_the_players_lines,
+    prompts,
+    said,
+    scripted,
+    turns,
+)
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
@@ -50,7 +57,10 @@ def situations() -> dict[Key, data.Situation]:
     made = {}
     for mode in MODES:
         env = gym.make("WebShopLite-v0", mode=mode).unwrapped
-        made |= {(mode, task.id): data.Situation(env.market, task.goal) for task in islice(env.tasks, TASK_COUNT)}
+        made |= {
+            (mode, task.id): data.Situation(env.market, task.goal)
+            for task in islice(env.tasks, TASK_COUNT)
+        }
     return made
 
 
@@ -74,7 +84,11 @@ def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
 
 
 def test_examples__have_every_kind_of_dialogue_and_are_short(examples: list[Example]):
-    assert {branch.kind for example in examples for branch in example.branches} == {*EXECUTORS, *PLANNERS, *SKILLS}
+    assert {branch.kind for example in examples for branch in example.branches} == {
+        *EXECUTORS,
+        *PLANNERS,
+        *SKILLS,
+    }
     for example in examples:
         sizes = [len(example.situation) + len(branch.text) for branch in example.branches]
         assert max(sizes) <= data.LONGEST
@@ -95,12 +109,17 @@ def test_examples__what_is_learnt_are_the_players_lines_only(examples: list[Exam
 
 def test_shops__are_for_training_alone():
     registered = gym.make("WebShopLite-v0").unwrapped.market
-    assert not registered.products.keys() & data.training_shop(data.TRAINING_SHOPS[0]).shops[0].products.keys()
+    assert (
+        not registered.products.keys()
+        & data.training_shop(data.TRAINING_SHOPS[0]).shops[0].products.keys()
+    )
     assert 0 not in data.TRAINING_SHOPS
 
 
 @pytest.mark.parametrize("agent", [ReActAgent, TryAgainAgent])
-def test_goals__are_what_react_and_the_first_trial_read_and_say(situations: dict[Key, data.Situation], agent: type):
+def test_goals__are_what_react_and_the_first_trial_read_and_say(
+    situations: dict[Key, data.Situation], agent: type
+):
     won = Counter()
     for key, situation in situations.items():
         (goal,) = situation.goal(random.Random(str(key)))
@@ -117,7 +136,10 @@ def test_goals__are_what_react_and_the_first_trial_read_and_say(situations: dict
 
 def test_beginnings__are_those_of_goals(situations: dict[Key, data.Situation]):
     for key, situation in situations.items():
-        beginning, (goal,) = situation.beginning(random.Random(0)), situation.goal(random.Random(str(key)))
+        beginning, (goal,) = (
+            situation.beginning(random.Random(0)),
+            situation.goal(random.Random(str(key))),
+        )
         assert goal is None or goal.spans[: len(beginning.spans)] == beginning.spans
 
 
@@ -188,7 +210,10 @@ def script_of_details(
 def test_steps__are_what_plan_and_execute_reads_and_says(situations: dict[Key, data.Situation]):
     won = 0
     for key, situation in situations.items():
-        plan, opening = situation.full_plan(), situation.open_step(situation.query, random.Random(0))
+        plan, opening = (
+            situation.full_plan(),
+            situation.open_step(situation.query, random.Random(0)),
+        )
         if opening is None:
             continue
         steps = [opening]
@@ -196,7 +221,9 @@ def test_steps__are_what_plan_and_execute_reads_and_says(situations: dict[Key, d
             opened = situation.opened(situation.query, random.Random(0)).state
             steps.append(situation.buy_in_view(opened, random.Random(1)))
         executor, planner = scripted(*steps), scripted(plan)
-        episode = play(PlanAndExecuteAgent(WEBSHOP, SHORT), {"executor": executor, "planner": planner}, key)
+        episode = play(
+            PlanAndExecuteAgent(WEBSHOP, SHORT), {"executor": executor, "planner": planner}, key
+        )
         assert asked(planner) == prompts(situation.text, plan)
         assert asked(executor) == prompts(situation.text, *steps)
         assert episode.won == is_claim(opening)
@@ -206,8 +233,14 @@ def test_steps__are_what_plan_and_execute_reads_and_says(situations: dict[Key, d
 
 def test_trials__are_what_reflexion_reads_and_says(situations: dict[Key, data.Situation]):
     lessons = Counter()
-    for key, situation in [(key, situation) for key, situation in situations.items() for _ in range(2)]:
-        made = {branch.kind: branch for branch in situation.another_trial(random.Random(f"{key}/{lessons}")) if branch}
+    for key, situation in [
+        (key, situation) for key, situation in situations.items() for _ in range(2)
+    ]:
+        made = {
+            branch.kind: branch
+            for branch in situation.another_trial(random.Random(f"{key}/{lessons}"))
+            if branch
+        }
         if len(made) < 2 or "From an earlier trial: " in made["reflection"].text:
             continue
         reflection, trial = made["reflection"], made["next trial"]
@@ -219,7 +252,10 @@ def test_trials__are_what_reflexion_reads_and_says(situations: dict[Key, data.Si
         assert asked(reflector)[0] == prompts(situation.text, reflection)[0]
         assert asked(executor)[len(lines) :] == prompts(situation.text, trial)
         assert episode.won == trial.text.endswith(": 1.0\n>")
-        lessons[re.sub(r".*: |\d.*", "", said(reflection)[0].partition(" New plan")[0]).split(" ")[0], episode.won] += 1
+        lessons[
+            re.sub(r".*: |\d.*", "", said(reflection)[0].partition(" New plan")[0]).split(" ")[0],
+            episode.won,
+        ] += 1
     assert sum(count for (_, won), count in lessons.items() if won) > TASK_COUNT
     assert len({lesson for lesson, _ in lessons}) >= 3, lessons
 
@@ -230,7 +266,9 @@ def test_trials__do_not_open_again_what_was_not_right(situations: dict[Key, data
         if situation.match is None:
             continue
         asin = situation.match.asin
-        shopper = situation.shopper(situation.sentence, data.START, random.Random(0), avoided=[asin], slips=False)
+        shopper = situation.shopper(
+            situation.sentence, data.START, random.Random(0), avoided=[asin], slips=False
+        )
         shopper.shop(f"search[{situation.query}]")
         assert f"click[{asin}]" not in shopper.transcript
         avoided += f"{asin}: bought before." in shopper.transcript
@@ -255,14 +293,20 @@ def test_values__that_are_wanted_are_all_chosen_before_the_purchase(examples: li
     for _, branch in branches(examples, "buy"):
         values = re.search(r"Buy\[(.*)\]", branch.text)[1]
         wanted = set() if values == "no option" else set(values.split(", "))
-        clicked = {line[6:-1] for line, answer, _ in turns(branch) if answer.startswith("You have clicked")}
-        assert ", ".join(sorted(clicked)) == ", ".join(sorted(wanted)) or len(clicked) == len(wanted), branch.text
+        clicked = {
+            line[6:-1] for line, answer, _ in turns(branch) if answer.startswith("You have clicked")
+        }
+        assert ", ".join(sorted(clicked)) == ", ".join(sorted(wanted)) or len(clicked) == len(
+            wanted
+        ), branch.text
         chosen += bool(wanted)
     assert chosen > 5
 
 
 def test_failures__are_said_in_one_sentence_after_every_product_is_refused(examples: list[Example]):
-    failed = [branch for _, branch in branches(examples, "goal", "open") if "task failed!" in branch.text]
+    failed = [
+        branch for _, branch in branches(examples, "goal", "open") if "task failed!" in branch.text
+    ]
     assert failed
     for branch in failed:
         last = turns(branch)[-1][0]
@@ -283,7 +327,15 @@ def test_verdicts__are_what_the_lines_of_products_say():
             for name, _ in product(situation.wish.attributes, named):
                 says = any(plain(form) in title for form in (name, *attributes()[name].titles))
                 assert price or says != (name in verdict.partition("To check")[2])
-            reasons["price" if price else "kind" if not named else "check" if "To check" in verdict else "all"] += 1
+            reasons[
+                "price"
+                if price
+                else "kind"
+                if not named
+                else "check"
+                if "To check" in verdict
+                else "all"
+            ] += 1
     assert min(reasons.values()) > 5
     assert len(reasons) == 4
 

@@ -57,7 +57,11 @@ def model(base):
 @pytest.fixture(scope="module")
 def shallow(base):
     """A base model of two layers, for what takes several steps."""
-    weights = {name: of for name, of in base.weights().items() if name.split(".")[1] in ("0", "1", "weight")}
+    weights = {
+        name: of
+        for name, of in base.weights().items()
+        if name.split(".")[1] in ("0", "1", "weight")
+    }
     few = Base(base_file())
     few.sizes = base.sizes._replace(layers=2)
     few.weights = lambda: weights
@@ -78,7 +82,11 @@ def test_encode__pieces_have_the_tokens_of_the_whole_text(tokenizer):
     for example in islice(data.examples(1), 15):
         encoded = encode(tokenizer, example)
         for number, branch in enumerate(example.branches, 1):
-            tokens = [token for token, at in zip(encoded.ids, encoded.dialogues, strict=True) if at in (0, number)]
+            tokens = [
+                token
+                for token, at in zip(encoded.ids, encoded.dialogues, strict=True)
+                if at in (0, number)
+            ]
             whole = tokenizer(example.situation + branch.text, add_special_tokens=False).input_ids
             assert tokens == ([*whole, tokenizer.eos_token_id] if branch.end else whole)
 
@@ -114,7 +122,9 @@ def test_parts__have_each_dialogue_once_and_in_order_but_those_that_do_not_fit_a
     for example in islice(data.examples(3), 15):
         situation = tokenizer(example.situation, add_special_tokens=False).input_ids
         divided = [*parts(tokenizer, example, longest, most)]
-        alone = [encode(tokenizer, example._replace(branches=(branch,))) for branch in example.branches]
+        alone = [
+            encode(tokenizer, example._replace(branches=(branch,))) for branch in example.branches
+        ]
         found = []
         for part in divided:
             assert part.ids[: len(situation)].tolist() == situation
@@ -123,7 +133,9 @@ def test_parts__have_each_dialogue_once_and_in_order_but_those_that_do_not_fit_a
                 [token for token, at in zip(part.ids, part.dialogues, strict=True) if at == number]
                 for number in range(1, max(part.dialogues) + 1)
             ]
-        assert found == [one.ids[len(situation) :].tolist() for one in alone if len(one.ids) <= most]
+        assert found == [
+            one.ids[len(situation) :].tolist() for one in alone if len(one.ids) <= most
+        ]
         counts.append((len(divided), len(alone) - len(found)))
         long += sum(len(part.ids) > longest for part in divided)
     assert long > 0
@@ -145,7 +157,10 @@ def test_loss__and_gradients_of_compiled_layers_are_the_same(tokenizer, shallow,
         for batch in batches:
             loss = loss_of(network, batch)
             loss.backward()
-            found += [loss.detach(), *(factor.grad.clone() for factor in network.factors().values())]
+            found += [
+                loss.detach(),
+                *(factor.grad.clone() for factor in network.factors().values()),
+            ]
             network.zero_grad()
         return found
 
@@ -165,7 +180,11 @@ def test_loss__and_gradients_of_a_mask_are_those_of_lengths(tokenizer, shallow):
     network = Network(shallow, CPU, torch.float32)
     for factor in network.factors().values():
         torch.nn.init.normal_(factor, std=0.02)
-    some = [part for example in islice(data.examples(6), 2) for part in parts(tokenizer, example, 400, 600)][:3]
+    some = [
+        part
+        for example in islice(data.examples(6), 2)
+        for part in parts(tokenizer, example, 400, 600)
+    ][:3]
     for batch in (some, some[:1]):
         found = []
         for form in (False, True):
@@ -178,7 +197,9 @@ def test_loss__and_gradients_of_a_mask_are_those_of_lengths(tokenizer, shallow):
 
 
 def test_mask__is_of_the_situation_and_of_a_dialogues_own_tokens_and_padding_sees_itself():
-    part = Part(np.arange(6, dtype=np.uint16), np.array([0, 0, 1, 1, 2, 2], np.uint8), np.zeros(6, bool))
+    part = Part(
+        np.arange(6, dtype=np.uint16), np.array([0, 0, 1, 1, 2, 2], np.uint8), np.zeros(6, bool)
+    )
     seen = masked(part).seen
     assert seen.shape == (2, 1, 64, 64)
     rows = (seen[0, 0] == 0).int()
@@ -191,14 +212,25 @@ def test_mask__is_of_the_situation_and_of_a_dialogues_own_tokens_and_padding_see
 def test_loss__dialogues_behind_one_situation_do_not_see_one_another(tokenizer, model):
     branches = [
         Branch("a", (Span("\n\nGoal: craft stick.\n>", False), Span(" get 2 bamboo\n", True))),
-        Branch("b", (Span("\n\nGoal: craft chest.\n>", False), Span(" get 2 oak logs\n", True), Span("Got 2", False))),
+        Branch(
+            "b",
+            (
+                Span("\n\nGoal: craft chest.\n>", False),
+                Span(" get 2 oak logs\n", True),
+                Span("Got 2", False),
+            ),
+        ),
     ]
-    situation = "Crafting commands:\ncraft 1 stick using 2 bamboo\ncraft 4 oak planks using 1 oak logs"
+    situation = (
+        "Crafting commands:\ncraft 1 stick using 2 bamboo\ncraft 4 oak planks using 1 oak logs"
+    )
 
     def loss(*some: Branch) -> tuple[float, int]:
         encoded = encode(tokenizer, Example(situation, some))
         with torch.no_grad():
-            return float(loss_of(model, make_batch([encoded], CPU))), sum(label != UNLEARNT for label in encoded.labels)
+            return float(loss_of(model, make_batch([encoded], CPU))), sum(
+                label != UNLEARNT for label in encoded.labels
+            )
 
     alone = [loss(branch) for branch in branches]
     together, count = loss(*branches)
@@ -212,10 +244,16 @@ def test_loss__is_that_of_the_library(tokenizer, base, model):
 
     file = base_file()
     theirs = AutoModelForCausalLM.from_pretrained(
-        file.parent, gguf_file=file.name, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
+        file.parent,
+        gguf_file=file.name,
+        dtype=torch.float32,
+        quantization_config=GgufConfig(dequantize=True),
     )
     encoded = encode(
-        tokenizer, Example("Crafting commands:", (Branch("a", (Span("\n>", False), Span(" get 1 stick\n", True))),))
+        tokenizer,
+        Example(
+            "Crafting commands:", (Branch("a", (Span("\n>", False), Span(" get 1 stick\n", True))),)
+        ),
     )
     ids, labels = (torch.tensor(of.astype(np.int64))[None] for of in (encoded.ids, encoded.labels))
     plain = Network(base, CPU, torch.float32)
@@ -228,7 +266,10 @@ def test_loss__is_that_of_the_library(tokenizer, base, model):
 
     compare(plain)
     for layer, other in zip(model.blk, theirs.model.layers, strict=True):
-        for mine, weight in ((layer.attn_v, other.self_attn.v_proj), (layer.ffn_up, other.mlp.up_proj)):
+        for mine, weight in (
+            (layer.attn_v, other.self_attn.v_proj),
+            (layer.ffn_up, other.mlp.up_proj),
+        ):
             weight.weight.data += 2 * mine.lora_b.detach() @ mine.lora_a.detach()
     mixed = Network(base, CPU, torch.float32)
     with torch.no_grad():
@@ -258,7 +299,9 @@ def test_attention__and_its_gradient_are_those_of_a_mask(monkeypatch: pytest.Mon
             seen[example, :, start:end, start:end] = True
     seen &= torch.ones(length, length, dtype=torch.bool).tril()
     query, key, value = theirs[0], *(tensor.repeat_interleave(shared, 1) for tensor in theirs[1:])
-    expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, seen, scale=0.5).transpose(1, 2)
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, seen, scale=0.5
+    ).transpose(1, 2)
 
     real = seen.any(-1)[:, 0, :, None, None]
     weights = torch.randn_like(attended) * real
@@ -270,7 +313,9 @@ def test_attention__and_its_gradient_are_those_of_a_mask(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("block", [5, 100])
-def test_likelihood__has_the_loss_and_the_gradient_of_the_library(block: int, monkeypatch: pytest.MonkeyPatch):
+def test_likelihood__has_the_loss_and_the_gradient_of_the_library(
+    block: int, monkeypatch: pytest.MonkeyPatch
+):
     import network
     from network import _Likelihood
 
@@ -278,7 +323,9 @@ def test_likelihood__has_the_loss_and_the_gradient_of_the_library(block: int, mo
     torch.manual_seed(0)
     weight, labels = torch.randn(11, 8), torch.randint(0, 11, (20,))
     labels[13:] = UNLEARNT
-    ours, theirs = (torch.randn(20, 8, generator=torch.manual_seed(1), requires_grad=True) for _ in range(2))
+    ours, theirs = (
+        torch.randn(20, 8, generator=torch.manual_seed(1), requires_grad=True) for _ in range(2)
+    )
     loss = _Likelihood.apply(ours, weight, labels, 13)
     expected = torch.nn.functional.cross_entropy(theirs @ weight.T, labels, ignore_index=-100)
     (3 * loss).backward()
@@ -289,16 +336,24 @@ def test_likelihood__has_the_loss_and_the_gradient_of_the_library(block: int, mo
 
 def test_loss__padding_changes_nothing(tokenizer, model):
     short, long = (
-        encode(tokenizer, Example("Crafting commands:", (Branch("a", (Span("\n>", False), Span(text, True))),)))
+        encode(
+            tokenizer,
+            Example("Crafting commands:", (Branch("a", (Span("\n>", False), Span(text, True))),)),
+        )
         for text in (" get 1 stick\n", " get 3 oak logs, and another line that is longer\n")
     )
     with torch.no_grad():
         losses = [
-            (float(loss_of(model, make_batch([one], CPU))), sum(at != UNLEARNT for at in one.labels))
+            (
+                float(loss_of(model, make_batch([one], CPU))),
+                sum(at != UNLEARNT for at in one.labels),
+            )
             for one in (short, long)
         ]
         both = float(loss_of(model, make_batch([short, long], CPU)))
-    assert both == pytest.approx(sum(a * n for a, n in losses) / sum(n for _, n in losses), rel=1e-4)
+    assert both == pytest.approx(
+        sum(a * n for a, n in losses) / sum(n for _, n in losses), rel=1e-4
+    )
 
 
 def test_adapter__its_file_has_the_factors_in_llama_cpps_names_and_order(model, tmp_path: Path):
@@ -311,10 +366,14 @@ def test_adapter__its_file_has_the_factors_in_llama_cpps_names_and_order(model, 
     tensors = {tensor.name: tensor.data for tensor in reader.tensors}
     assert len(tensors) == len(factors) == 30 * 7 * 2
     assert reader.get_field(DATA).contents() == "abc"
-    packaged = {tensor.name: tensor.data.shape for tensor in gguf.GGUFReader(bundled_adapter()).tensors}
+    packaged = {
+        tensor.name: tensor.data.shape for tensor in gguf.GGUFReader(bundled_adapter()).tensors
+    }
     assert {name: array.shape for name, array in tensors.items()} == packaged
     for layer, heads in (("attn_q", 9), ("attn_k", 3)):
-        back = LlamaTensorProcessor()._reverse_permute_weights(tensors[f"blk.4.{layer}.weight.lora_b"], 9, heads)
+        back = LlamaTensorProcessor()._reverse_permute_weights(
+            tensors[f"blk.4.{layer}.weight.lora_b"], 9, heads
+        )
         assert np.allclose(back, factors[f"blk.4.{layer}.lora_b"].detach().numpy(), atol=1e-3)
     plain = factors["blk.2.ffn_down.lora_a"]
     assert np.allclose(tensors["blk.2.ffn_down.weight.lora_a"], plain.detach().numpy(), atol=1e-3)
@@ -393,7 +452,13 @@ def test_train__that_goes_on_from_a_checkpoint_learns_as_one_that_was_never_inte
     ],
 )
 def test_train__refuses_to_go_on_otherwise(
-    shallow, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, options, message: str
+    shallow,
+    packed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys,
+    options,
+    message: str,
 ):
     run_train(monkeypatch, shallow, "--data", packed, "--out", tmp_path / "run")
     with pytest.raises(SystemExit, match="2"):
@@ -406,11 +471,26 @@ def test_train__refuses_data_of_another_tokenizer_and_a_checkpoint_of_other_data
 ):
     other = encode(tokenizer, next(data.examples(9)))
     write_packed(tmp_path / "foreign.data", [other], {"vocabulary_sha256": "another"})
-    write_packed(tmp_path / "other.data", [shortened(other, 60)], {"vocabulary_sha256": shallow.vocabulary_sha256})
+    write_packed(
+        tmp_path / "other.data",
+        [shortened(other, 60)],
+        {"vocabulary_sha256": shallow.vocabulary_sha256},
+    )
     run_train(monkeypatch, shallow, "--data", packed, "--out", tmp_path / "run")
-    for file, message in (("foreign.data", "the tokens of another model"), ("other.data", "its own data")):
+    for file, message in (
+        ("foreign.data", "the tokens of another model"),
+        ("other.data", "its own data"),
+    ):
         with pytest.raises(SystemExit, match="2"):
-            run_train(monkeypatch, shallow, "--data", tmp_path / file, "--out", tmp_path / "run", "--resume")
+            run_train(
+                monkeypatch,
+                shallow,
+                "--data",
+                tmp_path / file,
+                "--out",
+                tmp_path / "run",
+                "--resume",
+            )
         assert message in capsys.readouterr().err
 
 
@@ -452,7 +532,10 @@ def test_steps__have_every_part_once_and_fit_with_their_padding(monkeypatch: pyt
     import train
 
     monkeypatch.setattr(train, "POOL", 16)
-    some = [Part(np.zeros(of, np.uint16), np.zeros(of, np.uint8), np.zeros(of, bool)) for of in range(40, 1240, 30)]
+    some = [
+        Part(np.zeros(of, np.uint16), np.zeros(of, np.uint8), np.zeros(of, bool))
+        for of in range(40, 1240, 30)
+    ]
     groups = list(train.steps(some, 0, 2048))
     assert sorted(id(part) for group in groups for part in group) == sorted(map(id, some))
     padded = [len(group) * max(-(-len(part.ids) // 64) * 64 for part in group) for group in groups]
@@ -467,7 +550,11 @@ def test_training__computes_a_step_in_pieces_where_memory_is_short_with_the_same
 ):
     import train
 
-    some = [part for example in islice(data.examples(6), 2) for part in parts(tokenizer, example, 300, 600)][:4]
+    some = [
+        part
+        for example in islice(data.examples(6), 2)
+        for part in parts(tokenizer, example, 300, 600)
+    ][:4]
     training = train.Training(Network(shallow, CPU, torch.float32), 0)
     whole = training.gradients(some)
     expected = [factor.grad.clone() for factor in training.factors.values()]

@@ -33,20 +33,32 @@ def test_play__logs_what_goals_took():
 
 def test_fit__is_near_the_truth_with_few_episodes_and_nearer_with_many():
     few, others = fit(play(FEW)), play(OTHERS)
-    assert median_error(learned_horizons("minetechtree")["exact"], others) < median_error(few, others) < 0.3
+    assert (
+        median_error(learned_horizons("minetechtree")["exact"], others)
+        < median_error(few, others)
+        < 0.3
+    )
 
 
 def made_up_log(seeds: range) -> list[Leg]:
     """Return legs of five ticks a step and thirty an item."""
     rngs = [random.Random(seed) for seed in seeds]
-    subgoals = [Subgoal("mine", "oak log", rng.randint(1, 10), rng.randint(0, 120), "oak trees") for rng in rngs]
+    subgoals = [
+        Subgoal("mine", "oak log", rng.randint(1, 10), rng.randint(0, 120), "oak trees")
+        for rng in rngs
+    ]
     return [Leg(subgoal, 5 * subgoal.steps + 30 * subgoal.amount) for subgoal in subgoals]
 
 
 def test_fit__learns_a_rule():
     horizon = fit(made_up_log(range(600)))
     others = made_up_log(range(1000, 1200))
-    assert statistics.median(abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in others) < 0.15
+    assert (
+        statistics.median(
+            abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in others
+        )
+        < 0.15
+    )
     far, near = (Subgoal("mine", "oak log", 2, steps, "oak trees") for steps in (100, 20))
     assert horizon.expected(far) > 2 * horizon.expected(near)
 

@@ -33,8 +33,12 @@ def test_scorer__does_not_mind_in_which_order_commands_stand():
     graph = Reader().read("", observation, info["admissible_commands"])
     torch.manual_seed(0)
     order = torch.randperm(COMMANDS)
-    moved = {name: of[order.numpy()] if name.startswith("command") else of for name, of in graph.items()}
-    scores, value = Scorer().double()({name: of.double() for name, of in batch(graph, moved).items()})
+    moved = {
+        name: of[order.numpy()] if name.startswith("command") else of for name, of in graph.items()
+    }
+    scores, value = Scorer().double()(
+        {name: of.double() for name, of in batch(graph, moved).items()}
+    )
     assert (scores[0, order] - scores[1]).abs().max().item() < 1e-6
     assert (value[0] - value[1]).abs().max().item() < 1e-6
 

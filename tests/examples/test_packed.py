@@ -51,13 +51,17 @@ def test_packed__the_same_parts_are_the_same_bytes(parts: list[Part], file: Path
 
 def test_part__positions_of_a_dialogue_follow_the_situation_and_labels_are_the_next_tokens():
     part = Part(
-        np.array([7, 8, 9, 10, 11, 12], "u2"), np.array([0, 0, 1, 1, 2, 2], "u1"), np.array([0, 0, 0, 1, 0, 1], bool)
+        np.array([7, 8, 9, 10, 11, 12], "u2"),
+        np.array([0, 0, 1, 1, 2, 2], "u1"),
+        np.array([0, 0, 0, 1, 0, 1], bool),
     )
     assert part.positions.tolist() == [0, 1, 2, 3, 2, 3]
     assert part.labels.tolist() == [UNLEARNT, UNLEARNT, 10, UNLEARNT, 12, UNLEARNT]
 
 
-def test_packed__refuses_another_format_and_other_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_packed__refuses_another_format_and_other_files(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "text").write_text('{"name": "x"}\n')
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
     (tmp_path / "empty").touch()
@@ -104,7 +108,9 @@ def test_prepare__writes_the_parts_of_the_plan_in_the_order_of_its_worlds(prepar
     plan = prepare.Plan(worlds="textcraft=2,webshop=1", seed=4, tokens=8_000)
     found = prepare.prepared(plan, base_file())
     tokenizer = load_tokenizer(base_file())
-    stream = (part for e in worlds.examples(plan.worlds, 4) for part in parts(tokenizer, e, 1200, 1800))
+    stream = (
+        part for e in worlds.examples(plan.worlds, 4) for part in parts(tokenizer, e, 1200, 1800)
+    )
     for part, expected in zip(found, stream, strict=False):
         assert all(map(np.array_equal, part, expected))
     assert sum(len(part.ids) for part in found[:-1]) < 8_000 <= sum(len(part.ids) for part in found)
@@ -114,7 +120,15 @@ def test_prepare__keeps_a_file_of_the_same_plan_and_says_what_differs_in_another
     prepare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ):
     def run(*options: str) -> int:
-        arguments = ["prepare.py", "--out", str(tmp_path / "lm.data"), "--worlds", "textcraft=1", "--tokens", "500"]
+        arguments = [
+            "prepare.py",
+            "--out",
+            str(tmp_path / "lm.data"),
+            "--worlds",
+            "textcraft=1",
+            "--tokens",
+            "500",
+        ]
         monkeypatch.setattr(sys, "argv", [*arguments, *options])
         prepare.main()
         return 0
@@ -142,9 +156,15 @@ def test_teachers__digest_is_of_the_worlds_that_are_mixed_and_of_what_they_impor
     monkeypatch.setattr(prepare, "FOLDER", tmp_path)
     shares = ("textcraft=1", "webshop=1")
     before = [prepare.teachers(of) for of in shares]
-    for changed, which in (("crafter.py", [True, False]), ("dialogue.py", [True, True]), ("train.py", [False, False])):
+    for changed, which in (
+        ("crafter.py", [True, False]),
+        ("dialogue.py", [True, True]),
+        ("train.py", [False, False]),
+    ):
         source = tmp_path / changed
         content = source.read_text()
         source.write_text(content + "# changed\n")
-        assert [prepare.teachers(of) != digest for of, digest in zip(shares, before, strict=True)] == which, changed
+        assert [
+            prepare.teachers(of) != digest for of, digest in zip(shares, before, strict=True)
+        ] == which, changed
         source.write_text(content)

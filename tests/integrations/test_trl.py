@@ -13,7 +13,14 @@ import pytest
 import textcraft_gym
 from tests.examples.conftest import EXAMPLES
 from textcraft_gym import UnknownName
-from textcraft_gym.integrations.trl import PROMPT, TextCraftGame, TextGame, WebShopGame, dataset, game
+from textcraft_gym.integrations.trl import (
+    PROMPT,
+    TextCraftGame,
+    TextGame,
+    WebShopGame,
+    dataset,
+    game,
+)
 from textcraft_gym.registration import BUNDLED
 from textcraft_gym.session import OVER
 
@@ -22,7 +29,11 @@ LADDER = {"task": "minecraft:ladder", "seed": 0}
 
 def tools_of(made: object) -> set[str]:
     """The public methods that TRL makes tools of: those of the class, without the two that it calls itself."""
-    methods = {name for name, _ in inspect.getmembers(type(made), inspect.isfunction) if not name.startswith("_")}
+    methods = {
+        name
+        for name, _ in inspect.getmembers(type(made), inspect.isfunction)
+        if not name.startswith("_")
+    }
     return methods - {"reset", "get_reward"}
 
 
@@ -34,7 +45,9 @@ def test_game__has_one_tool_and_plays_as_the_environment(env_id):
     env = gym.make(env_id, expert=True)
     for seed in (1, 1, 2):
         observation, info = env.reset(seed=seed)
-        assert made.reset(prompt=[], task=info["task"], seed=seed, environment=env_id) == observation
+        assert (
+            made.reset(prompt=[], task=info["task"], seed=seed, environment=env_id) == observation
+        )
         rewards = [0.0]
         for action in info["expert_plan"][:5]:
             observation, reward, terminated, _, info = env.step(action)
@@ -105,7 +118,9 @@ def test_get__reads_the_arguments_that_models_write(amount, item):
     assert made.get(amount, item) == "Got 2 bamboo"
 
 
-@pytest.mark.parametrize("amount", [2.5, "two", None, True, float("inf"), float("nan"), 1e20, -2, 0])
+@pytest.mark.parametrize(
+    "amount", [2.5, "two", None, True, float("inf"), float("nan"), 1e20, -2, 0]
+)
 def test_get__of_no_whole_number_is_answered_by_the_game(amount):
     made = game("TextCraft-v0", tools="verbs", distractors=0)()
     made.reset(**LADDER)
@@ -128,7 +143,9 @@ def test_craft__reads_the_recipes_that_models_write(recipe: str):
     assert made.craft(recipe) == "Crafted 1 minecraft:stick"
 
 
-@pytest.mark.parametrize("button", ["[Next >]", "next >", '"Next >"', "[[Next >]]", "click[Next >]", "Next >\n"])
+@pytest.mark.parametrize(
+    "button", ["[Next >]", "next >", '"Next >"', "[[Next >]]", "click[Next >]", "Next >\n"]
+)
 def test_click__reads_a_button_as_it_is_written_on_the_page(button: str):
     made = game("WebShopLite-v0", tools="verbs")()
     made.reset(seed=0)
@@ -137,7 +154,15 @@ def test_click__reads_a_button_as_it_is_written_on_the_page(button: str):
 
 
 @pytest.mark.parametrize(
-    "keywords", ["red\nshoe", "[red shoe]", '"red shoe"', "search[red shoe]", "red  shoe", "Action: x\nred shoe"]
+    "keywords",
+    [
+        "red\nshoe",
+        "[red shoe]",
+        '"red shoe"',
+        "search[red shoe]",
+        "red  shoe",
+        "Action: x\nred shoe",
+    ],
 )
 def test_search__reads_keywords_on_any_lines(keywords: str):
     made, env = game("WebShopLite-v0", tools="verbs")(), gym.make("WebShopLite-v0")
@@ -164,14 +189,25 @@ def test_names__that_do_not_exist_raise():
 
 
 def test_tools__have_schemas():
-    utils = pytest.importorskip("transformers.utils", reason="transformers (extra [trl]) is not installed")
-    for tool in (TextGame.step, TextCraftGame.get, TextCraftGame.craft, TextCraftGame.inventory, WebShopGame.click):
+    utils = pytest.importorskip(
+        "transformers.utils", reason="transformers (extra [trl]) is not installed"
+    )
+    for tool in (
+        TextGame.step,
+        TextCraftGame.get,
+        TextCraftGame.craft,
+        TextCraftGame.inventory,
+        WebShopGame.click,
+    ):
         schema = utils.get_json_schema(tool)["function"]
         names = set(inspect.signature(tool).parameters) - {"self"}
         assert set(schema["parameters"]["properties"]) == names
         assert all(of["description"] for of in schema["parameters"]["properties"].values())
     assert (
-        utils.get_json_schema(TextCraftGame.get)["function"]["parameters"]["properties"]["amount"]["type"] == "integer"
+        utils.get_json_schema(TextCraftGame.get)["function"]["parameters"]["properties"]["amount"][
+            "type"
+        ]
+        == "integer"
     )
 
 
@@ -179,11 +215,15 @@ def test_dataset__is_the_split_and_resets_a_game():
     pytest.importorskip("datasets", reason="datasets (extra [trl]) is not installed")
     rows = dataset("TextCraft-v0", "dev", seeds=[3, 5])
     tasks = [task.id for task in textcraft_gym.tasks("TextCraft-v0", "dev")]
-    assert [(row["task"], row["seed"]) for row in rows] == [(task, seed) for task in tasks for seed in (3, 5)]
+    assert [(row["task"], row["seed"]) for row in rows] == [
+        (task, seed) for task in tasks for seed in (3, 5)
+    ]
     assert rows[0]["prompt"] == [{"role": "user", "content": PROMPT}]
     assert set(rows["environment"]) == {"TextCraft-v0"}
     env = gym.make("TextCraft-v0")
-    assert game("TextCraft-v0")().reset(**rows[1]) == env.reset(seed=5, options={"task": tasks[0]})[0]
+    assert (
+        game("TextCraft-v0")().reset(**rows[1]) == env.reset(seed=5, options={"task": tasks[0]})[0]
+    )
     assert len(dataset("ALFWorld-v0", "train", limit=3, prompt="Play.\n\n")) == 3
 
 
@@ -218,18 +258,32 @@ def test_trainer__plays_worlds_with_the_calls_of_a_model(tmp_path: Path):
         network,
         args=config,
         reward_funcs=lambda completions, **_: [float(at % 2) for at in range(len(completions))],
-        train_dataset=concatenate_datasets([dataset(ids[0], "dev", limit=2), dataset(ids[1], "train", limit=2)]),
+        train_dataset=concatenate_datasets(
+            [dataset(ids[0], "dev", limit=2), dataset(ids[1], "train", limit=2)]
+        ),
         processing_class=tokenizer,
         environment_factory={env_id: game(env_id) for env_id in ids},
     )
-    trainer._generate_single_turn = lambda prompts, *_, **__: ([list(scripted) for _ in prompts], None)
+    trainer._generate_single_turn = lambda prompts, *_, **__: (
+        [list(scripted) for _ in prompts],
+        None,
+    )
     trainer.train()
     logged = [log for log in trainer.state.log_history if "tools/call_frequency" in log]
-    assert [(log["tools/call_frequency"], log["tools/failure_frequency"]) for log in logged] == [(3, 0)] * 2
+    assert [(log["tools/call_frequency"], log["tools/failure_frequency"]) for log in logged] == [
+        (3, 0)
+    ] * 2
     assert [log["rewards/TextGame/mean"] for log in logged] == [0, 0]
-    assert any((old != new).any() for old, new in zip(before, trainer.model.parameters(), strict=True))
-    observed = {made._episode.observation for pool in trainer._environment_pool.values() for made in pool}
-    assert observed >= {"Inventory: You are not carrying anything.", "You are not carrying anything."}
+    assert any(
+        (old != new).any() for old, new in zip(before, trainer.model.parameters(), strict=True)
+    )
+    observed = {
+        made._episode.observation for pool in trainer._environment_pool.values() for made in pool
+    }
+    assert observed >= {
+        "Inventory: You are not carrying anything.",
+        "You are not carrying anything.",
+    }
 
 
 def test_page__its_code_does_as_it_says(capsys: pytest.CaptureFixture[str]):

@@ -99,7 +99,9 @@ def test_taskset__has_the_tasks_and_the_first_observations_of_the_environment(en
     env = gym.make(env_id, **split)
     tasks = list(environment(env=env_id, seeds=2, **split).taskset.take(6))
     assert len({task.key for task in tasks}) == 6
-    assert [task.data.info["task"] for task in tasks[::2]] == [task.id for task in env.get_wrapper_attr("tasks")[:3]]
+    assert [task.data.info["task"] for task in tasks[::2]] == [
+        task.id for task in env.get_wrapper_attr("tasks")[:3]
+    ]
     for task in tasks:
         info = task.data.info
         assert task.data.prompt == env.reset(seed=info["seed"], options={"task": info["task"]})[0]
@@ -109,12 +111,16 @@ def test_taskset__has_the_tasks_and_the_first_observations_of_the_environment(en
 def test_plan__wins_and_nonsense_does_not():
     plan = plan_of("TextCraft-v0", BEEHIVE)
     env = environment(split="test")
-    (won,) = played(env, lambda messages: f"I go on.\nAction: {plan[turns(messages)]}", f"{BEEHIVE}#0")
+    (won,) = played(
+        env, lambda messages: f"I go on.\nAction: {plan[turns(messages)]}", f"{BEEHIVE}#0"
+    )
     assert won.ok, won.errors
     (trace,) = won.traces
     assert (trace.reward, trace.info["won"]) == (1.0, True)
     assert trace.metrics == {"won": 1.0, "steps": float(len(plan)), "invalid": 0.0}
-    (lost,) = played(environment(split="test", max_steps=3), lambda messages: "dance", f"{BEEHIVE}#0")
+    (lost,) = played(
+        environment(split="test", max_steps=3), lambda messages: "dance", f"{BEEHIVE}#0"
+    )
     (trace,) = lost.traces
     assert (trace.reward, trace.info["won"]) == (0.0, False)
     assert trace.metrics == {"won": 0.0, "steps": 3.0, "invalid": 3.0}
@@ -135,7 +141,9 @@ def test_dialogue__is_that_of_the_environment():
 
 def test_episodes__at_once_do_not_mix():
     env = environment(split="test", seeds=2)
-    plans = {task.data.prompt: plan_of("TextCraft-v0", *numbered(task)) for task in env.taskset.take(20)}
+    plans = {
+        task.data.prompt: plan_of("TextCraft-v0", *numbered(task)) for task in env.taskset.take(20)
+    }
 
     def reply(messages: list[dict[str, Any]]) -> str:
         plan = plans.get(messages[1]["content"])
@@ -170,10 +178,15 @@ def test_page__has_a_config_that_verifiers_takes():
     config = EvalConfig.model_validate(tomllib.loads(block))
     env = vf.load_environment(config.env)
     assert next(iter(env.taskset)).key.startswith("ALFWorld-v0/")
-    assert (config.env.player.max_output_tokens, config.env.player.runtime.type) == (20000, "subprocess")
+    assert (config.env.player.max_output_tokens, config.env.player.runtime.type) == (
+        20000,
+        "subprocess",
+    )
     assert {harness.id for harness in config.env.agent_harnesses().values()} == {TASKSET}
     (command,) = re.findall(r"^vf-eval (textcraft.*)$", page, re.MULTILINE)
-    assert {"--no-push", "--client.base-url", "--env.taskset.split", TASKSET} <= set(command.split())
+    assert {"--no-push", "--client.base-url", "--env.taskset.split", TASKSET} <= set(
+        command.split()
+    )
 
 
 def test_command_line__writes_the_reward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -183,7 +196,16 @@ def test_command_line__writes_the_reward(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     with served(lambda messages: plan[turns(messages)]) as url:
         options = ["--env.taskset.split", "test", "--model", "replay", "--client.base-url", url]
-        options += ["--client.api-key-var", "NO_KEY", "-n", "1", "--no-push", "--no-rich", "--output-dir", "runs"]
+        options += [
+            "--client.api-key-var",
+            "NO_KEY",
+            "-n",
+            "1",
+            "--no-push",
+            "--no-rich",
+            "--output-dir",
+            "runs",
+        ]
         monkeypatch.setattr("sys.argv", ["vf-eval", TASKSET, *options])
         main()
     (file,) = (tmp_path / "runs").rglob("traces.jsonl")

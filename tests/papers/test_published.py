@@ -28,7 +28,8 @@ NUMBER = re.compile(r"\*\*(?:Tables? )?(\d+[ab]?)(?:-\d+)?\*\*")
 """The number of a table there, the first of several."""
 
 needs_tables = pytest.mark.skipif(
-    not READ.exists(), reason="the tables as read from the papers are not here; published.txt holds the cells"
+    not READ.exists(),
+    reason="the tables as read from the papers are not here; published.txt holds the cells",
 )
 
 
@@ -47,7 +48,10 @@ def written() -> dict[tuple[str, str], Cells]:
 
 def test_published__is_written_twice_and_is_the_same():
     published = {
-        (name, row.key): row.published for name, table in TABLES.items() for row in table.rows if row.published
+        (name, row.key): row.published
+        for name, table in TABLES.items()
+        for row in table.rows
+        if row.published
     }
     assert published == written()
 
@@ -55,7 +59,9 @@ def test_published__is_written_twice_and_is_the_same():
 def test_published__has_every_cell_of_three_papers():
     counts = dict.fromkeys(PAPERS, 0)
     for name, table in TABLES.items():
-        counts[name.partition("/")[0]] += sum(cell is not None for row in table.rows for cell in row.published)
+        counts[name.partition("/")[0]] += sum(
+            cell is not None for row in table.rows for cell in row.published
+        )
     assert counts == {"adapt": 111, "deps": 637, "autoplan": 67}
 
 
@@ -63,11 +69,17 @@ def test_table_21__has_the_means_of_groups_of_table_2():
     """Of DEPS to a rounding; of others to a slip of the paper's, and theirs of MT4 are of another number of tasks."""
     for index, row in enumerate(DEPS["table2"].rows):
         for column, cell in zip(DEPS["table2"].columns[:8], row.published, strict=False):
-            of_tasks = [of.published[index] for of in DEPS["table21"].rows if of.label.startswith(f"{column.heading},")]
+            of_tasks = [
+                of.published[index]
+                for of in DEPS["table21"].rows
+                if of.label.startswith(f"{column.heading},")
+            ]
             known = [of_task.value for of_task in of_tasks if of_task]
             if len(known) == len(of_tasks) and (row.key == "deps" or column.heading != "MT4"):
                 assert cell is not None
-                assert fmean(known) == pytest.approx(cell.value, abs=0.035 if row.key == "deps" else 0.35)
+                assert fmean(known) == pytest.approx(
+                    cell.value, abs=0.035 if row.key == "deps" else 0.35
+                )
 
 
 # The numbers, against the tables as they were read.
@@ -98,7 +110,9 @@ def paragraphs() -> Mapping[str, str]:
 def grid(name: str) -> list[list[str]]:
     """The rows of a table with bars, headings first, without the first cell of each."""
     lines = [line for line in paragraphs()[name].splitlines() if line.startswith("|")]
-    headings, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")][1:] for line in lines)
+    headings, _, *rows = (
+        [cell.strip() for cell in line.strip("|").split("|")][1:] for line in lines
+    )
     return [headings, *rows]
 
 
@@ -154,7 +168,10 @@ def test_published__is_what_was_read_from_a_table(name: str):
 @needs_tables
 def test_published__by_depth_is_what_was_read():
     table = TABLES["adapt/table3"]
-    react, adapt = (dict(zip((c.heading for c in table.columns), numbers(row), strict=True)) for row in table.rows)
+    react, adapt = (
+        dict(zip((c.heading for c in table.columns), numbers(row), strict=True))
+        for row in table.rows
+    )
     found = [
         [agent[f"{measure}, depth {depth}"] for measure in ("k_max", "success")]
         for depth in (2, 3)
@@ -201,7 +218,9 @@ IN_A_LINE: Mapping[str, Callable[[Table], Iterator[Number | None]]] = {
 @needs_tables
 @named(IN_A_LINE)
 def test_published__is_what_was_read_from_a_sentence(name: str):
-    read = NUMBER.sub("", paragraphs()[name.rstrip("ab") if name.rstrip("ab") in paragraphs() else name])
+    read = NUMBER.sub(
+        "", paragraphs()[name.rstrip("ab") if name.rstrip("ab") in paragraphs() else name]
+    )
     following = iter([float(text) for text in re.findall(r"(?<![\w.-])\d+(?:\.\d+)?(?!\w)", read)])
     for published in filter(None, IN_A_LINE[name](TABLES[name])):
         assert published.value in following, f"{published.value} does not follow in {read}"
@@ -213,16 +232,25 @@ def test_table_21__is_what_was_read():
     block, _, rest = read.split("```")[1].partition("CaP/DEP readable:")
     table = DEPS["table21"]
     expected = [float(text) for text in re.findall(r"\d[\d.]*", block)]
-    columns = [cell for row in table.rows for index, cell in enumerate(row.published) if index not in (4, 5)]
+    columns = [
+        cell
+        for row in table.rows
+        for index, cell in enumerate(row.published)
+        if index not in (4, 5)
+    ]
     assert [cell and cell.value for cell in columns] == expected
 
     pairs = {}
     for names, first, second in re.findall(r"([a-z_, ]+) ([\d.]+)/([\d.]+)", rest):
         for name in names.split(","):
-            task = next(row.key for row in table.rows if row.key in (name.strip(), f"oak_{name.strip()}"))
+            task = next(
+                row.key for row in table.rows if row.key in (name.strip(), f"oak_{name.strip()}")
+            )
             pairs[task] = (float(first), float(second.rstrip(".")))
     read_pairs = {row.key: row.published[4:6] for row in table.rows if any(row.published[4:6])}
-    assert {task: tuple(cell and cell.value for cell in pair) for task, pair in read_pairs.items()} == pairs
+    assert {
+        task: tuple(cell and cell.value for cell in pair) for task, pair in read_pairs.items()
+    } == pairs
 
 
 @needs_tables
@@ -256,7 +284,9 @@ def test_every_table__that_was_read_is_here_or_says_why_not():
         text = next(section for section in sections if section.lower().startswith(paper.key))
         for number in NUMBER.findall(text):
             key = f"table{number}"
-            assert any(table.key.startswith(key) for table in paper.tables) or key in paper.missing, key
+            assert (
+                any(table.key.startswith(key) for table in paper.tables) or key in paper.missing
+            ), key
 
 
 def test_left_out__is_in_no_table():
@@ -292,7 +322,11 @@ def test_table__has_a_cell_for_each_column_and_a_reason_for_each_row_without_a_s
         assert len(row.published) in (0, len(table.columns)), row.key
         played = [row.setting(index) for index in range(len(table.columns))]
         assert any(played) != bool(row.missing), row.key
-        assert row.played is None or isinstance(row.played, Setting) or len(row.played) == len(table.columns), row.key
+        assert (
+            row.played is None
+            or isinstance(row.played, Setting)
+            or len(row.played) == len(table.columns)
+        ), row.key
         compared = [column.measure == "p_value" for column in table.columns]
         assert len(row.against) == len(compared) * any(compared), row.key
 
@@ -333,7 +367,9 @@ def groups_and_tasks(world: Setting) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def world(setting: Setting) -> Setting:
-    return Setting(setting.env, setting.split, "", env_args=setting.env_args, wrappers=setting.wrappers)
+    return Setting(
+        setting.env, setting.split, "", env_args=setting.env_args, wrappers=setting.wrappers
+    )
 
 
 @named(TABLES)

@@ -19,19 +19,30 @@ REACT = Setting("TextCraft-v0", "dev", "react")
 SCRIPTED = Setting("TextCraft-v0", "dev", "expert", asks=False)
 PAIR = Setting("TextCraft-v0", "dev", "adapt", roles=(1, 0))
 PLANNED = Setting(
-    "HotpotQA-v0", "dev", "autoplan", max_calls=40, training=Training(2, batch=1, iterations=1, reflect="summary")
+    "HotpotQA-v0",
+    "dev",
+    "autoplan",
+    max_calls=40,
+    training=Training(2, batch=1, iterations=1, reflect="summary"),
 )
 TABLE = Table(
     "t",
     "T",
     "",
     (Column("All"),),
-    (Row("react", "R", REACT), Row("expert", "E", SCRIPTED), Row("pair", "P", PAIR), Row("plan", "A", PLANNED)),
+    (
+        Row("react", "R", REACT),
+        Row("expert", "E", SCRIPTED),
+        Row("pair", "P", PAIR),
+        Row("plan", "A", PLANNED),
+    ),
 )
 MODEL = "tests.papers.models:Inventory"
 
 
-def reproduction(*models: str, rows: tuple[str, ...] = ("react", "expert"), seeds: int = 1, **options) -> Reproduction:
+def reproduction(
+    *models: str, rows: tuple[str, ...] = ("react", "expert"), seeds: int = 1, **options
+) -> Reproduction:
     return Reproduction({TABLE: rows}, models, seeds, {}, RunSpec("", limit=2, **options))
 
 
@@ -55,7 +66,13 @@ def test_spec__has_the_models_of_its_roles():
 
 def test_folder__is_of_one_run(tmp_path: Path):
     found = reproduction("openai:m,base_url=http://u:secret@h/v1", "b")
-    jobs = [Job(REACT, 0, 0), Job(REACT, 0, 1), Job(REACT, 1, 0), Job(SCRIPTED, 0, 0), Job(PAIR, 0, 0)]
+    jobs = [
+        Job(REACT, 0, 0),
+        Job(REACT, 0, 1),
+        Job(REACT, 1, 0),
+        Job(SCRIPTED, 0, 0),
+        Job(PAIR, 0, 0),
+    ]
     folders = [str(found.folder(job, tmp_path)) for job in jobs]
     assert len(set(folders)) == len(jobs)
     assert not any("secret" in folder for folder in folders)
@@ -70,7 +87,9 @@ def test_play__goes_on_where_it_stopped(tmp_path: Path):
     assert set(played) == {REACT, SCRIPTED}
     assert [len(records) for records in played[REACT].records] == [2]
     (again,) = played_by(reproduction(MODEL), tmp_path, run=_nothing_new)
-    assert [list(of_run) for of_run in again[REACT].records] == [list(of_run) for of_run in played[REACT].records]
+    assert [list(of_run) for of_run in again[REACT].records] == [
+        list(of_run) for of_run in played[REACT].records
+    ]
 
 
 def _nothing_new(spec: RunSpec, out: Path):
@@ -105,7 +124,10 @@ def test_play__trains_once_for_each_number_of_updates(tmp_path: Path):
     played = dict(play(found, tmp_path))
     assert [len(records) for records in played.values()] == [2, 2]
     assert len(list(tmp_path.rglob("batch-1"))) == len(list(tmp_path.rglob("batch-2"))) == 1
-    plans = [json.loads(file.read_text())["agent_args"] for file in sorted(tmp_path.rglob("seed0/config.json"))]
+    plans = [
+        json.loads(file.read_text())["agent_args"]
+        for file in sorted(tmp_path.rglob("seed0/config.json"))
+    ]
     assert {Path(arguments["plan"]).name for arguments in plans} == {"plan-1.txt", "plan-2.txt"}
 
 
@@ -117,7 +139,9 @@ def test_play__has_one_limit_for_all_runs(tmp_path: Path):
     assert 0 < len(played) < 3
 
 
-def test_installed_data__is_where_its_own_program_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_installed_data__is_where_its_own_program_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))
     assert installed_data() == {}
     (tmp_path / "json_2.1.1" / "valid_unseen").mkdir(parents=True)
@@ -128,8 +152,14 @@ def test_papers__lists_each_table():
     listed = {row["name"]: row for row in json.loads(run("papers", "--json"))}
     assert listed.keys() >= {f"adapt/{table.key}" for table in ADAPT.tables}
     table = listed["adapt/table7"]
-    assert (table["episodes"], table["worlds"], table["made data"]) == (700, ["WebShopLite-v0"], ["WebShopLite-v0"])
-    assert table["tokens"] > table["calls"] > table["episodes"] - 100  # the naive buyer asks nothing
+    assert (table["episodes"], table["worlds"], table["made data"]) == (
+        700,
+        ["WebShopLite-v0"],
+        ["WebShopLite-v0"],
+    )
+    assert (
+        table["tokens"] > table["calls"] > table["episodes"] - 100
+    )  # the naive buyer asks nothing
     assert table["without figures"] == 0
     printed = run("papers").replace("\n", " ")
     assert "adapt: table5 is not here: it lists the single skills" in printed
@@ -149,9 +179,14 @@ def test_reproduce__writes_pages_and_runs(tmp_path: Path):
     assert {file.suffix for file in tmp_path.glob("adapt-table7.*")} == {".md", ".html", ".csv"}
     assert len(list(tmp_path.rglob("config.json"))) == 2
     assert re.search(
-        rf"^- `{re.escape(MODEL)}`, prompts standard, textcraft_gym \S+, 20\d\d-\d\d-\d\d$", page, re.MULTILINE
+        rf"^- `{re.escape(MODEL)}`, prompts standard, textcraft_gym \S+, 20\d\d-\d\d-\d\d$",
+        page,
+        re.MULTILINE,
     )
-    assert f"<li><code>{MODEL}</code>, prompts standard" in (tmp_path / "adapt-table7.html").read_text()
+    assert (
+        f"<li><code>{MODEL}</code>, prompts standard"
+        in (tmp_path / "adapt-table7.html").read_text()
+    )
 
 
 def test_reproduce__writes_the_page_of_what_was_played_before_a_limit(tmp_path: Path):
@@ -167,17 +202,28 @@ def test_reproduce__writes_the_page_of_what_was_played_before_a_limit(tmp_path: 
 
 def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):
     shown = run(
-        "reproduce", "adapt/table3", "--model", "openai:m,price=1/2", "--dry-run", "--out", str(tmp_path / "out")
+        "reproduce",
+        "adapt/table3",
+        "--model",
+        "openai:m,price=1/2",
+        "--dry-run",
+        "--out",
+        str(tmp_path / "out"),
     )
     assert "table3adapt:TextCraft-v0testadapt,openai:m,price=1/2,seed0" in "".join(shown.split())
     assert not (tmp_path / "out").exists()
 
 
 def test_reproduce__says_once_what_tables_share_and_which_rows_need_a_second_model(tmp_path: Path):
-    shown = run("reproduce", "adapt", "--model", "openai:m", "--dry-run", "--out", str(tmp_path / "out"))
+    shown = run(
+        "reproduce", "adapt", "--model", "openai:m", "--dry-run", "--out", str(tmp_path / "out")
+    )
     lines = "".join(shown.split())
     assert lines.count("TextCraft-v0testadapt,openai:m,seed0") == 1
-    assert "table4: Rows of two models were not played: they take a second --model." in shown.replace("\n", " ")
+    assert (
+        "table4: Rows of two models were not played: they take a second --model."
+        in shown.replace("\n", " ")
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,6 +238,8 @@ def test_reproduce__says_once_what_tables_share_and_which_rows_need_a_second_mod
         (["adapt/table7", "--data", "ALFWorld-v0"], ValueError, "expected ENV=PATH"),
     ],
 )
-def test_reproduce__names_a_mistake(arguments: list[str], error: type[Exception], message: str, tmp_path: Path):
+def test_reproduce__names_a_mistake(
+    arguments: list[str], error: type[Exception], message: str, tmp_path: Path
+):
     with pytest.raises(error, match=message):
         run("reproduce", *arguments, "--out", str(tmp_path))

@@ -16,7 +16,12 @@ TABLE = Table(
     "table1",
     "Table 1: a test",
     "About it.",
-    (Column("All"), Column("deep", "depth 3"), Column("score", measure="score"), Column("calls", measure="calls")),
+    (
+        Column("All"),
+        Column("deep", "depth 3"),
+        Column("score", measure="score"),
+        Column("calls", measure="calls"),
+    ),
     (
         Row("react", "ReAct", LOW, cells("20.0 1.8 25.0 ?")),
         Row("adapt", "ADaPT", HIGH, cells("50.0* 38.7 60.0 ?")),
@@ -77,7 +82,12 @@ def test_published_orders__are_of_numbers_that_differ_and_that_tasks_have():
 
 @pytest.mark.parametrize(
     ("low", "high", "judgement"),
-    [(6, 40, "as published"), (40, 6, "the other way"), (20, 22, "too close to tell"), (20, 20, "too close to tell")],
+    [
+        (6, 40, "as published"),
+        (40, 6, "the other way"),
+        (20, 22, "too close to tell"),
+        (20, 20, "too close to tell"),
+    ],
 )
 def test_verdict__is_by_the_tasks_that_both_rows_have(low: int, high: int, judgement: str):
     found = {verdict.order: verdict for verdict in verdicts(TABLE, played([run(low)], [run(high)]))}
@@ -91,7 +101,11 @@ def test_verdict__of_one_run_is_not_surer_than_its_tasks():
     """A greedy run that is played again is the same; that shows nothing of other tasks."""
     once = verdicts(TABLE, played([run(20)], [run(26)]))
     thrice = verdicts(TABLE, played([run(20)] * 3, [run(26)] * 3))
-    assert [one.judgement for one in once] == [one.judgement for one in thrice] == ["too close to tell"] * 3
+    assert (
+        [one.judgement for one in once]
+        == [one.judgement for one in thrice]
+        == ["too close to tell"] * 3
+    )
 
 
 def test_verdicts__are_adjusted_for_all_pairs():
@@ -110,7 +124,12 @@ def test_verdict__leaves_out_what_broke():
 
 def page(**changes: Any) -> Page:
     found = played([run(6)], [run(40)])
-    arguments = {"rows": ["react", "adapt", "other"], "models": ("a|b",), "played": [found], "notes": ("Made data.",)}
+    arguments = {
+        "rows": ["react", "adapt", "other"],
+        "models": ("a|b",),
+        "played": [found],
+        "notes": ("Made data.",),
+    }
     return Page(PAPER, TABLE, **{**arguments, **changes})
 
 
@@ -123,7 +142,10 @@ def test_page__has_published_numbers_beside_those_of_models():
     assert "†" not in text
     assert "Other: not played; it is elsewhere." in text
     assert "- a|b: 3 of 3 pairs of rows are as published." in text
-    assert "the paper says in section 5.2 that ADaPT is first. 1 of 1 pairs of rows are as published." in text
+    assert (
+        "the paper says in section 5.2 that ADaPT is first. 1 of 1 pairs of rows are as published."
+        in text
+    )
     assert "- The paper contradicts itself.\n" in text
 
 

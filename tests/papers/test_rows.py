@@ -20,7 +20,12 @@ COLUMN = Column("All")
 
 
 def test_row_of_a_task__counts_its_episodes_alone():
-    runs = Runs(tuple([record("stick", won=won), record("chest", won=not won)] for won in (True, True, False, False)))
+    runs = Runs(
+        tuple(
+            [record("stick", won=won), record("chest", won=not won)]
+            for won in (True, True, False, False)
+        )
+    )
     found = cell(Row("stick", "stick", PLAYED, task="stick"), 0, COLUMN, {PLAYED: runs})
     assert found is not None
     assert (found.value, found.runs, found.tasks) == (50, 4, 1)
@@ -43,7 +48,9 @@ def test_rows_that_are_played_alike__are_compared_once():
         Row("second", "Second", OTHER, cells("5")),
         Row("second_deps", "Second with DEPS", PLAYED, cells("30")),
     )
-    assert published_orders(Table("table9", "", "", (COLUMN,), rows)) == [Order("first_deps", "first", "All")]
+    assert published_orders(Table("table9", "", "", (COLUMN,), rows)) == [
+        Order("first_deps", "first", "All")
+    ]
     table = DEPS["table19"]
     assert len(published_orders(table)) == len(table.columns)
     low, high = table.row("codex_baseline").setting(0), table.row("codex_deps").setting(0)
@@ -74,13 +81,20 @@ def test_p_value__is_of_the_difference_between_runs():
         runs = [
             Runs(
                 tuple(
-                    [record(f"task {task}", group=column.group, won=task < of_run) for task in range(20)]
+                    [
+                        record(f"task {task}", group=column.group, won=task < of_run)
+                        for task in range(20)
+                    ]
                     for of_run in many
                 )
             )
             for many in won
         ]
-        return {setting: of_setting for setting, of_setting in zip(settings, runs, strict=True) if setting}
+        return {
+            setting: of_setting
+            for setting, of_setting in zip(settings, runs, strict=True)
+            if setting
+        }
 
     found = cell(row, 0, column, played((4, 6, 5), (9, 12, 10)))
     expected = ttest_ind([0.2, 0.3, 0.25], [0.45, 0.6, 0.5]).pvalue
@@ -91,11 +105,17 @@ def test_p_value__is_of_the_difference_between_runs():
     assert published_orders(table) == []
 
 
-@pytest.mark.parametrize(("of_all", "expected"), [(None, (50, None)), (10, (10, 10)), (90, (50, 90))])
-def test_max_steps__are_the_fewer_of_the_setting_and_the_run(of_all: int | None, expected: tuple[int, int | None]):
+@pytest.mark.parametrize(
+    ("of_all", "expected"), [(None, (50, None)), (10, (10, 10)), (90, (50, 90))]
+)
+def test_max_steps__are_the_fewer_of_the_setting_and_the_run(
+    of_all: int | None, expected: tuple[int, int | None]
+):
     played = [DEPS[table].row("dep").setting(0) for table in ("table6", "table2")]
     found = Reproduction({}, ("m",), 1, {}, RunSpec("", max_steps=of_all))
-    assert tuple(found.spec(Job(setting, 0, 0)).max_steps for setting in played if setting) == expected
+    assert (
+        tuple(found.spec(Job(setting, 0, 0)).max_steps for setting in played if setting) == expected
+    )
 
 
 def test_reproduce__of_rows_that_cannot_be_played_has_the_reasons(tmp_path: Path):

@@ -32,7 +32,12 @@ def test_settings__are_played_once_and_in_the_order_of_the_rows():
         "T",
         "",
         (Column("a"), Column("b", "depth 2")),
-        (Row("x", "X", (other, None)), Row("y", "Y", GAME), Row("z", "Z", None, missing="lost"), Row("w", "W", GAME)),
+        (
+            Row("x", "X", (other, None)),
+            Row("y", "Y", GAME),
+            Row("z", "Z", None, missing="lost"),
+            Row("w", "W", GAME),
+        ),
     )
     assert table.settings == (other, GAME)
     assert table.settings_of(["y"]) == (GAME,)
@@ -50,7 +55,9 @@ def test_setting__is_told_apart_by_all_that_it_is():
         Setting("TextCraft-v0", "dev", "autoplan", training=Training(24)),
         Setting("TextCraft-v0", "dev", "autoplan", training=Training(24, batch=2)),
     ]
-    assert len({setting.name for setting in settings}) == len(dict.fromkeys(settings)) == len(settings)
+    assert (
+        len({setting.name for setting in settings}) == len(dict.fromkeys(settings)) == len(settings)
+    )
 
 
 def test_paper__has_its_tables_by_name():

@@ -33,9 +33,12 @@ def minimum_actions(book: RecipeBook, goal: str, held: Mapping[str, int]) -> int
             for ingredient, count in recipe.slots:
                 members = book.members[ingredient]
                 closure += [member for member in members if member not in closure]
-                # How many units (where a slot takes a mix) or whole slots (where it does not) each member fills.
+                # How many units (where a slot takes a mix) or whole slots (where it does not) each
+                # member fills.
                 fills = {variable(0): member for member in members}
-                equal.append({**dict.fromkeys(fills, 1.0), crafts: -float(count if book.mixes else 1)})
+                equal.append(
+                    {**dict.fromkeys(fills, 1.0), crafts: -float(count if book.mixes else 1)}
+                )
                 for fill, member in fills.items():
                     balance[member][fill] -= 1 if book.mixes else count
         if item not in book.recipes:
@@ -58,7 +61,10 @@ def minimum_actions(book: RecipeBook, goal: str, held: Mapping[str, int]) -> int
         constrain({amount: 1, action: -MANY}, -np.inf, 0)
     bounds = [1 if cost and index in got.values() else MANY for index, cost in enumerate(costs)]
     result = milp(
-        costs, integrality=np.ones(len(costs)), bounds=Bounds(0, bounds), constraints=LinearConstraint(rows, low, high)
+        costs,
+        integrality=np.ones(len(costs)),
+        bounds=Bounds(0, bounds),
+        constraints=LinearConstraint(rows, low, high),
     )
     assert result.success, result.message
     return round(result.fun)

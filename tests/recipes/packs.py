@@ -11,7 +11,9 @@ from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.book import Tags
 
 
-def shapeless(output: str, *ingredients: str | Sequence[str], makes: int = 1, group: str = "") -> dict[str, Any]:
+def shapeless(
+    output: str, *ingredients: str | Sequence[str], makes: int = 1, group: str = ""
+) -> dict[str, Any]:
     """Return a recipe; an ingredient is an item, ``#tag``, or a list of alternatives."""
     return {
         "type": "minecraft:crafting_shapeless",
@@ -21,7 +23,9 @@ def shapeless(output: str, *ingredients: str | Sequence[str], makes: int = 1, gr
     }
 
 
-def write_pack(folder: Path, recipes: Mapping[str, object], tags: Mapping[str, Sequence[object]] | None = None) -> Path:
+def write_pack(
+    folder: Path, recipes: Mapping[str, object], tags: Mapping[str, Sequence[object]] | None = None
+) -> Path:
     """Write recipes (the JSON of each, by name) and tags (the values of each, by name) as a data-pack folder."""
     space = folder / "data" / "minecraft"
     for name, data in recipes.items():
@@ -43,5 +47,8 @@ def load(
     reading: Tags = "item",
 ) -> RecipeBook:
     """Write a pack and load it; the recipes are named after their output and their place in the list."""
-    named = {f"{data['result']['item']}_{place}".replace(":", "_"): data for place, data in enumerate(recipes)}
+    named = {
+        f"{data['result']['item']}_{place}".replace(":", "_"): data
+        for place, data in enumerate(recipes)
+    }
     return RecipeBook.load(write_pack(folder, named, tags), tags=reading)

@@ -32,15 +32,28 @@ def play(book: RecipeBook, plan: Plan, goal: str, held: Mapping[str, int]) -> in
     return len(plan.gets) + len(plan.crafts)
 
 
-def fewest_actions(book: RecipeBook, goal: str, held: Mapping[str, int], limit: int = 12) -> int | None:
+def fewest_actions(
+    book: RecipeBook, goal: str, held: Mapping[str, int], limit: int = 12
+) -> int | None:
     """Return the fewest actions that craft ``goal``, found by trying everything; None if ``limit`` is not enough.
 
     A base item is got in plenty, which is one action however many are needed.
     """
     recipes = [recipe for item in book.tree(goal) for recipe in book.recipes[item]]
-    parts = {item for recipe in recipes for slot in recipe.slots for item in book.members[slot.ingredient]}
+    parts = {
+        item
+        for recipe in recipes
+        for slot in recipe.slots
+        for item in book.members[slot.ingredient]
+    }
     base_items = [item for item in book.base_items if item in parts]
-    frontier = {frozenset((item, count) for item, count in held.items() if item in parts and item != goal and count)}
+    frontier = {
+        frozenset(
+            (item, count)
+            for item, count in held.items()
+            if item in parts and item != goal and count
+        )
+    }
     seen = set(frontier)
     for actions in range(1, limit + 1):
         reached: set[Inventory] = set()
@@ -59,7 +72,9 @@ def fewest_actions(book: RecipeBook, goal: str, held: Mapping[str, int], limit: 
     return None
 
 
-def _crafts(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def _crafts(
+    book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
     """Yield what is left of the inventory after one craft, for each way to fill the slots."""
     ways = []
     for ingredient, amount in recipe.slots:

@@ -48,7 +48,11 @@ def kept_ids(book: RecipeBook) -> set[str]:
 
 def test_pack__has_the_two_shapes_in_the_published_numbers(written: dict[str, Recipe]) -> None:
     kinds = Counter(data["type"] for _, data in read_pack().recipes.values())
-    assert (kinds["minecraft:crafting_shaped"], kinds["minecraft:crafting_shapeless"], kinds.total()) == (491, 143, 859)
+    assert (
+        kinds["minecraft:crafting_shaped"],
+        kinds["minecraft:crafting_shapeless"],
+        kinds.total(),
+    ) == (491, 143, 859)
     assert len(written) == 491 + 143
 
 
@@ -76,7 +80,10 @@ def test_book__never_changes(tags: Tags, fingerprint: str) -> None:
 
 @pytest.mark.parametrize(
     ("tags", "histogram"),
-    [("group", [(1, 147), (2, 274), (3, 112), (4, 11)]), ("item", [(1, 144), (2, 280), (3, 115), (4, 11)])],
+    [
+        ("group", [(1, 147), (2, 274), (3, 112), (4, 11)]),
+        ("item", [(1, 144), (2, 280), (3, 115), (4, 11)]),
+    ],
 )
 def test_book__has_the_published_depths(tags: Tags, histogram: list[tuple[int, int]]) -> None:
     assert sorted(Counter(RecipeBook.load(tags=tags).depths.values()).items()) == histogram
@@ -94,30 +101,47 @@ def test_group_book__drops_what_takes_a_block_apart_and_three_cycles(
     assert written.keys() - kept_ids(group_book) == from_a_block | CYCLE_DROPS
 
 
-def test_group_book__knows_the_outputs_of_dropped_recipes(group_book: RecipeBook, written: dict[str, Recipe]) -> None:
+def test_group_book__knows_the_outputs_of_dropped_recipes(
+    group_book: RecipeBook, written: dict[str, Recipe]
+) -> None:
     for id in written.keys() - kept_ids(group_book):
         assert written[id].output in group_book.names
-    assert {"minecraft:iron_ingot", "minecraft:honey_block", "minecraft:wheat"} <= set(group_book.base_items)
+    assert {"minecraft:iron_ingot", "minecraft:honey_block", "minecraft:wheat"} <= set(
+        group_book.base_items
+    )
 
 
 def test_item_book__drops_only_true_inverses_and_three_cycles(
     item_book: RecipeBook, written: dict[str, Recipe]
 ) -> None:
-    takes = {(recipe.output, slot.ingredient) for recipe in written.values() for slot in recipe.slots}
+    takes = {
+        (recipe.output, slot.ingredient) for recipe in written.values() for slot in recipe.slots
+    }
     inverses = {
         id
         for id, recipe in written.items()
         if len(recipe.slots) == 1
-        and any(part.endswith("_block") and (part, (recipe.output,)) in takes for part in recipe.slots[0].ingredient)
+        and any(
+            part.endswith("_block") and (part, (recipe.output,)) in takes
+            for part in recipe.slots[0].ingredient
+        )
     }
     assert "minecraft:iron_ingot_from_iron_block" in inverses
     assert written.keys() - kept_ids(item_book) == inverses | CYCLE_DROPS
 
 
-def test_group_book__takes_the_first_alternative(group_book: RecipeBook, item_book: RecipeBook) -> None:
-    (torch,), (either,) = group_book.recipes["minecraft:torch"], item_book.recipes["minecraft:torch"]
+def test_group_book__takes_the_first_alternative(
+    group_book: RecipeBook, item_book: RecipeBook
+) -> None:
+    (torch,), (either,) = (
+        group_book.recipes["minecraft:torch"],
+        item_book.recipes["minecraft:torch"],
+    )
     assert set(torch.slots) == {Slot(("minecraft:coal",), 1), Slot(("minecraft:stick",), 1)}
-    assert set(either.slots) == {Slot(("minecraft:coal", "minecraft:charcoal"), 1), Slot(("minecraft:stick",), 1)}
+    assert set(either.slots) == {
+        Slot(("minecraft:coal", "minecraft:charcoal"), 1),
+        Slot(("minecraft:stick",), 1),
+    }
     assert all(len(ingredient) == 1 for ingredient in group_book.members)
 
 
@@ -138,10 +162,16 @@ def test_group_book__has_members_of_planks_and_wool_only(group_book: RecipeBook)
         "red",
         "yellow",
     )
-    tags = {ingredient[0]: members for ingredient, members in group_book.members.items() if ingredient[0][0] == "#"}
+    tags = {
+        ingredient[0]: members
+        for ingredient, members in group_book.members.items()
+        if ingredient[0][0] == "#"
+    }
     assert len(tags) == 16
     assert tags.pop("#minecraft:planks") == tuple(f"minecraft:{kind}_planks" for kind in wood)
-    assert tags.pop("#minecraft:wool") == tuple(f"minecraft:{dye}_wool" for dye in sorted(grays + dyes))
+    assert tags.pop("#minecraft:wool") == tuple(
+        f"minecraft:{dye}_wool" for dye in sorted(grays + dyes)
+    )
     for tag, members in tags.items():
         assert members == (tag[1:],)
         assert tag[1:] in group_book.base_items
@@ -154,7 +184,8 @@ def test_group_book__does_not_take_groups_for_items(group_book: RecipeBook) -> N
 def test_item_book__fills_tags_as_the_game_does(item_book: RecipeBook) -> None:
     assert "minecraft:white_wool" in item_book.members[("#minecraft:wool",)]
     assert len(item_book.members[("#minecraft:wool",)]) == 16
-    # A tag of tags: logs that burn (of six kinds of wood) and the stems of two that do not, four blocks of each.
+    # A tag of tags: logs that burn (of six kinds of wood) and the stems of two that do not, four
+    # blocks of each.
     assert len(item_book.members[("#minecraft:logs",)]) == 32
     for ingredient, members in item_book.members.items():
         assert not any(member.startswith("#") for member in members), ingredient
@@ -186,7 +217,9 @@ def test_load__refuses_another_reading_of_tags() -> None:
 
 def test_load__drops_exact_duplicates(tmp_path: Path) -> None:
     data = shapeless("a", "b", "c")
-    book = RecipeBook.load(write_pack(tmp_path, {"a2": data, "a1": data, "a3": shapeless("a", "b", "c", makes=2)}))
+    book = RecipeBook.load(
+        write_pack(tmp_path, {"a2": data, "a1": data, "a3": shapeless("a", "b", "c", makes=2)})
+    )
     assert [recipe.id for recipe in book.recipes["minecraft:a"]] == ["minecraft:a1", "minecraft:a3"]
 
 
@@ -210,8 +243,12 @@ def test_load__drops_what_takes_a_block_apart_that_is_made_of_the_output_through
     assert ("minecraft:grain" in book.recipes) is (reading == "item")
 
 
-@pytest.mark.parametrize(("reading", "craftable"), [("group", {"b_block"}), ("item", {"b_block", "c", "d"})])
-def test_load__drops_recipes_that_take_a_block_apart(reading: Tags, craftable: set[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("reading", "craftable"), [("group", {"b_block"}), ("item", {"b_block", "c", "d"})]
+)
+def test_load__drops_recipes_that_take_a_block_apart(
+    reading: Tags, craftable: set[str], tmp_path: Path
+) -> None:
     recipes = [
         shapeless("a", "b_block", makes=9),
         shapeless("b_block", *["a"] * 9),
@@ -224,7 +261,9 @@ def test_load__drops_recipes_that_take_a_block_apart(reading: Tags, craftable: s
 
 
 def test_load__keeps_a_recipe_that_takes_more_than_a_block(tmp_path: Path) -> None:
-    book = load(tmp_path, [shapeless("a", "b_block", "c"), shapeless("c", "b_blocks")], reading="group")
+    book = load(
+        tmp_path, [shapeless("a", "b_block", "c"), shapeless("c", "b_blocks")], reading="group"
+    )
     assert book.recipes.keys() == {"minecraft:a", "minecraft:c"}
 
 
@@ -254,12 +293,19 @@ def test_load__needs_no_tags_to_read_groups(tmp_path: Path) -> None:
     book = load(tmp_path / "group", recipes, reading="group")
     assert book.members[("#minecraft:wool",)] == ("minecraft:red_wool",)
     assert book.members[("#minecraft:logs",)] == ("minecraft:logs",)
-    with pytest.warns(UserWarning, match=r"skipped 1 recipe .*/bed_0\.json: unknown tag #minecraft:wool$"):
-        assert load(tmp_path / "item", recipes, reading="item").recipes.keys() == {"minecraft:red_wool"}
+    with pytest.warns(
+        UserWarning, match=r"skipped 1 recipe .*/bed_0\.json: unknown tag #minecraft:wool$"
+    ):
+        assert load(tmp_path / "item", recipes, reading="item").recipes.keys() == {
+            "minecraft:red_wool"
+        }
 
 
 def test_load__fills_tags_in_the_order_of_their_files(tmp_path: Path) -> None:
-    tags = {"t": ["d", "#inner", {"id": "b", "required": False}], "inner": ["minecraft:c", "d", "mod:e"]}
+    tags = {
+        "t": ["d", "#inner", {"id": "b", "required": False}],
+        "inner": ["minecraft:c", "d", "mod:e"],
+    }
     book = load(tmp_path, [shapeless("a", ["#t", "f", "b"])], tags)
     assert book.members[("#minecraft:t", "minecraft:f", "minecraft:b")] == (
         "minecraft:d",
@@ -276,7 +322,11 @@ BAD_TAGS: dict[str, tuple[Mapping[str, Sequence[object]], str, str]] = {
     "empty": ({"t": []}, "tags/items/t", "a tag without items"),
     "empty inside": ({"t": ["#u"], "u": []}, "tags/items/t", "a tag without items"),
     "in itself": ({"t": ["b", "#t"]}, "tags/items/t", "the tag #minecraft:t contains itself"),
-    "in each other": ({"t": ["#u"], "u": ["b", "#t"]}, "tags/items/u", "the tag #minecraft:t contains itself"),
+    "in each other": (
+        {"t": ["#u"], "u": ["b", "#t"]},
+        "tags/items/u",
+        "the tag #minecraft:t contains itself",
+    ),
     "in each other below": (
         {"t": ["#u"], "u": ["b", "#v"], "v": ["#u"]},
         "tags/items/v",
@@ -308,7 +358,9 @@ def test_load__skips_and_names_a_recipe_with_a_bad_tag(
 @pytest.mark.parametrize("data", [{}, {"values": None}, {"values": {"b": 1}}, {"values": "b"}])
 def test_load__skips_a_tag_without_a_list_and_what_takes_it(data: object, tmp_path: Path) -> None:
     write_json(tmp_path / "data/minecraft/tags/items/t.json", data)
-    with pytest.warns(UserWarning, match="skipped 2 .*a tag needs a list of values; .*unknown tag #minecraft:t$"):
+    with pytest.warns(
+        UserWarning, match="skipped 2 .*a tag needs a list of values; .*unknown tag #minecraft:t$"
+    ):
         book = load(tmp_path, [shapeless("a", "#t"), shapeless("c", "b")])
     assert book.recipes.keys() == {"minecraft:c"}
 
@@ -316,7 +368,9 @@ def test_load__skips_a_tag_without_a_list_and_what_takes_it(data: object, tmp_pa
 def test_load__reads_tags_that_nobody_takes_only_if_they_are_whole(tmp_path: Path) -> None:
     """A bad tag without a recipe harms nobody, so that there is no warning."""
     tags = {"t": ["#gone"], "u": ["b", "#empty"], "empty": []}
-    assert load(tmp_path, [shapeless("a", "#u")], tags).members[("#minecraft:u",)] == ("minecraft:b",)
+    assert load(tmp_path, [shapeless("a", "#u")], tags).members[("#minecraft:u",)] == (
+        "minecraft:b",
+    )
 
 
 def test_load__reads_tags_in_tags_once(tmp_path: Path) -> None:
@@ -330,7 +384,8 @@ def test_load__reads_tags_in_tags_once(tmp_path: Path) -> None:
 def test_load__names_ten_and_counts_the_rest(tmp_path: Path) -> None:
     recipes = [shapeless("c", "b"), *(shapeless(f"a{n:02}", f"#mod:t{n}") for n in range(25))]
     with pytest.warns(
-        UserWarning, match="skipped 25 recipes or tags .*/a09_10.json: unknown tag #mod:t9; and 15 more$"
+        UserWarning,
+        match="skipped 25 recipes or tags .*/a09_10.json: unknown tag #mod:t9; and 15 more$",
     ):
         load(tmp_path, recipes)
 
@@ -338,7 +393,8 @@ def test_load__names_ten_and_counts_the_rest(tmp_path: Path) -> None:
 def test_load__refuses_a_pack_of_which_nothing_can_be_read(tmp_path: Path) -> None:
     recipes = [shapeless("a", "#gone"), shapeless("b", {"type": "mod:difference"})]  # type: ignore[arg-type]
     with pytest.raises(
-        RecipeError, match=r"no recipe for a crafting table can be read: .*#minecraft:gone; .*'mod:diff"
+        RecipeError,
+        match=r"no recipe for a crafting table can be read: .*#minecraft:gone; .*'mod:diff",
     ):
         load(tmp_path, recipes)
 
@@ -349,7 +405,9 @@ def test_load__refuses_a_pack_of_which_nothing_can_be_read(tmp_path: Path) -> No
 RINGS = "items can only be made of one another, so that one of them can be got: "
 
 
-def ring_of(folder: Path, recipes: Sequence[dict[str, object]], **arguments: Any) -> tuple[RecipeBook, str]:
+def ring_of(
+    folder: Path, recipes: Sequence[dict[str, object]], **arguments: Any
+) -> tuple[RecipeBook, str]:
     """Return the book, and what its one warning says of rings, without namespaces."""
     with pytest.warns(UserWarning, match=RINGS) as warned:
         book = load(folder, recipes, **arguments)
@@ -359,7 +417,9 @@ def ring_of(folder: Path, recipes: Sequence[dict[str, object]], **arguments: Any
 
 
 def test_load__gives_up_one_of_two_items_that_need_each_other(tmp_path: Path) -> None:
-    book, ring = ring_of(tmp_path, [shapeless("a", "b", "d"), shapeless("b", "a", "d"), shapeless("c", "a")])
+    book, ring = ring_of(
+        tmp_path, [shapeless("a", "b", "d"), shapeless("b", "a", "d"), shapeless("c", "a")]
+    )
     assert ring == "a, of a, b"
     assert book.base_items == ("minecraft:a", "minecraft:d")
     assert book.depths == {"minecraft:b": 1, "minecraft:c": 1}
@@ -368,7 +428,12 @@ def test_load__gives_up_one_of_two_items_that_need_each_other(tmp_path: Path) ->
 def test_load__gives_up_the_item_that_most_others_take(tmp_path: Path) -> None:
     """`q` is taken by two of the ring; `h` hangs on the ring, and what hangs on it does not count."""
     recipes = [
-        *(shapeless("p", "#q"), shapeless("q", "r", "x"), shapeless("r", "p", "q"), shapeless("h", "r")),
+        *(
+            shapeless("p", "#q"),
+            shapeless("q", "r", "x"),
+            shapeless("r", "p", "q"),
+            shapeless("h", "r"),
+        ),
         *(shapeless(f"h{n}", "r") for n in range(4)),
     ]
     book, ring = ring_of(tmp_path, recipes, tags={"q": ["q"]})
@@ -378,25 +443,40 @@ def test_load__gives_up_the_item_that_most_others_take(tmp_path: Path) -> None:
 
 def test_load__gives_up_no_more_than_it_must(tmp_path: Path) -> None:
     """`c` and `d` need each other only as long as neither `a` nor `b` can be made."""
-    recipes = [shapeless("a", "b", "x"), shapeless("b", "a", "x"), shapeless("c", "d"), shapeless("d", "c")]
+    recipes = [
+        shapeless("a", "b", "x"),
+        shapeless("b", "a", "x"),
+        shapeless("c", "d"),
+        shapeless("d", "c"),
+    ]
     book, ring = ring_of(tmp_path, [*recipes, shapeless("d", "a")])
     assert ring == "a, of a, b"
     assert book.recipes.keys() == {"minecraft:b", "minecraft:c", "minecraft:d"}
 
 
 def test_load__gives_up_several_items_of_one_set_if_one_is_not_enough(tmp_path: Path) -> None:
-    recipes = [shapeless("a", "b", "c"), shapeless("b", "a", "c"), shapeless("c", "b", "d"), shapeless("d", "c", "b")]
+    recipes = [
+        shapeless("a", "b", "c"),
+        shapeless("b", "a", "c"),
+        shapeless("c", "b", "d"),
+        shapeless("d", "c", "b"),
+    ]
     book, ring = ring_of(tmp_path, recipes)
     assert ring == "b, of a, b, c, d; c, of c, d"
     assert book.depths == {"minecraft:a": 1, "minecraft:d": 1}
 
 
 def test_load__breaks_a_ring_of_5000_at_once(tmp_path: Path) -> None:
-    recipes = (json.dumps({"id": f"r{n}"} | shapeless(f"a{n}", f"a{(n + 1) % 5000}")) + "\n" for n in range(5000))
+    recipes = (
+        json.dumps({"id": f"r{n}"} | shapeless(f"a{n}", f"a{(n + 1) % 5000}")) + "\n"
+        for n in range(5000)
+    )
     (tmp_path / "recipes.jsonl").write_text("".join(recipes))
     (tmp_path / "tags.jsonl").touch()
     started = process_time()
-    with pytest.warns(UserWarning, match="minecraft:a0, of minecraft:a0, minecraft:a1, .*, and 4990 more$"):
+    with pytest.warns(
+        UserWarning, match="minecraft:a0, of minecraft:a0, minecraft:a1, .*, and 4990 more$"
+    ):
         book = RecipeBook.load(tmp_path)
     assert max(book.depths.values()) == len(book.recipes) == 4999
     assert process_time() - started < 8
@@ -411,7 +491,11 @@ def test_load__gets_an_item_that_is_made_of_itself_only(tmp_path: Path) -> None:
         assert book.base_items == ("minecraft:a", "minecraft:b", "minecraft:d")
 
 
-@given(st.dictionaries(st.sampled_from("abcdefgh"), st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=3)))
+@given(
+    st.dictionaries(
+        st.sampled_from("abcdefgh"), st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=3)
+    )
+)
 def test_strong_components__are_what_reachability_says(edges: dict[str, set[str]]) -> None:
     edges = {node: edges.get(node, set()) for node in "abcdefgh"}
     reached = {node: {node} | targets for node, targets in edges.items()}
@@ -419,7 +503,8 @@ def test_strong_components__are_what_reachability_says(edges: dict[str, set[str]
         if middle in reached[start]:
             reached[start] |= reached[middle]
     expected = {
-        tuple(sorted(other for other in edges if node in reached[other] and other in reached[node])) for node in edges
+        tuple(sorted(other for other in edges if node in reached[other] and other in reached[node]))
+        for node in edges
     }
     found = strong_components(edges)
     assert {tuple(component) for component in found} == expected
@@ -427,20 +512,30 @@ def test_strong_components__are_what_reachability_says(edges: dict[str, set[str]
 
 
 def test_load__drops_the_compressing_recipe_of_two_that_make_each_other(tmp_path: Path) -> None:
-    recipes = [shapeless("ingot", *["nugget"] * 9), shapeless("nugget", "ingot", makes=9), shapeless("sword", "ingot")]
+    recipes = [
+        shapeless("ingot", *["nugget"] * 9),
+        shapeless("nugget", "ingot", makes=9),
+        shapeless("sword", "ingot"),
+    ]
     book = load(tmp_path, recipes)
     assert book.recipes.keys() == {"minecraft:nugget", "minecraft:sword"}
     assert book.base_items == ("minecraft:ingot",)
 
 
 def test_load__keeps_a_compressing_recipe_where_there_is_another_way(tmp_path: Path) -> None:
-    recipes = [shapeless("ingot", *["nugget"] * 9), shapeless("nugget", "ingot", makes=9), shapeless("ingot", "ore")]
+    recipes = [
+        shapeless("ingot", *["nugget"] * 9),
+        shapeless("nugget", "ingot", makes=9),
+        shapeless("ingot", "ore"),
+    ]
     assert len(load(tmp_path, recipes).recipes["minecraft:ingot"]) == 2
 
 
 def test_load__gives_up_the_same_item_in_any_order_of_recipes(tmp_path: Path) -> None:
     recipes = [shapeless("b", "c", "d"), shapeless("c", "a", "d"), shapeless("a", "b", "d")]
-    rings = {ring_of(tmp_path / str(n), list(order))[1] for n, order in enumerate(permutations(recipes))}
+    rings = {
+        ring_of(tmp_path / str(n), list(order))[1] for n, order in enumerate(permutations(recipes))
+    }
     assert rings == {"a, of a, b, c"}
 
 
@@ -450,23 +545,36 @@ def test_load__gives_up_the_same_item_in_any_order_of_recipes(tmp_path: Path) ->
 def offers(book: RecipeBook, slots: Sequence[Slot]) -> set[frozenset[tuple[str, int]]]:
     """Return every offer that fills the slots, by trying everything."""
     if book.mixes:
-        ways = [[Counter(mix) for mix in combinations_with_replacement(book.members[i], n)] for i, n in slots]
+        ways = [
+            [Counter(mix) for mix in combinations_with_replacement(book.members[i], n)]
+            for i, n in slots
+        ]
     else:
         ways = [[Counter({member: n}) for member in book.members[i]] for i, n in slots]
     fillings = [sum(filling, Counter()) for filling in product(*ways)]
-    return {frozenset(filling.items()) for filling in fillings if book.mixes or len(filling) == len(slots)}
+    return {
+        frozenset(filling.items())
+        for filling in fillings
+        if book.mixes or len(filling) == len(slots)
+    }
 
 
 def test_match__takes_every_recipe_at_its_exact_counts_only(book: RecipeBook) -> None:
     for item, recipes in book.recipes.items():
         for recipe in recipes:
-            offer = tuple((book.members[ingredient][-1], count) for ingredient, count in recipe.slots)
+            offer = tuple(
+                (book.members[ingredient][-1], count) for ingredient, count in recipe.slots
+            )
             assert book.match(item, offer) == recipe
             assert book.match(item, offer[::-1]) == recipe
             for place, (part, count) in enumerate(offer):
                 more = (*offer[:place], (part, count + 1), *offer[place + 1 :])
                 assert book.match(item, more) != recipe
-                less = (*offer[:place], *([(part, count - 1)] if count > 1 else []), *offer[place + 1 :])
+                less = (
+                    *offer[:place],
+                    *([(part, count - 1)] if count > 1 else []),
+                    *offer[place + 1 :],
+                )
                 assert book.match(item, less) != recipe
             assert book.match(item, (*offer, ("minecraft:bedrock", 1))) is None
             assert book.match("minecraft:bedrock", offer) is None
@@ -474,7 +582,9 @@ def test_match__takes_every_recipe_at_its_exact_counts_only(book: RecipeBook) ->
 
 def test_match__gives_no_two_recipes_the_same_offer(book: RecipeBook) -> None:
     for recipes in book.recipes.values():
-        seen = Counter(offer for recipe in recipes if len(recipes) > 1 for offer in offers(book, recipe.slots))
+        seen = Counter(
+            offer for recipe in recipes if len(recipes) > 1 for offer in offers(book, recipe.slots)
+        )
         assert all(count == 1 for count in seen.values())
 
 
@@ -492,7 +602,11 @@ def test_match__gives_no_two_recipes_the_same_offer(book: RecipeBook) -> None:
     ],
 )
 def test_match__mixes_only_with_item_tags(
-    offer: dict[str, int], in_group: bool, in_item: bool, group_book: RecipeBook, item_book: RecipeBook
+    offer: dict[str, int],
+    in_group: bool,
+    in_item: bool,
+    group_book: RecipeBook,
+    item_book: RecipeBook,
 ) -> None:
     laid_out = tuple((f"minecraft:{item}", count) for item, count in offer.items())
     assert (group_book.match("minecraft:chest", laid_out) is not None) is in_group
@@ -500,7 +614,13 @@ def test_match__mixes_only_with_item_tags(
 
 
 ITEMS = ("x", "y", "z")
-FILLS = {("#xyz",): ITEMS, ("#xy",): ITEMS[:2], ("y", "z"): ITEMS[1:], ("x",): ("x",), ("y",): ("y",)}
+FILLS = {
+    ("#xyz",): ITEMS,
+    ("#xy",): ITEMS[:2],
+    ("y", "z"): ITEMS[1:],
+    ("x",): ("x",),
+    ("y",): ("y",),
+}
 
 
 @pytest.mark.parametrize("tags", ["group", "item"])
@@ -509,14 +629,18 @@ def test_match__agrees_with_trying_everything_where_slots_overlap(tags: Tags) ->
         slots = tuple(Slot(*slot) for slot in zip(FILLS, amounts, strict=True) if slot[1])
         if not 0 < sum(amounts) <= 5:
             continue
-        book = RecipeBook({"out": (Recipe("r", "out", 1, "", slots),)}, FILLS, {*ITEMS, "out"}, tags)
+        book = RecipeBook(
+            {"out": (Recipe("r", "out", 1, "", slots),)}, FILLS, {*ITEMS, "out"}, tags
+        )
         filling = offers(book, slots)
         for counts in product(range(sum(amounts) + 1), repeat=len(ITEMS)):
             offer = tuple((item, count) for item, count in zip(ITEMS, counts, strict=True) if count)
             # Without mixing, whether one kind may fill two slots is left to the rules.
             if sum(counts) == sum(amounts) and (book.mixes or len(offer) >= len(slots)):
                 for laid_out in permutations(offer):
-                    assert (book.match("out", laid_out) is not None) is (frozenset(offer) in filling), (slots, offer)
+                    assert (book.match("out", laid_out) is not None) is (
+                        frozenset(offer) in filling
+                    ), (slots, offer)
 
 
 # Trees.
@@ -545,7 +669,10 @@ def test_tree__holds_all_alternatives_and_all_members(book: RecipeBook) -> None:
 
 
 def test_tree__of_a_chest_holds_every_kind_of_planks(group_book: RecipeBook) -> None:
-    assert set(group_book.tree("minecraft:chest")) == {"minecraft:chest", *group_book.members[("#minecraft:planks",)]}
+    assert set(group_book.tree("minecraft:chest")) == {
+        "minecraft:chest",
+        *group_book.members[("#minecraft:planks",)],
+    }
 
 
 def test_tree__of_a_base_item_is_itself(book: RecipeBook) -> None:
@@ -554,9 +681,17 @@ def test_tree__of_a_base_item_is_itself(book: RecipeBook) -> None:
 
 def hut(folder: Path) -> RecipeBook:
     """A book in which two slots take the same item: one by its tag, one by name."""
-    planks = [shapeless(f"{wood}_planks", f"{wood}_log", makes=4, group="planks") for wood in ("oak", "birch")]
+    planks = [
+        shapeless(f"{wood}_planks", f"{wood}_log", makes=4, group="planks")
+        for wood in ("oak", "birch")
+    ]
     slots = ["#planks"] * 3 + ["oak_planks"] * 2
-    return load(folder, [*planks, shapeless("hut", *slots)], {"planks": ["oak_planks", "birch_planks"]}, "group")
+    return load(
+        folder,
+        [*planks, shapeless("hut", *slots)],
+        {"planks": ["oak_planks", "birch_planks"]},
+        "group",
+    )
 
 
 def test_match__lets_one_kind_fill_two_slots(tmp_path: Path) -> None:
@@ -578,7 +713,11 @@ def test_load__passes_over_optional_tags_that_are_missing(tmp_path: Path) -> Non
     book = load(tmp_path, [shapeless("a", "#t")], {"t": ["b", {"id": "#gone", "required": False}]})
     assert book.members["#minecraft:t",] == ("minecraft:b",)
     with pytest.raises(RecipeError, match="unknown tag #minecraft:gone"):
-        load(tmp_path / "other", [shapeless("a", "#t")], {"t": ["b", {"id": "#gone", "required": True}]})
+        load(
+            tmp_path / "other",
+            [shapeless("a", "#t")],
+            {"t": ["b", {"id": "#gone", "required": True}]},
+        )
 
 
 def test_load__takes_a_group_of_null_for_none(tmp_path: Path) -> None:

@@ -19,7 +19,11 @@ def depths_from_infinity(
     while True:
         better = {
             item: min(
-                1 + max(min(depths.get(part, 0) for part in members[slot.ingredient]) for slot in recipe.slots)
+                1
+                + max(
+                    min(depths.get(part, 0) for part in members[slot.ingredient])
+                    for slot in recipe.slots
+                )
                 for recipe in alternatives
             )
             for item, alternatives in recipes.items()
@@ -39,12 +43,19 @@ recipe_lists = st.lists(st.lists(ingredients, min_size=1, max_size=3), min_size=
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), recipe_lists))
-def test_depth__is_the_definitions_on_any_recipes_with_cycles_too(drawn: dict[str, list[list[Ingredient]]]) -> None:
+def test_depth__is_the_definitions_on_any_recipes_with_cycles_too(
+    drawn: dict[str, list[list[Ingredient]]],
+) -> None:
     recipes = {
-        item: tuple(Recipe("", item, 1, "", tuple(Slot(part, 1) for part in parts)) for parts in alternatives)
+        item: tuple(
+            Recipe("", item, 1, "", tuple(Slot(part, 1) for part in parts))
+            for parts in alternatives
+        )
         for item, alternatives in drawn.items()
     }
-    members = {part: part for alternatives in drawn.values() for parts in alternatives for part in parts}
+    members = {
+        part: part for alternatives in drawn.values() for parts in alternatives for part in parts
+    }
     assert recipe_depths(recipes, members.__getitem__) == depths_from_infinity(recipes, members)
 
 

@@ -17,7 +17,13 @@ from hypothesis import strategies as st
 from tests.recipes.play import play
 from textcraft_gym import UnknownName
 from textcraft_gym.recipes import RecipeBook, RecipeError, solver
-from textcraft_gym.recipes.made import LEAST_OF_DEPTH, MAX_ITEMS, SIZE_PER_DEPTH, MadeRecipes, open_pack
+from textcraft_gym.recipes.made import (
+    LEAST_OF_DEPTH,
+    MAX_ITEMS,
+    SIZE_PER_DEPTH,
+    MadeRecipes,
+    open_pack,
+)
 from textcraft_gym.recipes.pack import write_bundle
 from textcraft_gym.recipes.recipe import Recipe
 from textcraft_gym.recipes.solver import shortest_plan
@@ -52,7 +58,9 @@ def test_parse__reads_what_str_writes(made: MadeRecipes) -> None:
 
 
 def test_parse__has_defaults_and_takes_any_order() -> None:
-    assert MadeRecipes.parse("made:") == MadeRecipes(depth=4, items=400, seed=0, names="invented", branching=None)
+    assert MadeRecipes.parse("made:") == MadeRecipes(
+        depth=4, items=400, seed=0, names="invented", branching=None
+    )
     assert MadeRecipes.parse("made:seed=3,depth=8") == MadeRecipes(depth=8, seed=3)
 
 
@@ -81,9 +89,13 @@ def test_load__names_the_option_that_is_wrong(text: str, message: str) -> None:
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["made:dept=3", "made:8", "made:depth=3,", "made: depth=3", "made:,"])
+@pytest.mark.parametrize(
+    "text", ["made:dept=3", "made:8", "made:depth=3,", "made: depth=3", "made:,"]
+)
 def test_load__names_the_options_that_exist(text: str) -> None:
-    with pytest.raises(UnknownName, match=r"unknown option of made recipes .* Possible: depth, items, seed, names"):
+    with pytest.raises(
+        UnknownName, match=r"unknown option of made recipes .* Possible: depth, items, seed, names"
+    ):
         RecipeBook.load(text)
 
 
@@ -105,7 +117,12 @@ def test_book__has_every_depth_and_exactly_the_items_that_are_asked_for(made: Ma
         depths = Counter(book.depths.values())
         assert sorted(depths) == list(range(1, made.depth + 1))
         assert min(len(book.base_items), *depths.values()) >= LEAST_OF_DEPTH
-        taken = {item for recipe in recipes_of(book) for slot in recipe.slots for item in book.members[slot.ingredient]}
+        taken = {
+            item
+            for recipe in recipes_of(book)
+            for slot in recipe.slots
+            for item in book.members[slot.ingredient]
+        }
         assert taken.issuperset(book.base_items)
         if made.branching:
             assert {len(recipe.slots) for recipe in recipes_of(book)} == {made.branching}
@@ -114,7 +131,9 @@ def test_book__has_every_depth_and_exactly_the_items_that_are_asked_for(made: Ma
 
 @settings(max_examples=25)
 @given(asked(), st.sampled_from(["group", "item"]))
-def test_plan__of_every_item_works_is_short_and_is_proven_shortest(made: MadeRecipes, tags: str) -> None:
+def test_plan__of_every_item_works_is_short_and_is_proven_shortest(
+    made: MadeRecipes, tags: str
+) -> None:
     book = RecipeBook.load(str(made), tags=tags)
     for goal, depth in book.depths.items():
         plan = shortest_plan(book, goal)
@@ -153,18 +172,25 @@ def test_book__is_like_minecrafts(tags: str) -> None:
             "amount of an ingredient": sum(slot.amount for slot in slots) / len(slots),
             "results of a recipe": sum(recipe.makes for recipe in recipes) / len(recipes),
             "recipes with one result": sum(recipe.makes == 1 for recipe in recipes) / len(recipes),
-            "recipes with one ingredient": sum(len(recipe.slots) == 1 for recipe in recipes) / len(recipes),
+            "recipes with one ingredient": sum(len(recipe.slots) == 1 for recipe in recipes)
+            / len(recipes),
             "recipes of an item": len(recipes) / len(book.recipes),
             "recipes that take an ingredient": len(slots) / len(uses),
             "share of tags": sum(slot.ingredient[0].startswith("#") for slot in slots) / len(slots),
-            "share of base ingredients": sum(slot.ingredient[0] in book.base_items for slot in slots) / len(slots),
+            "share of base ingredients": sum(
+                slot.ingredient[0] in book.base_items for slot in slots
+            )
+            / len(slots),
             "share of alternatives": sum(len(slot.ingredient) > 1 for slot in slots) / len(slots),
             "share of base items": len(book.base_items) / len(book.names),
         }
 
     absolute = {"share of tags": 0.04, "share of alternatives": 0.01, "share of base items": 0.04}
     games = measure(RecipeBook.load(tags=tags))
-    made = [measure(RecipeBook.load(f"made:depth=4,items=676,seed={seed}", tags=tags)) for seed in range(10)]
+    made = [
+        measure(RecipeBook.load(f"made:depth=4,items=676,seed={seed}", tags=tags))
+        for seed in range(10)
+    ]
     for name, value in games.items():
         mean = sum(of_book[name] for of_book in made) / len(made)
         assert mean == pytest.approx(value, rel=0.25, abs=absolute.get(name, 0.05)), name
@@ -179,7 +205,10 @@ def test_book__has_tags_alternatives_and_several_recipes_and_results() -> None:
         assert 3 <= len(book.members[(tag,)]) <= 6
         assert sorted(book.members[(tag,)]) == list(group.members[(tag,)])
         assert len({book.depths[item] for item in book.members[(tag,)]}) == 1
-        assert all(book.names[item].endswith(f" {tag.removeprefix('#minecraft:')}") for item in book.members[(tag,)])
+        assert all(
+            book.names[item].endswith(f" {tag.removeprefix('#minecraft:')}")
+            for item in book.members[(tag,)]
+        )
     assert any(len(ingredient) > 1 for ingredient in book.members)
     assert any(len(recipes) > 1 for recipes in book.recipes.values())
     assert {recipe.makes for recipe in recipes_of(book)} >= {1, 2, 3, 4, 6, 8}
@@ -189,7 +218,10 @@ def test_book__has_recipes_that_look_alike() -> None:
     """Of a goal's ingredients other recipes are made, too, and its name shares a word with other items."""
     book = RecipeBook.load("made:depth=8,items=400,seed=3")
     taken = Counter(slot.ingredient for recipe in recipes_of(book) for slot in recipe.slots)
-    rivals = [max(taken[slot.ingredient] for slot in book.recipes[goal][0].slots) - 1 for goal in book.depths]
+    rivals = [
+        max(taken[slot.ingredient] for slot in book.recipes[goal][0].slots) - 1
+        for goal in book.depths
+    ]
     assert sum(count > 0 for count in rivals) > 0.7 * len(rivals)
     root = Counter(name.split()[0] for name in book.names.values())
     assert sum(root[name.split()[0]] > 2 for name in book.names.values()) > 0.7 * len(book.names)
@@ -223,7 +255,9 @@ def test_words__are_distinct_and_of_a_power_of_two_where_roots_are_made_of_them(
 
 def test_books__of_different_seeds_share_no_recipe_and_no_name() -> None:
     seeds = [*range(30), 512, MAX_SEED]
-    asked = [f"made:depth=3,items=120,seed={seed},names={names}" for names in NAMES for seed in seeds]
+    asked = [
+        f"made:depth=3,items=120,seed={seed},names={names}" for names in NAMES for seed in seeds
+    ]
     books = [RecipeBook.load(text) for text in asked] + [RecipeBook.load()]
     recipes = [{(recipe.output, recipe.slots) for recipe in recipes_of(book)} for book in books]
     for first, second in combinations(range(len(books)), 2):
@@ -231,9 +265,13 @@ def test_books__of_different_seeds_share_no_recipe_and_no_name() -> None:
         assert books[first].names.keys().isdisjoint(books[second].names)
 
 
-@given(st.integers(0, MAX_SEED), st.integers(0, MAX_SEED), st.integers(1, 5), st.sampled_from(NAMES))
+@given(
+    st.integers(0, MAX_SEED), st.integers(0, MAX_SEED), st.integers(1, 5), st.sampled_from(NAMES)
+)
 @settings(max_examples=30)
-def test_books__of_any_two_seeds_share_no_item(first: int, second: int, depth: int, names: str) -> None:
+def test_books__of_any_two_seeds_share_no_item(
+    first: int, second: int, depth: int, names: str
+) -> None:
     """However deep or large they are; the same seed with other names shares none either."""
     one = RecipeBook.load(f"made:depth={depth},items=40,seed={first},names=invented")
     other = RecipeBook.load(f"made:depth=3,items=150,seed={second},names={names}")
@@ -245,7 +283,10 @@ def test_book__has_the_same_structure_with_either_names() -> None:
     def structure(names: str) -> list[tuple[int, int, int]]:
         book = RecipeBook.load(f"made:depth=6,items=200,seed=5,names={names}")
         depths = book.depths.items()
-        return sorted((depth, len(book.tree(goal)), shortest_plan(book, goal).length) for goal, depth in depths)
+        return sorted(
+            (depth, len(book.tree(goal)), shortest_plan(book, goal).length)
+            for goal, depth in depths
+        )
 
     assert structure("invented") == structure("borrowed")
 
@@ -281,7 +322,10 @@ def test_book__does_not_depend_on_the_hash_seed() -> None:
     )
     found = {
         subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

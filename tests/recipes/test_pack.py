@@ -16,7 +16,15 @@ import pytest
 
 from tests.recipes.packs import shapeless, write_json, write_pack
 from textcraft_gym.recipes import RecipeBook, RecipeError
-from textcraft_gym.recipes.pack import BUNDLED, MAX_FILE_BYTES, MAX_PACK_BYTES, Pack, PackFile, read_pack, write_bundle
+from textcraft_gym.recipes.pack import (
+    BUNDLED,
+    MAX_FILE_BYTES,
+    MAX_PACK_BYTES,
+    Pack,
+    PackFile,
+    read_pack,
+    write_bundle,
+)
 
 BUNDLE_FILES = ("recipes.jsonl", "tags.jsonl")
 
@@ -34,7 +42,10 @@ def facts(book: RecipeBook) -> tuple[object, ...]:
 LAYOUTS = {
     "data pack": ("data/minecraft/recipes", "data/minecraft/tags/items"),
     "data pack of 1.21": ("data/minecraft/recipe", "data/minecraft/tags/item"),
-    "data pack in a folder": ("my pack/data/minecraft/recipes", "my pack/data/minecraft/tags/items"),
+    "data pack in a folder": (
+        "my pack/data/minecraft/recipes",
+        "my pack/data/minecraft/tags/items",
+    ),
     "plain": ("recipes", "tags"),
     "plain with items": ("recipes", "tags/items"),
     "wheel": ("plancraft/environment/recipes", "plancraft/environment/tags"),
@@ -85,7 +96,9 @@ def test_read_pack__reads_a_folder_like_the_bundle(layout: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_read_pack__reads_a_zip_like_the_bundle(layout: str, tmp_path: Path) -> None:
-    assert contents(read_pack(write_zip(tmp_path / "pack.zip", files(layout)))) == contents(read_pack())
+    assert contents(read_pack(write_zip(tmp_path / "pack.zip", files(layout)))) == contents(
+        read_pack()
+    )
 
 
 def test_read_pack__reads_only_recipes_and_item_tags_of_a_game_jar(tmp_path: Path) -> None:
@@ -141,13 +154,19 @@ def test_read_pack__does_not_mind_the_order_of_lines(tmp_path: Path) -> None:
 
 
 def test_read_pack__keeps_namespaces_and_subfolders_apart(tmp_path: Path) -> None:
-    for name in ("data/minecraft/recipes/a.json", "data/mod/recipes/a.json", "data/mod/recipes/deep/a.json"):
+    for name in (
+        "data/minecraft/recipes/a.json",
+        "data/mod/recipes/a.json",
+        "data/mod/recipes/deep/a.json",
+    ):
         write_json(tmp_path / name, shapeless("a", "b"))
     assert list(read_pack(tmp_path).recipes) == ["minecraft:a", "mod:a", "mod:deep/a"]
 
 
 def test_write_bundle__gives_the_committed_bytes(tmp_path: Path) -> None:
-    write_bundle(read_pack(write_zip(tmp_path / "pack.zip", files("wheel"))), tmp_path / "deep" / "bundle")
+    write_bundle(
+        read_pack(write_zip(tmp_path / "pack.zip", files("wheel"))), tmp_path / "deep" / "bundle"
+    )
     for name in BUNDLE_FILES:
         assert (tmp_path / "deep" / "bundle" / name).read_bytes() == (BUNDLED / name).read_bytes()
 
@@ -177,14 +196,21 @@ BAD_JSON = {
 
 @pytest.mark.parametrize(("raw", "reason"), BAD_JSON.values(), ids=BAD_JSON)
 @pytest.mark.parametrize("name", ["recipes/bad.json", "tags/bad.json"])
-def test_read_pack__skips_a_file_that_is_not_a_json_object(raw: bytes, reason: str, name: str, tmp_path: Path) -> None:
+def test_read_pack__skips_a_file_that_is_not_a_json_object(
+    raw: bytes, reason: str, name: str, tmp_path: Path
+) -> None:
     members = {"recipes/a.json": RECIPE, name: raw}
-    for place in (write_folder(tmp_path / "pack", members), write_zip(tmp_path / "pack.zip", members)):
+    for place in (
+        write_folder(tmp_path / "pack", members),
+        write_zip(tmp_path / "pack.zip", members),
+    ):
         pack = read_pack(place)
         assert list(pack.recipes) == ["minecraft:a"]
         (skipped,) = map(str, pack.skipped)
         assert skipped.startswith(f"{place}/{name}: {reason}")
-        with pytest.warns(UserWarning, match=f"skipped 1 recipe or tag that cannot be read: {re.escape(skipped)}$"):
+        with pytest.warns(
+            UserWarning, match=f"skipped 1 recipe or tag that cannot be read: {re.escape(skipped)}$"
+        ):
             RecipeBook.load(place)
 
 
@@ -209,7 +235,10 @@ BAD_LINES = {
 def test_read_pack__skips_a_line_of_a_bundle(line: bytes, reason: str, tmp_path: Path) -> None:
     good = b'{"id": "minecraft:a", "values": ["b"], ' + RECIPE[1:]
     lines = [good, line]
-    skipped = [*read_pack(bundle(tmp_path, lines)).skipped, *read_pack(bundle(tmp_path, [good], lines)).skipped]
+    skipped = [
+        *read_pack(bundle(tmp_path, lines)).skipped,
+        *read_pack(bundle(tmp_path, [good], lines)).skipped,
+    ]
     for error, name in zip(skipped, BUNDLE_FILES, strict=True):
         assert re.match(f"{re.escape(str(tmp_path))}/{name}:2: .*{reason}", str(error))
 
@@ -246,7 +275,9 @@ def empty_folder(folder: Path) -> Path:
 
 
 def zip_without_recipes(folder: Path) -> Path:
-    return write_zip(folder / "pack.zip", {"tags/a.json": b'{"values": ["b"]}', "advancements/x.json": b"{}"})
+    return write_zip(
+        folder / "pack.zip", {"tags/a.json": b'{"values": ["b"]}', "advancements/x.json": b"{}"}
+    )
 
 
 def empty_bundle(folder: Path) -> Path:
@@ -293,21 +324,29 @@ def skipped(place: Path) -> list[str]:
 def test_read_pack__takes_a_member_of_exactly_the_largest_size(tmp_path: Path) -> None:
     padded = RECIPE + b" " * (MAX_FILE_BYTES - len(RECIPE))
     members = {"recipes/a.json": padded, "recipes/b.json": padded + b" "}
-    for place in (write_zip(tmp_path / "pack.zip", members), write_folder(tmp_path / "pack", members)):
+    for place in (
+        write_zip(tmp_path / "pack.zip", members),
+        write_folder(tmp_path / "pack", members),
+    ):
         assert list(read_pack(place).recipes) == ["minecraft:a"]
         assert skipped(place) == [f"recipes/b.json: larger than {MAX_FILE_BYTES} bytes"]
 
 
-def test_read_pack__refuses_what_is_too_large_together_before_it_is_all_read(tmp_path: Path) -> None:
+def test_read_pack__refuses_what_is_too_large_together_before_it_is_all_read(
+    tmp_path: Path,
+) -> None:
     """65 MiB that pack into 65 kB."""
     place = tmp_path / "pack.zip"
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(65):
-            archive.writestr(f"recipes/a{number}.json", RECIPE + b" " * (MAX_FILE_BYTES - len(RECIPE)))
+            archive.writestr(
+                f"recipes/a{number}.json", RECIPE + b" " * (MAX_FILE_BYTES - len(RECIPE))
+            )
         archive.writestr("assets/huge.json", b" " * MAX_FILE_BYTES)
     assert place.stat().st_size < 1 << 18
     with pytest.raises(
-        RecipeError, match=f"pack.zip: its recipes and tags are larger than {MAX_PACK_BYTES} bytes together"
+        RecipeError,
+        match=f"pack.zip: its recipes and tags are larger than {MAX_PACK_BYTES} bytes together",
     ):
         read_pack(place)
 
@@ -315,12 +354,16 @@ def test_read_pack__refuses_what_is_too_large_together_before_it_is_all_read(tmp
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_read_pack__reads_no_more_than_an_archive_states(method: int, tmp_path: Path) -> None:
     """A member of 200 MB whose header states 100 bytes is damaged, and takes no memory."""
-    raw = RECIPE + b" " * 200_000_000 if method == zipfile.ZIP_DEFLATED else RECIPE + b" " * 2_000_000
+    raw = (
+        RECIPE + b" " * 200_000_000 if method == zipfile.ZIP_DEFLATED else RECIPE + b" " * 2_000_000
+    )
     place = tmp_path / "pack.zip"
     with zipfile.ZipFile(place, "w", method, compresslevel=1) as archive:
         archive.writestr("recipes/good.json", RECIPE)
         archive.writestr("recipes/liar.json", raw)
-    place.write_bytes(place.read_bytes().replace(struct.pack("<I", len(raw)), struct.pack("<I", 100)))
+    place.write_bytes(
+        place.read_bytes().replace(struct.pack("<I", len(raw)), struct.pack("<I", 100))
+    )
     del raw
     tracemalloc.start()
     lines = skipped(place)
@@ -331,11 +374,15 @@ def test_read_pack__reads_no_more_than_an_archive_states(method: int, tmp_path: 
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_read_pack__skips_what_is_packed_by_a_method_without_a_bound(method: int, tmp_path: Path) -> None:
+def test_read_pack__skips_what_is_packed_by_a_method_without_a_bound(
+    method: int, tmp_path: Path
+) -> None:
     place = write_zip(tmp_path / "pack.zip", {"recipes/a.json": RECIPE})
     with zipfile.ZipFile(place, "a", method) as archive:
         archive.writestr("recipes/b.json", RECIPE)
-    assert skipped(place) == ["recipes/b.json: damaged or locked: packed by another method than game packs are"]
+    assert skipped(place) == [
+        "recipes/b.json: damaged or locked: packed by another method than game packs are"
+    ]
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -362,7 +409,10 @@ def test_read_pack__writes_and_reads_nothing_outside_of_an_archive(tmp_path: Pat
         "/data/m/recipes/a.json",
         "data/m/recipes/B C.json",
     ]
-    place = write_zip(tmp_path / "inside" / "pack.zip", {"data/m/recipes/a.json": RECIPE} | dict.fromkeys(names, b"1"))
+    place = write_zip(
+        tmp_path / "inside" / "pack.zip",
+        {"data/m/recipes/a.json": RECIPE} | dict.fromkeys(names, b"1"),
+    )
     before = sorted(tmp_path.rglob("*"))
     pack = read_pack(place)
     write_bundle(pack, tmp_path / "bundle")
@@ -373,15 +423,24 @@ def test_read_pack__writes_and_reads_nothing_outside_of_an_archive(tmp_path: Pat
 
 
 def test_read_pack__reads_the_jar_inside_the_jar_of_a_server(tmp_path: Path) -> None:
-    inner = write_zip(tmp_path / "inner.jar", IN_A_JAR | {"data/minecraft/recipe/a.json": RECIPE}).read_bytes()
+    inner = write_zip(
+        tmp_path / "inner.jar", IN_A_JAR | {"data/minecraft/recipe/a.json": RECIPE}
+    ).read_bytes()
     outer = write_zip(
-        tmp_path / "server.jar", {"META-INF/versions/1.21/server-1.21.jar": inner, "META-INF/x.json": b"{}"}
+        tmp_path / "server.jar",
+        {"META-INF/versions/1.21/server-1.21.jar": inner, "META-INF/x.json": b"{}"},
     )
     assert list(read_pack(outer).recipes) == ["minecraft:a"]
-    nested = write_zip(tmp_path / "nested.jar", {"META-INF/versions/1.21/server-1.21.jar": outer.read_bytes()})
-    with pytest.raises(RecipeError, match=r"nested.jar/META-INF/versions/1.21/server-1.21.jar: no recipes here"):
+    nested = write_zip(
+        tmp_path / "nested.jar", {"META-INF/versions/1.21/server-1.21.jar": outer.read_bytes()}
+    )
+    with pytest.raises(
+        RecipeError, match=r"nested.jar/META-INF/versions/1.21/server-1.21.jar: no recipes here"
+    ):
         read_pack(nested)
-    broken = write_zip(tmp_path / "broken.jar", {"META-INF/versions/1.21/server-1.21.jar": inner[:-9]})
+    broken = write_zip(
+        tmp_path / "broken.jar", {"META-INF/versions/1.21/server-1.21.jar": inner[:-9]}
+    )
     with pytest.raises(RecipeError, match=r"server-1\.21\.jar: a damaged archive"):
         read_pack(broken)
 
@@ -406,7 +465,9 @@ def test_write_bundle__keeps_the_id_of_the_file(tmp_path: Path) -> None:
 
 
 def test_read_pack__never_raises_another_error_for_a_damaged_zip(tmp_path: Path) -> None:
-    whole = write_zip(tmp_path / "whole.zip", {f"recipes/{name}.json": RECIPE for name in "abcdefgh"}).read_bytes()
+    whole = write_zip(
+        tmp_path / "whole.zip", {f"recipes/{name}.json": RECIPE for name in "abcdefgh"}
+    ).read_bytes()
     damaged = tmp_path / "damaged.zip"
     refused = skipping = 0
     for bit in range(0, 8 * len(whole), 3):

@@ -39,7 +39,9 @@ def slots(data: dict[str, object]) -> tuple[Slot, ...]:
 
 def test_parse_recipe__sums_a_shaped_recipe_in_the_order_of_its_key() -> None:
     expected = (Slot(("minecraft:stick",), 3), Slot(("#minecraft:planks", "minecraft:coal"), 2))
-    assert parse(SHAPED) == Recipe("minecraft:thing_from_it", "minecraft:thing", 3, "things", expected)
+    assert parse(SHAPED) == Recipe(
+        "minecraft:thing_from_it", "minecraft:thing", 3, "things", expected
+    )
 
 
 def test_parse_recipe__sums_a_shapeless_recipe_in_the_order_of_first_occurrence() -> None:
@@ -89,7 +91,9 @@ def test_parse_recipe__takes_a_type_with_or_without_its_namespace(kind: str) -> 
     assert parse(SHAPED | {"type": kind}) == parse(SHAPED)
 
 
-@pytest.mark.parametrize("kind", ["minecraft:smelting", "crafting_special_mapcloning", "mod:crafting_shaped", ""])
+@pytest.mark.parametrize(
+    "kind", ["minecraft:smelting", "crafting_special_mapcloning", "mod:crafting_shaped", ""]
+)
 def test_parse_recipe__leaves_out_what_is_not_crafted_from_a_fixed_list(kind: str) -> None:
     assert parse({"type": kind}) is None
 
@@ -110,11 +114,23 @@ MALFORMED = {
     "key is a list": (SHAPED | {"key": ["#", "/"]}, "key"),
     "symbol without key": (SHAPED | {"pattern": ["#/?"]}, r"symbols: '\?'"),
     "key without symbol": (SHAPED | {"pattern": ["##"]}, "symbols: '/'"),
-    "key of two letters": (SHAPED | {"pattern": ["ab"], "key": {"ab": "stick"}}, "symbols: 'a', 'ab', 'b'"),
+    "key of two letters": (
+        SHAPED | {"pattern": ["ab"], "key": {"ab": "stick"}},
+        "symbols: 'a', 'ab', 'b'",
+    ),
     "blank as key": (SHAPED | {"pattern": [" "], "key": {" ": "stick"}}, "symbols: ' '"),
-    "ingredient is a number": (SHAPELESS | {"ingredients": [1]}, "expected an id such as minecraft:stick, got 1"),
-    "ingredient is null": (SHAPELESS | {"ingredients": [None]}, "expected an id such as minecraft:stick, got None"),
-    "ingredient without item or tag": (SHAPELESS | {"ingredients": [{"id": "stick"}]}, "expected an id"),
+    "ingredient is a number": (
+        SHAPELESS | {"ingredients": [1]},
+        "expected an id such as minecraft:stick, got 1",
+    ),
+    "ingredient is null": (
+        SHAPELESS | {"ingredients": [None]},
+        "expected an id such as minecraft:stick, got None",
+    ),
+    "ingredient without item or tag": (
+        SHAPELESS | {"ingredients": [{"id": "stick"}]},
+        "expected an id",
+    ),
     "item is no text": (SHAPELESS | {"ingredients": [{"item": ["stick"]}]}, "expected an id"),
     "empty item": (SHAPELESS | {"ingredients": [""]}, "expected an id"),
     "empty tag": (SHAPELESS | {"ingredients": [{"tag": ""}]}, "expected an id"),
@@ -123,10 +139,19 @@ MALFORMED = {
     "empty alternatives": (SHAPELESS | {"ingredients": [[]]}, "no alternatives"),
     "no ingredients": (without(SHAPELESS, "ingredients"), "list of ingredients"),
     "empty ingredients": (SHAPELESS | {"ingredients": []}, "list of ingredients"),
-    "ingredients is an object": (SHAPELESS | {"ingredients": {"item": "stick"}}, "list of ingredients"),
-    "more than a crafting table holds": (SHAPED | {"pattern": ["####", "////", "##"]}, "at most 9 items"),
+    "ingredients is an object": (
+        SHAPELESS | {"ingredients": {"item": "stick"}},
+        "list of ingredients",
+    ),
+    "more than a crafting table holds": (
+        SHAPED | {"pattern": ["####", "////", "##"]},
+        "at most 9 items",
+    ),
     "key of ten": (SHAPED | {"key": dict.fromkeys("0123456789", "stick")}, "at most 9 items"),
-    "ten ingredients": (SHAPELESS | {"ingredients": ["stick"] * 10}, "at most 9 ingredients, got 10"),
+    "ten ingredients": (
+        SHAPELESS | {"ingredients": ["stick"] * 10},
+        "at most 9 ingredients, got 10",
+    ),
     "no result": (without(SHAPELESS, "result"), "needs a result"),
     "result is a list": (SHAPELESS | {"result": ["thing"]}, "needs a result"),
     "result without item": (SHAPELESS | {"result": {"count": 1}}, "expected an id"),
@@ -142,7 +167,9 @@ def test_parse_recipe__names_the_file_and_the_reason(data: dict[str, object], re
 
 
 def test_parse_recipe__forgets_a_group_that_is_no_text() -> None:
-    assert [parse(SHAPELESS | {"group": group}) for group in (None, 1, ["x"], {"a": {}})] == [parse(SHAPELESS)] * 4
+    assert [parse(SHAPELESS | {"group": group}) for group in (None, 1, ["x"], {"a": {}})] == [
+        parse(SHAPELESS)
+    ] * 4
 
 
 @pytest.mark.parametrize("count", [0, -1, 1000, 10**4000, True, "2", 1.5, 2.0, None, [1]])
@@ -152,11 +179,18 @@ def test_parse_recipe__refuses_a_bad_count(count: object) -> None:
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "#", "a", "#a", "ab"]) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["", "#", "a", "#a", "ab"])
+    | st.text(),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["item", "tag", "id", "count", "a", "b", "#", " "]) | st.text(), inner, max_size=3
+            st.sampled_from(["item", "tag", "id", "count", "a", "b", "#", " "]) | st.text(),
+            inner,
+            max_size=3,
         )
     ),
     max_leaves=8,
@@ -179,7 +213,9 @@ def test_parse_recipe__makes_a_recipe_or_says_what_is_wrong(data: dict[str, obje
         recipe = parse(data)
     except RecipeError:
         return
-    assert recipe is None or (recipe.slots and recipe.makes >= 1 and all(slot.amount >= 1 for slot in recipe.slots))
+    assert recipe is None or (
+        recipe.slots and recipe.makes >= 1 and all(slot.amount >= 1 for slot in recipe.slots)
+    )
 
 
 @pytest.mark.parametrize(
@@ -193,6 +229,8 @@ def test_parse_recipe__makes_a_recipe_or_says_what_is_wrong(data: dict[str, obje
         ("#mod:oak_logs", "#mod:oak_logs", "mod:oak logs"),
     ],
 )
-def test_references__are_written_out_and_read_to_players(reference: str, full: str, name: str) -> None:
+def test_references__are_written_out_and_read_to_players(
+    reference: str, full: str, name: str
+) -> None:
     assert parse_reference("x.json", reference) == full
     assert name_of(reference) == name_of(full) == name

@@ -18,19 +18,28 @@ from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.solver import Plan, shortest_plan
 from textcraft_gym.recipes.splits import task_items
 
-# Each of these is made of a slab, which can be made of it in turn (item tags only). The MILP does not know that one
-# must come before the other, so where such a pair is in a tree, the breadth-first search is the judge.
-IN_CYCLES = {"minecraft:chiseled_sandstone", "minecraft:chiseled_red_sandstone", "minecraft:purpur_pillar"}
+# Each of these is made of a slab, which can be made of it in turn (item tags only). The MILP does
+# not know that one must come before the other, so where such a pair is in a tree, the breadth-first
+# search is the judge.
+IN_CYCLES = {
+    "minecraft:chiseled_sandstone",
+    "minecraft:chiseled_red_sandstone",
+    "minecraft:purpur_pillar",
+}
 
 
 def parts(book: RecipeBook, goal: str) -> list[str]:
     """Return the items that are of use on the way to the goal."""
-    slots = (slot for item in book.tree(goal) for recipe in book.recipes[item] for slot in recipe.slots)
+    slots = (
+        slot for item in book.tree(goal) for recipe in book.recipes[item] for slot in recipe.slots
+    )
     return sorted({member for slot in slots for member in book.members[slot.ingredient]})
 
 
 def acyclic_tasks(book: RecipeBook) -> list[str]:
-    return [goal for goal in task_items(book) if not book.mixes or IN_CYCLES.isdisjoint(book.tree(goal))]
+    return [
+        goal for goal in task_items(book) if not book.mixes or IN_CYCLES.isdisjoint(book.tree(goal))
+    ]
 
 
 def check_played(book: RecipeBook, goal: str, held: dict[str, int]) -> int:
@@ -77,7 +86,9 @@ def test_play__refuses_what_cannot_be_played(group_book: RecipeBook) -> None:
         good._replace(gets=(("minecraft:oak_planks", 4),)),
         good._replace(crafts=good.crafts[::-1]),
         good._replace(crafts=good.crafts[:-1]),
-        good._replace(crafts=(good.crafts[0], good.crafts[1]._replace(using=(("minecraft:oak_planks", 3),)))),
+        good._replace(
+            crafts=(good.crafts[0], good.crafts[1]._replace(using=(("minecraft:oak_planks", 3),)))
+        ),
     ]
     for plan in bad:
         with pytest.raises(AssertionError):
@@ -115,10 +126,18 @@ def midgames(book: RecipeBook, seed: int, number: int) -> Iterator[tuple[str, di
     for _ in range(number):
         goal = rng.choice(tasks)
         useful = [*parts(book, goal), goal]
-        yield goal, {item: rng.randint(1, 9) for item in rng.sample(useful, rng.randint(0, min(8, len(useful))))}
+        yield (
+            goal,
+            {
+                item: rng.randint(1, 9)
+                for item in rng.sample(useful, rng.randint(0, min(8, len(useful))))
+            },
+        )
 
 
-def test_shortest_plan__is_minimal_from_inventories_in_the_middle_of_a_game(book: RecipeBook) -> None:
+def test_shortest_plan__is_minimal_from_inventories_in_the_middle_of_a_game(
+    book: RecipeBook,
+) -> None:
     for goal, held in midgames(book, seed=0, number=150):
         assert check_played(book, goal, held) == minimum_actions(book, goal, held), (goal, held)
 
@@ -175,12 +194,23 @@ def test_plan__counts_gets_and_crafts(group_book: RecipeBook) -> None:
 # Cycles.
 
 
-def test_item_book__has_cycles_just_where_the_milp_is_no_judge(group_book: RecipeBook, item_book: RecipeBook) -> None:
+def test_item_book__has_cycles_just_where_the_milp_is_no_judge(
+    group_book: RecipeBook, item_book: RecipeBook
+) -> None:
     for book, cyclic in ((group_book, set()), (item_book, IN_CYCLES)):
         for goal in book.recipes:
-            below = {part for recipe in book.recipes[goal] for slot in recipe.slots for part in book.members[slot[0]]}
+            below = {
+                part
+                for recipe in book.recipes[goal]
+                for slot in recipe.slots
+                for part in book.members[slot[0]]
+            }
             in_cycle = any(goal in book.tree(part) for part in below)
-            slabs = {"minecraft:sandstone_slab", "minecraft:red_sandstone_slab", "minecraft:purpur_slab"}
+            slabs = {
+                "minecraft:sandstone_slab",
+                "minecraft:red_sandstone_slab",
+                "minecraft:purpur_slab",
+            }
             assert in_cycle == bool(cyclic) * (goal in cyclic | slabs), goal
 
 
@@ -195,7 +225,9 @@ def test_item_book__has_cycles_just_where_the_milp_is_no_judge(group_book: Recip
         "purpur_slab",
     ],
 )
-def test_shortest_plan__is_minimal_where_a_stone_and_its_slab_make_each_other(goal: str, item_book: RecipeBook) -> None:
+def test_shortest_plan__is_minimal_where_a_stone_and_its_slab_make_each_other(
+    goal: str, item_book: RecipeBook
+) -> None:
     goal = f"minecraft:{goal}"
     useful = [item for item in parts(item_book, goal) if item != goal and item in item_book.recipes]
     for counts in product((0, 1, 2, 3, 6), repeat=len(useful)):
@@ -207,7 +239,11 @@ def test_shortest_plan__is_minimal_where_a_stone_and_its_slab_make_each_other(go
     ("goal", "held", "actions"),
     [
         ("chiseled_sandstone", {"sandstone_slab": 2}, 1),
-        ("chiseled_sandstone", {"chiseled_sandstone": 3}, 6),  # held goals are left: sand, 3 sandstone, slabs, goal
+        (
+            "chiseled_sandstone",
+            {"chiseled_sandstone": 3},
+            6,
+        ),  # held goals are left: sand, 3 sandstone, slabs, goal
         ("chiseled_sandstone", {"chiseled_sandstone": 3, "sandstone": 3}, 2),
         ("chiseled_sandstone", {"sandstone": 1, "sand": 8}, 4),
         ("sandstone_stairs", {"chiseled_sandstone": 3, "sandstone_slab": 6}, 4),
@@ -232,7 +268,9 @@ def test_shortest_plan__cuts_a_cycle_the_way_that_the_inventory_asks_for(tmp_pat
     book = load(tmp_path, recipes)
     for coal, char, ore in product(range(3), range(3), range(2)):
         held = {"minecraft:coal": coal, "minecraft:char": char, "minecraft:ore": ore}
-        assert check_played(book, "minecraft:torch", held) == fewest_actions(book, "minecraft:torch", held), held
+        assert check_played(book, "minecraft:torch", held) == fewest_actions(
+            book, "minecraft:torch", held
+        ), held
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +307,8 @@ def test_shortest_plan__finds_its_way_in_a_large_knot(
     assert check_played(dyed_wool, f"minecraft:{goal}", held) == most
 
 
-# Made-up books without cycles: several recipes with yields of their own, tags that overlap, alternatives.
+# Made-up books without cycles: several recipes with yields of their own, tags that overlap,
+# alternatives.
 
 
 def made_up_book(rng: random.Random, folder: Path) -> RecipeBook:

@@ -27,10 +27,21 @@ from textcraft_gym.recipes.splits import (
 )
 
 BOOKS = {tags: RecipeBook.load(tags=tags) for tags in ("group", "item")}
-FRACTIONS = [(0.8, 0.1, 0.1), (0.5, 0.2, 0.3), (1 / 3, 1 / 3, 1 / 3), (0.9, 0, 0.1), (0, 0.5, 0.5), (1, 0, 0)]
+FRACTIONS = [
+    (0.8, 0.1, 0.1),
+    (0.5, 0.2, 0.3),
+    (1 / 3, 1 / 3, 1 / 3),
+    (0.9, 0, 0.1),
+    (0, 0.5, 0.5),
+    (1, 0, 0),
+]
 
 books = st.sampled_from(list(BOOKS.values()))
-fractions = st.lists(st.integers(0, 20), min_size=3, max_size=3).filter(any).map(lambda n: [x / sum(n) for x in n])
+fractions = (
+    st.lists(st.integers(0, 20), min_size=3, max_size=3)
+    .filter(any)
+    .map(lambda n: [x / sum(n) for x in n])
+)
 seeds = st.integers(0, 2**64)
 
 
@@ -87,7 +98,9 @@ def test_paper_splits__divide_the_tasks(book: RecipeBook) -> None:
 
 
 @pytest.mark.parametrize("absent", [0, 1, 30, 77])
-def test_paper_splits__replace_goals_that_another_book_lacks_by_the_hash_of_the_id(absent: int, tmp_path: Path) -> None:
+def test_paper_splits__replace_goals_that_another_book_lacks_by_the_hash_of_the_id(
+    absent: int, tmp_path: Path
+) -> None:
     """A pack of 77 items of depth 2 and 60 more, among them the paper's goals but for some."""
     played = sorted(read_splits(PAPER_GOALS)["test"])
     goals = [*played[absent:], *(f"other_{number}" for number in range(60 + absent))]
@@ -95,7 +108,10 @@ def test_paper_splits__replace_goals_that_another_book_lacks_by_the_hash_of_the_
     splits = paper_splits(book)
     assert (len(splits["test"]), len(splits["dev"])) == (77, 60)
     assert set(played[absent:]) <= set(splits["test"])
-    others = {name: sorted(sha(item) for item in items if "other" in item) for name, items in splits.items()}
+    others = {
+        name: sorted(sha(item) for item in items if "other" in item)
+        for name, items in splits.items()
+    }
     assert len(others["test"]) == absent
     assert not absent or others["test"][-1] < others["dev"][0]
 
@@ -125,7 +141,9 @@ def test_make_splits__never_change(group_book: RecipeBook) -> None:
 
 @given(books, fractions, seeds, st.booleans())
 @settings(max_examples=40)
-def test_make_splits__divide_the_tasks(book: RecipeBook, parts: list[float], seed: int, compositional: bool) -> None:
+def test_make_splits__divide_the_tasks(
+    book: RecipeBook, parts: list[float], seed: int, compositional: bool
+) -> None:
     splits = make_splits(book, parts, seed=seed, compositional=compositional)
     assert list(splits) == ["train", "dev", "test"]
     assert sum(map(Counter, splits.values()), Counter()) == Counter(task_items(book))
@@ -134,38 +152,58 @@ def test_make_splits__divide_the_tasks(book: RecipeBook, parts: list[float], see
 
 @given(books, fractions, seeds)
 @settings(max_examples=40)
-def test_make_splits__divide_each_depth_by_the_fractions(book: RecipeBook, parts: list[float], seed: int) -> None:
+def test_make_splits__divide_each_depth_by_the_fractions(
+    book: RecipeBook, parts: list[float], seed: int
+) -> None:
     splits = make_splits(book, parts, seed=seed)
     for depth, total in by_depth(book, task_items(book)).items():
         for items, fraction in zip(splits.values(), parts, strict=True):
             assert abs(by_depth(book, items).get(depth, 0) - total * fraction) < 1 + 1e-6
 
 
-def test_make_splits__give_the_same_for_the_same_seed_and_another_for_another(book: RecipeBook) -> None:
+def test_make_splits__give_the_same_for_the_same_seed_and_another_for_another(
+    book: RecipeBook,
+) -> None:
     for compositional in (False, True):
         drawn = [make_splits(book, seed=seed, compositional=compositional) for seed in (0, 0, 1, 2)]
         assert drawn[0] == drawn[1]
         assert len({splits["test"] for splits in drawn}) == 3
 
 
-def test_make_splits__share_out_what_rounding_leaves_by_largest_remainder(group_book: RecipeBook) -> None:
+def test_make_splits__share_out_what_rounding_leaves_by_largest_remainder(
+    group_book: RecipeBook,
+) -> None:
     splits = make_splits(group_book, (0.8, 0.1, 0.1))
     assert by_depth(group_book, splits["train"]) == {2: 219, 3: 90, 4: 9}
     assert len(splits["dev"]) + len(splits["test"]) == 397 - 318
 
 
 @pytest.mark.parametrize(
-    "parts", [(), (1,), (0.5, 0.5), (0.25,) * 4, (0.8, 0.1, 0.2), (0.8, 0.1, 0.05), (1.1, -0.1, 0), (8, 1, 1)]
+    "parts",
+    [
+        (),
+        (1,),
+        (0.5, 0.5),
+        (0.25,) * 4,
+        (0.8, 0.1, 0.2),
+        (0.8, 0.1, 0.05),
+        (1.1, -0.1, 0),
+        (8, 1, 1),
+    ],
 )
 def test_make_splits__refuse_fractions_that_are_not_three_parts_of_1(
     parts: tuple[float, ...], group_book: RecipeBook
 ) -> None:
-    with pytest.raises(ValueError, match="expected three fractions of 0 or more that add up to 1, got "):
+    with pytest.raises(
+        ValueError, match="expected three fractions of 0 or more that add up to 1, got "
+    ):
         make_splits(group_book, parts)
 
 
 @pytest.mark.parametrize("parts", [(math.nan, 0.5, 0.5), (math.inf, 0, 0)])
-def test_make_splits__refuse_what_is_no_number(parts: tuple[float, ...], group_book: RecipeBook) -> None:
+def test_make_splits__refuse_what_is_no_number(
+    parts: tuple[float, ...], group_book: RecipeBook
+) -> None:
     with pytest.raises(ValueError):
         make_splits(group_book, parts)
 
@@ -175,7 +213,9 @@ def test_make_splits__refuse_what_is_no_number(parts: tuple[float, ...], group_b
 
 @given(books, st.sampled_from(FRACTIONS) | fractions, seeds)
 @settings(max_examples=60)
-def test_compositional_splits__train_on_no_part_of_test(book: RecipeBook, parts: list[float], seed: int) -> None:
+def test_compositional_splits__train_on_no_part_of_test(
+    book: RecipeBook, parts: list[float], seed: int
+) -> None:
     splits = make_splits(book, parts, seed=seed, compositional=True)
     assert barred(book, splits["test"]).isdisjoint(splits["train"])
     assert leakage(book, splits["train"], splits["test"]).count("goal") == 0
@@ -225,7 +265,10 @@ def test_leakage__is_what_a_count_by_hand_finds(
 
 
 def test_leakage__tells_goals_from_intermediates(group_book: RecipeBook) -> None:
-    train, test = ["minecraft:stick", "minecraft:ladder"], ["minecraft:chest", "minecraft:fishing_rod"]
+    train, test = (
+        ["minecraft:stick", "minecraft:ladder"],
+        ["minecraft:chest", "minecraft:fishing_rod"],
+    )
     found = leakage(group_book, train, test)
     planks = dict.fromkeys(group_book.members[("#minecraft:planks",)], "intermediate")
     assert found.intermediates == {"minecraft:stick": "goal", **planks}
@@ -251,10 +294,14 @@ def test_read_splits__reads_what_was_written(
 
 def test_write_splits__writes_the_documented_line(group_book: RecipeBook, tmp_path: Path) -> None:
     write_splits(group_book, {"train": ["minecraft:chest"]}, tmp_path / "my.jsonl")
-    assert (tmp_path / "my.jsonl").read_bytes() == b'{"split": "train", "task": "minecraft:chest", "depth": 2}\n'
+    assert (
+        tmp_path / "my.jsonl"
+    ).read_bytes() == b'{"split": "train", "task": "minecraft:chest", "depth": 2}\n'
 
 
-@pytest.mark.parametrize("line", ["{", "", "null", "[]", '"train"', "1", '{"split": "train"}', '{"task": "a"}'])
+@pytest.mark.parametrize(
+    "line", ["{", "", "null", "[]", '"train"', "1", '{"split": "train"}', '{"task": "a"}']
+)
 def test_read_splits__names_the_line_that_is_malformed(line: str, tmp_path: Path) -> None:
     file = tmp_path / "my.jsonl"
     file.write_text(f'{{"split": "train", "task": "a"}}\n{line}\n')

@@ -51,10 +51,16 @@ def test_pack_files__are_spelt_in_different_ways(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tags", KINDS)
 def test_book__of_a_later_version_gives_up_as_little_as_it_can(tags: Tags, tmp_path: Path) -> None:
     book = load(write_jar(tmp_path / "game.jar", SPELLINGS["1.21"]), tags)
-    got = {recipe.output for recipe in RECIPES.values()} - {item.removeprefix("minecraft:") for item in book.recipes}
-    assert got == {*TEMPLATES, "copper_ingot", "iron_ingot"} | ({"black_wool"} if tags == "group" else set())
+    got = {recipe.output for recipe in RECIPES.values()} - {
+        item.removeprefix("minecraft:") for item in book.recipes
+    }
+    assert got == {*TEMPLATES, "copper_ingot", "iron_ingot"} | (
+        {"black_wool"} if tags == "group" else set()
+    )
     assert {f"minecraft:{item}" for item in got} <= set(book.base_items)
-    dyes = [recipe for colour in COLOURS for recipe in book.recipes.get(f"minecraft:{colour}_wool", ())]
+    dyes = [
+        recipe for colour in COLOURS for recipe in book.recipes.get(f"minecraft:{colour}_wool", ())
+    ]
     assert len(dyes) == (16 if tags == "group" else 17)
 
 
@@ -64,7 +70,9 @@ def test_book__of_a_later_version_is_solved(tags: Tags, tmp_path: Path) -> None:
     for goal in book.recipes:
         plan = shortest_plan(book, goal)
         assert play(book, plan, goal, {}) == plan.length
-    white, red = (shortest_plan(book, f"minecraft:{colour}_bed").length for colour in ("white", "red"))
+    white, red = (
+        shortest_plan(book, f"minecraft:{colour}_bed").length for colour in ("white", "red")
+    )
     assert (white, red) == ((7, 8) if tags == "group" else (7, 11))
 
 
@@ -86,17 +94,28 @@ def test_env__plays_a_later_version(env_id: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tags", KINDS)
 @pytest.mark.filterwarnings("ignore:.*can only be made of one another")
-def test_load__skips_a_mod_loaders_own_ingredient_and_names_it_once(tags: Tags, tmp_path: Path) -> None:
+def test_load__skips_a_mod_loaders_own_ingredient_and_names_it_once(
+    tags: Tags, tmp_path: Path
+) -> None:
     for name, data in pack_files(SPELLINGS["1.20"]).items():
         write_json(tmp_path / name, data)
     whole = load(tmp_path, tags)
     tool = {
         "type": "minecraft:crafting_shapeless",
-        "ingredients": [{"type": "forge:difference", "base": {"tag": "forge:rods"}, "subtracted": {"item": "stick"}}],
+        "ingredients": [
+            {
+                "type": "forge:difference",
+                "base": {"tag": "forge:rods"},
+                "subtracted": {"item": "stick"},
+            }
+        ],
         "result": {"item": "mod:hammer"},
     }
     write_json(tmp_path / "data/mod/recipes/hammer.json", tool)
-    write_json(tmp_path / "data/mod/recipes/pick.json", tool | {"ingredients": [{"tag": "forge:ingots/tin"}]})
+    write_json(
+        tmp_path / "data/mod/recipes/pick.json",
+        tool | {"ingredients": [{"tag": "forge:ingots/tin"}]},
+    )
     with pytest.warns(UserWarning, match="skipped 2 recipes or tags") as warned:
         book = RecipeBook.load(tmp_path, tags=tags)
     assert book.fingerprint == whole.fingerprint

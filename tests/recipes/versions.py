@@ -1,7 +1,8 @@
 """A small pack as Minecraft 1.14 to 1.21 spell theirs, with the recipes that were hard to load.
 
-The recipes are facts of the game, written for these tests: planks, tags and alternatives as in 1.14, copper and its wax
-as in 1.17, copied smithing templates and wool that is dyed from any other wool as in 1.20.
+The recipes are facts of the game, written for these tests: planks, tags and alternatives as in
+1.14, copper and its wax as in 1.17, copied smithing templates and wool that is dyed from any other
+wool as in 1.20.
 """
 
 from __future__ import annotations
@@ -99,10 +100,14 @@ RECIPES: dict[str, Written] = (
         "stick_from_bamboo_item": Written("stick", 1, {"#": "bamboo"}, ("#", "#"), "sticks"),
         "chest": Written("chest", 1, {"#": "#planks"}, ("###", "# #", "###")),
         "torch": Written("torch", 4, {"#": "stick", "X": ["coal", "charcoal"]}, ("X", "#")),
-        "campfire": Written("campfire", 1, {"L": "#logs", "S": "stick", "C": "#coals"}, (" S ", "SCS", "LLL")),
+        "campfire": Written(
+            "campfire", 1, {"L": "#logs", "S": "stick", "C": "#coals"}, (" S ", "SCS", "LLL")
+        ),
         "iron_block": Written("iron_block", 1, {"#": "iron_ingot"}, ("###",) * 3),
         "iron_ingot_from_iron_block": Written("iron_ingot", 9, ["iron_block"], group="iron_ingot"),
-        "iron_ingot_from_nuggets": Written("iron_ingot", 1, {"#": "iron_nugget"}, ("###",) * 3, "iron_ingot"),
+        "iron_ingot_from_nuggets": Written(
+            "iron_ingot", 1, {"#": "iron_nugget"}, ("###",) * 3, "iron_ingot"
+        ),
         "iron_nugget": Written("iron_nugget", 9, ["iron_ingot"]),
         "chain": Written("chain", 1, {"I": "iron_ingot", "N": "iron_nugget"}, ("N", "I", "N")),
         "copper_block": Written("copper_block", 1, {"#": "copper_ingot"}, ("###",) * 3),
@@ -110,13 +115,19 @@ RECIPES: dict[str, Written] = (
         "copper_ingot_from_waxed_copper_block": Written(
             "copper_ingot", 9, ["waxed_copper_block"], group="copper_ingot"
         ),
-        "waxed_copper_block_from_honeycomb": Written("waxed_copper_block", 1, ["copper_block", "honeycomb"]),
-        "spyglass": Written("spyglass", 1, {"X": "copper_ingot", "#": "amethyst_shard"}, (" # ", " X ", " X ")),
+        "waxed_copper_block_from_honeycomb": Written(
+            "waxed_copper_block", 1, ["copper_block", "honeycomb"]
+        ),
+        "spyglass": Written(
+            "spyglass", 1, {"X": "copper_ingot", "#": "amethyst_shard"}, (" # ", " X ", " X ")
+        ),
         "white_wool_from_string": Written("white_wool", 1, {"#": "string"}, ("##", "##")),
         "painting": Written("painting", 1, {"#": "stick", "X": "#wool"}, ("###", "#X#", "###")),
     }
     | {
-        template: Written(template, 2, {"#": "diamond", "C": stone, "S": template}, ("#S#", "#C#", "###"))
+        template: Written(
+            template, 2, {"#": "diamond", "C": stone, "S": template}, ("#S#", "#C#", "###")
+        )
         for template, stone in zip(TEMPLATES, ("netherrack", "cobblestone"), strict=True)
     }
     | {
@@ -129,7 +140,9 @@ RECIPES: dict[str, Written] = (
         for colour in COLOURS
     }
     | {
-        f"{colour}_bed": Written(f"{colour}_bed", 1, {"#": f"{colour}_wool", "X": "#planks"}, ("###", "XXX"), "bed")
+        f"{colour}_bed": Written(
+            f"{colour}_bed", 1, {"#": f"{colour}_wool", "X": "#planks"}, ("###", "XXX"), "bed"
+        )
         for colour in COLOURS
     }
 )
@@ -166,13 +179,18 @@ def pack_files(spelling: Spelling) -> dict[str, Any]:
     recipes = {name: _spelt(recipe, spelling) for name, recipe in RECIPES.items()} | OTHERS
     tags = {
         name: {
-            "values": [value.replace("#", "#minecraft:") if "#" in value else f"minecraft:{value}" for value in values]
+            "values": [
+                value.replace("#", "#minecraft:") if "#" in value else f"minecraft:{value}"
+                for value in values
+            ]
         }
         for name, values in TAGS.items()
     }
     folders = {spelling.recipes: recipes, spelling.tags: tags}
     return {
-        f"data/minecraft/{folder}/{name}.json": data for folder, some in folders.items() for name, data in some.items()
+        f"data/minecraft/{folder}/{name}.json": data
+        for folder, some in folders.items()
+        for name, data in some.items()
     }
 
 
@@ -183,7 +201,9 @@ def write_jar(file: Path, spelling: Spelling) -> Path:
             jar.writestr(name, json.dumps(data, indent=2))
         jar.writestr("data/minecraft/advancement/recipes/misc/stick.json", "{}")
         jar.writestr("data/minecraft/tags/block/planks.json", "{}")
-        jar.writestr("data/minecraft/datapacks/trade_rebalance/data/minecraft/recipe/stick.json", "{}")
+        jar.writestr(
+            "data/minecraft/datapacks/trade_rebalance/data/minecraft/recipe/stick.json", "{}"
+        )
         jar.writestr("assets/minecraft/models/item/stick.json", "[]")
     return file
 
@@ -199,6 +219,9 @@ def _spelt(recipe: Written, spelling: Spelling) -> dict[str, Any]:
         key = {symbol: spelt(part) for symbol, part in recipe.ingredients.items()}
         shape = {"type": "minecraft:crafting_shaped", "key": key, "pattern": list(recipe.rows)}
     else:
-        shape = {"type": "minecraft:crafting_shapeless", "ingredients": [spelt(part) for part in recipe.ingredients]}
+        shape = {
+            "type": "minecraft:crafting_shapeless",
+            "ingredients": [spelt(part) for part in recipe.ingredients],
+        }
     group = {"group": recipe.group} if recipe.group else {}
     return shape | group | spelling.extra | {"result": spelling.result(recipe.output, recipe.makes)}

@@ -36,7 +36,9 @@ def test_two_sample_p_value__agrees_with_scipy(size: int):
     rng = random.Random(size)
     for shift in (0.0, 0.1, 0.5):
         first, second = ([rng.random() + more for _ in range(size)] for more in (0, shift))
-        assert two_sample_p_value(first, second) == pytest.approx(ttest_ind(first, second).pvalue, rel=1e-4)
+        assert two_sample_p_value(first, second) == pytest.approx(
+            ttest_ind(first, second).pvalue, rel=1e-4
+        )
     assert two_sample_p_value([0.5] * size, [0.5] * size) == 1
     assert two_sample_p_value([0.5] * size, [0.6] * size) == pytest.approx(0, abs=1e-9)
 
@@ -46,7 +48,9 @@ def changes(gained: int, lost: int, tasks: int) -> list[Fraction]:
     return [Fraction(1)] * gained + [Fraction(-1)] * lost + [Fraction(0)] * (tasks - gained - lost)
 
 
-@pytest.mark.parametrize(("both", "only_first", "only_second"), [(0.5, 0.1, 0.1), (0.3, 0.05, 0.4), (0.9, 0.02, 0.03)])
+@pytest.mark.parametrize(
+    ("both", "only_first", "only_second"), [(0.5, 0.1, 0.1), (0.3, 0.05, 0.4), (0.9, 0.02, 0.03)]
+)
 def test_paired_interval__covers_the_truth_about_as_often_as_it_says(
     both: float, only_first: float, only_second: float
 ):
@@ -71,7 +75,13 @@ def record(task: str, won: bool, **more) -> dict:
 
 
 def test_compare__pairs_by_task_and_leaves_out_what_broke():
-    first = [record("a", True), record("b", True), record("c", False), record("d", False), record("e", True)]
+    first = [
+        record("a", True),
+        record("b", True),
+        record("c", False),
+        record("d", False),
+        record("e", True),
+    ]
     second = [
         record("d", False),
         record("c", True),
@@ -115,11 +125,16 @@ OUTCOMES = st.lists(st.sampled_from([True, False, None]), min_size=5, max_size=5
 
 def played(outcomes: list[bool | None]) -> list[dict]:
     """Records of one run: None is an episode with an error."""
-    return [record(f"task {n}", bool(won), error="boom" if won is None else None) for n, won in enumerate(outcomes)]
+    return [
+        record(f"task {n}", bool(won), error="boom" if won is None else None)
+        for n, won in enumerate(outcomes)
+    ]
 
 
 @given(OUTCOMES, OUTCOMES)
-def test_verdict__of_two_runs_is_their_comparison(first: list[bool | None], second: list[bool | None]):
+def test_verdict__of_two_runs_is_their_comparison(
+    first: list[bool | None], second: list[bool | None]
+):
     runs = {"first": played(first), "second": played(second)}
     found = verdict(runs)
     best, other = found.standings
@@ -152,7 +167,10 @@ def test_verdict__needs_more_from_more_runs():
 
     assert (verdict(runs(2)).winner, verdict(runs(2)).standings[1].p_value) == ("0", 0.03125)
     three = verdict(runs(3))
-    assert (three.winner, [standing.p_value for standing in three.standings]) == (None, [None, 0.09375, 0.09375])
+    assert (three.winner, [standing.p_value for standing in three.standings]) == (
+        None,
+        [None, 0.09375, 0.09375],
+    )
     assert verdict(runs(1)).winner is None
 
 
@@ -171,7 +189,13 @@ def test_compare__is_a_command(tmp_path: Path):
 
 
 def test_unlike__names_what_differs_besides_agent_and_model():
-    first = {"env": "TextCraft-v0", "agent": "react", "model": "a", "env_args": {"distractors": 100}, "seed": 1}
+    first = {
+        "env": "TextCraft-v0",
+        "agent": "react",
+        "model": "a",
+        "env_args": {"distractors": 100},
+        "seed": 1,
+    }
     assert unlike([first, {**first, "agent": "expert", "model": "b", "prompts": "short"}]) == []
     second = {**first, "agent": "expert", "env_args": {"tags": "item"}, "seed": 2, "codes": ["abc"]}
     assert unlike([first, second]) == [
@@ -180,8 +204,13 @@ def test_unlike__names_what_differs_besides_agent_and_model():
         "code: unknown, abc",
         "tags: not given, item",
     ]
-    assert unlike([first, first, {**first, "max_calls": 3}]) == ["max_calls: not given, not given, 3"]
-    assert unlike([first, {**first, "env_args": "x" * 99}])[-1] == f"env_args: not given, {'x' * 40}..."
+    assert unlike([first, first, {**first, "max_calls": 3}]) == [
+        "max_calls: not given, not given, 3"
+    ]
+    assert (
+        unlike([first, {**first, "env_args": "x" * 99}])[-1]
+        == f"env_args: not given, {'x' * 40}..."
+    )
 
 
 @pytest.mark.parametrize("name", ["env_sha256", "tasks_sha256"])
@@ -193,7 +222,9 @@ def test_unlike__tells_digests_apart_that_are_longer_than_what_is_shown(name: st
 
 def test_compare__says_first_what_else_differs(tmp_path: Path):
     for name, distractors in (("few", 10), ("many", 100)):
-        spec = RunSpec("TextCraft-v0", "dev", "expert", limit=3, env_args={"distractors": distractors})
+        spec = RunSpec(
+            "TextCraft-v0", "dev", "expert", limit=3, env_args={"distractors": distractors}
+        )
         evaluate(spec, tmp_path / name)
     result = CliRunner().invoke(app, ["compare", str(tmp_path / "few"), str(tmp_path / "many")])
     first, *_ = result.output.splitlines()

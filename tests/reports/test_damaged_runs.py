@@ -29,9 +29,22 @@ ODD: tuple[Any, ...] = (
 
 SPECS = {
     "crafting": RunSpec(
-        "TextCraft-v0", "dev", "adapt", limit=3, repeats=2, temperature=0.5, model="tests.doubles:Crafter,reach=2"
+        "TextCraft-v0",
+        "dev",
+        "adapt",
+        limit=3,
+        repeats=2,
+        temperature=0.5,
+        model="tests.doubles:Crafter,reach=2",
     ),
-    "shop": RunSpec("WebShopLite-v0", "dev", "lats", limit=2, model="tests.doubles:Recorded,tape=shop", max_steps=20),
+    "shop": RunSpec(
+        "WebShopLite-v0",
+        "dev",
+        "lats",
+        limit=2,
+        model="tests.doubles:Recorded,tape=shop",
+        max_steps=20,
+    ),
 }
 
 
@@ -48,7 +61,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Return each container within a JSON value with each of its keys or indices."""
-    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    keys = (
+        list(value)
+        if isinstance(value, dict)
+        else list(range(len(value)))
+        if isinstance(value, list)
+        else []
+    )
     return [(value, key) for key in keys] + [place for key in keys for place in places(value[key])]
 
 
@@ -61,7 +80,11 @@ def changed(rng: random.Random, text: str) -> str:
         value = None
     if kind == 0 or not value or not isinstance(value, dict):
         start = rng.randrange(len(text) + 1)
-        return text[:start] + rng.choice(["", "\0", "\n", "}", '"', "\xff", text]) + text[start + rng.randrange(9) :]
+        return (
+            text[:start]
+            + rng.choice(["", "\0", "\n", "}", '"', "\xff", text])
+            + text[start + rng.randrange(9) :]
+        )
     if kind == 1:
         return json.dumps(rng.choice(ODD))
     top = [(value, key) for key in value]
@@ -84,15 +107,29 @@ def damage(rng: random.Random, folder: Path) -> None:
     else:
         number = rng.randrange(len(lines))
         lines[number] = (
-            changed(rng, lines[number]) + "\n" if name == "episodes.jsonl" else rng.choice(["", "\0\n", "[]"])
+            changed(rng, lines[number]) + "\n"
+            if name == "episodes.jsonl"
+            else rng.choice(["", "\0\n", "[]"])
         )
-    (folder / name).write_text("".join(lines), encoding="utf-8", errors="surrogatepass", newline="\n")
+    (folder / name).write_text(
+        "".join(lines), encoding="utf-8", errors="surrogatepass", newline="\n"
+    )
 
 
 def commands(run: Path, whole: Path, name: str) -> list[list[str]]:
     page, dialogues = str(run / "page.html"), str(run / "dialogues.jsonl")
     spec = SPECS[name]
-    again = ["--env", spec.env, "--split", "dev", "--agent", str(spec.agent), "--model", str(spec.model), "--limit"]
+    again = [
+        "--env",
+        spec.env,
+        "--split",
+        "dev",
+        "--agent",
+        str(spec.agent),
+        "--model",
+        str(spec.model),
+        "--limit",
+    ]
     return [
         ["report", str(run)],
         ["report", "--json", str(run), str(whole)],
@@ -113,7 +150,12 @@ def try_all(folder: Path, whole: Path, name: str, front: Storefront) -> None:
             result = CliRunner().invoke(app, command, catch_exceptions=False)
         except UnicodeEncodeError:
             raise
-        except (TextCraftGymError, ModelError, OSError, ValueError):  # of which main() makes one line, and status 2
+        except (
+            TextCraftGymError,
+            ModelError,
+            OSError,
+            ValueError,
+        ):  # of which main() makes one line, and status 2
             continue
         else:
             assert result.exit_code in (0, 1, 2), command

@@ -12,7 +12,9 @@ from textcraft_gym.reports.success import wilson_interval
 from textcraft_gym.reports.tables import markdown
 
 
-@given(st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
+@given(
+    st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))
+)
 def test_wilson_interval__agrees_with_scipy(counts: tuple[int, int]):
     interval = binomtest(*counts).proportion_ci(method="wilson")
     assert wilson_interval(*counts) == pytest.approx((interval.low, interval.high), abs=1e-12)
@@ -65,7 +67,10 @@ def test_summarise_by_group__has_a_row_a_group_and_one_for_all():
 
 
 def test_summarise_by_group__orders_by_depth_and_then_by_name():
-    records = [record(depth, group=group) for depth, group in ((10, "a"), (9, "heat"), (9, "cool"), (2, "z"))]
+    records = [
+        record(depth, group=group)
+        for depth, group in ((10, "a"), (9, "heat"), (9, "cool"), (2, "z"))
+    ]
     assert list(summarise_by_group(records)) == ["z", "cool", "heat", "a", "all"]
     runs = [summarise_by_group(records[:2]), summarise_by_group(records[2:])]
     assert groups(runs) == ["z", "cool", "heat", "a"]
@@ -73,7 +78,9 @@ def test_summarise_by_group__orders_by_depth_and_then_by_name():
 
 def test_summarise_by_group__has_one_row_where_tasks_form_no_groups():
     by_group = summarise_by_group([record(2, group="all"), record(3, group="all", error="boom")])
-    assert {group: (s.won, s.episodes, s.errors) for group, s in by_group.items()} == {"all": (1, 1, 1)}
+    assert {group: (s.won, s.episodes, s.errors) for group, s in by_group.items()} == {
+        "all": (1, 1, 1)
+    }
     assert list(summarise_by_group([record(2, group="all"), record(3, group="b")])) == ["b", "all"]
     assert list(summarise_by_group([])) == ["all"]
 
@@ -82,7 +89,19 @@ def test_markdown__shows_each_run_and_group():
     runs = {"a": [record()], "b": [record(won=False, error="x")]}
     lines = markdown({name: summarise_by_group(records) for name, records in runs.items()})
     rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in lines.splitlines()]
-    assert rows[2] == ["a", "depth 2", "1", "1", "100.0", "20.7-100.0", "100.0", "6.0", "2.00", "0", "0"]
+    assert rows[2] == [
+        "a",
+        "depth 2",
+        "1",
+        "1",
+        "100.0",
+        "20.7-100.0",
+        "100.0",
+        "6.0",
+        "2.00",
+        "0",
+        "0",
+    ]
     assert rows[4] == ["b", "depth 2", "0", "0", "-", "-", "-", "-", "-", "0", "1"]
     assert len(rows) == 6
 
@@ -90,10 +109,19 @@ def test_markdown__shows_each_run_and_group():
 def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
     episodes = [
         record(
-            calls={"executor": 4, "planner": 2}, tokens={"prompt_tokens": 10}, cost=0.5, k_max=2, claimed_success=True
+            calls={"executor": 4, "planner": 2},
+            tokens={"prompt_tokens": 10},
+            cost=0.5,
+            k_max=2,
+            claimed_success=True,
         ),
         record(
-            won=False, calls={"executor": 2}, tokens={"prompt_tokens": 30}, cost=0.25, k_max=1, claimed_success=True
+            won=False,
+            calls={"executor": 2},
+            tokens={"prompt_tokens": 30},
+            cost=0.25,
+            k_max=1,
+            claimed_success=True,
         ),
         record(calls={"executor": 3}, claimed_success=False),
         record(won=False, error="x", cost=1.0, claimed_success=True, calls={"reflection": 9}),
@@ -104,16 +132,34 @@ def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
     assert (summary.k_max, summary.k_max_won) == (1.0, 1.0)
     assert summarise([record(k_max=3), record(k_max=1, won=False)]).k_max_won == 3.0
     assert summarise([record(k_max=1, won=False)]).k_max_won is None
-    assert (summary.claimed, summary.rightly_claimed, summary.precision, summary.recall) == (2, 1, 0.5, 0.5)
+    assert (summary.claimed, summary.rightly_claimed, summary.precision, summary.recall) == (
+        2,
+        1,
+        0.5,
+        0.5,
+    )
     assert summarise([record(won=False)]).precision is summarise([record(won=False)]).recall is None
 
 
 def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
     runs = {"with": [record(calls={"executor": 4}, claimed_success=True)], "without": [record()]}
-    _, _, effort = markdown({run: summarise_by_group(records) for run, records in runs.items()}).partition("\n\n")
+    _, _, effort = markdown(
+        {run: summarise_by_group(records) for run, records in runs.items()}
+    ).partition("\n\n")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in effort.splitlines()]
     reached = ["k_max", "k_max won"]
-    assert lines[0] == ["run", "group", "executor", "tokens", "cost", *reached, "claimed", "precision", "recall"]
+    assert lines[0] == [
+        "run",
+        "group",
+        "executor",
+        "tokens",
+        "cost",
+        *reached,
+        "claimed",
+        "precision",
+        "recall",
+    ]
     assert lines[2:] == [
-        ["with", group, "4.0", "0", "0.00", "0.00", "0.00", "1", "100.0", "100.0"] for group in ("depth 2", "all")
+        ["with", group, "4.0", "0", "0.00", "0.00", "0.00", "1", "100.0", "100.0"]
+        for group in ("depth 2", "all")
     ]

@@ -23,7 +23,8 @@ from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 
 HOSTILE = (
-    "</script></details><img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>{{7*7}}"
+    "</script></details><img src=x onerror=\"document.title='owned'\">"
+    "<script>document.title='owned'</script>{{7*7}}"
 )
 ROOT = Path(__file__).parents[2]
 
@@ -44,9 +45,21 @@ def record(task: str = "goal", **more) -> dict:
         "claimed_success": True,
         "steps": 1,
     }
-    asked = {"calls": {"executor": 1}, "tokens": {"prompt_tokens": 9}, "cost": 0.0, "trials": 1, "k_max": 1}
+    asked = {
+        "calls": {"executor": 1},
+        "tokens": {"prompt_tokens": 9},
+        "cost": 0.0,
+        "trials": 1,
+        "k_max": 1,
+    }
     asked |= {"replies": {}, "limit": None, "repeat": 0}
-    ended = {"restores": [], "picture": "", "stop_reason": "terminated", "error": None, "traceback": None}
+    ended = {
+        "restores": [],
+        "picture": "",
+        "stop_reason": "terminated",
+        "error": None,
+        "traceback": None,
+    }
     timed = {"seconds": 2.0, "model_seconds": 1.5}
     played = {"transcript": [[None, "You begin."], ["go", "Done."]], "trace": node(task, 0, 1)}
     return {"task": task, **plain, **asked, **ended, **timed, **played, **more}
@@ -108,7 +121,10 @@ def lines(page: str) -> list[dict[str, str]]:
 
 def unpacked(page: str) -> list[dict[str, Any]]:
     """What the page holds about every episode, to be shown when it is opened."""
-    blocks = [zlib.decompress(base64.b64decode(block)).decode() for block in Outline(page).scripts[1].split()]
+    blocks = [
+        zlib.decompress(base64.b64decode(block)).decode()
+        for block in Outline(page).scripts[1].split()
+    ]
     texts = [block.split("\n") for block in blocks]
     ends = [sum(map(len, texts[:number])) for number in range(len(texts))]
     assert index(page)["starts"] == ends
@@ -127,7 +143,10 @@ def crafted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict]]:
     folder = tmp_path_factory.mktemp("runs")
     runs = {
         agent: evaluate(
-            RunSpec("TextCraft-v0", "test", agent, model="tests.doubles:Crafter,reach=2", limit=100), folder / agent
+            RunSpec(
+                "TextCraft-v0", "test", agent, model="tests.doubles:Crafter,reach=2", limit=100
+            ),
+            folder / agent,
         )
         for agent in ("adapt", "reflexion")
     }
@@ -136,7 +155,9 @@ def crafted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict]]:
 
 @pytest.fixture(scope="module")
 def crafted_page(crafted: dict[str, list[dict]]) -> str:
-    return html_page(crafted, {run: config(agent=run, model="tests.doubles:Crafter,reach=2") for run in crafted})
+    return html_page(
+        crafted, {run: config(agent=run, model="tests.doubles:Crafter,reach=2") for run in crafted}
+    )
 
 
 def hostile_page() -> str:
@@ -148,15 +169,25 @@ def hostile_page() -> str:
         transcript=[[None, HOSTILE], [HOSTILE, HOSTILE]],
         trace=node(HOSTILE, 0, inner),
     )
-    told = {"env": HOSTILE, "agent": HOSTILE, "agent_args": {HOSTILE: HOSTILE}, "model": f"local{HOSTILE}"}
-    runs = {"plain": [record(HOSTILE, won=False)], HOSTILE: [whole, broken(record("another"), HOSTILE)]}
+    told = {
+        "env": HOSTILE,
+        "agent": HOSTILE,
+        "agent_args": {HOSTILE: HOSTILE},
+        "model": f"local{HOSTILE}",
+    }
+    runs = {
+        "plain": [record(HOSTILE, won=False)],
+        HOSTILE: [whole, broken(record("another"), HOSTILE)],
+    }
     return html_page(runs, {"plain": config(), HOSTILE: config(**told)})
 
 
 def test_html_page__is_the_same_twice(crafted: dict[str, list[dict]], crafted_page: str):
     again = json.loads(json.dumps(crafted))
     assert (
-        html_page(again, {run: config(agent=run, model="tests.doubles:Crafter,reach=2") for run in again})
+        html_page(
+            again, {run: config(agent=run, model="tests.doubles:Crafter,reach=2") for run in again}
+        )
         == crafted_page
     )
 
@@ -166,11 +197,17 @@ def test_html_page__needs_nothing_from_elsewhere(crafted_page: str):
     assert not re.search(r"@import|url\(", crafted_page)
     outline = Outline(crafted_page)
     assert not {"link", "img", "iframe", "object", "embed", "base"} & outline.tags.keys()
-    assert all(value and value.startswith("#") for name, value in outline.attributes if name in ("href", "src"))
+    assert all(
+        value and value.startswith("#")
+        for name, value in outline.attributes
+        if name in ("href", "src")
+    )
 
 
 def test_html_page__lets_only_its_own_script_run(crafted_page: str):
-    digest = base64.b64encode(hashlib.sha256(Outline(crafted_page).scripts[-1].encode()).digest()).decode()
+    digest = base64.b64encode(
+        hashlib.sha256(Outline(crafted_page).scripts[-1].encode()).digest()
+    ).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}';"
     assert policy in crafted_page
 
@@ -179,13 +216,18 @@ def shown_inside(record: dict) -> dict:
     return {key: record[key] for key in ("transcript", "restores", "trace", "traceback", "picture")}
 
 
-def test_html_page__holds_what_every_episode_came_to(crafted: dict[str, list[dict]], crafted_page: str):
+def test_html_page__holds_what_every_episode_came_to(
+    crafted: dict[str, list[dict]], crafted_page: str
+):
     records = [record for records in crafted.values() for record in records]
     assert len(index(crafted_page)["starts"]) > 1
     assert [shown_inside(held) for held in unpacked(crafted_page)] == json.loads(
         json.dumps(list(map(shown_inside, records)))
     )
-    shown = [(line["task"], line["outcome"], line["steps"], line["error"]) for line in lines(crafted_page)]
+    shown = [
+        (line["task"], line["outcome"], line["steps"], line["error"])
+        for line in lines(crafted_page)
+    ]
     assert shown == [
         (
             record["task"],
@@ -198,7 +240,17 @@ def test_html_page__holds_what_every_episode_came_to(crafted: dict[str, list[dic
 
 
 NASTY = st.sampled_from(
-    ["</script>", "<!--<script>", "]]>", "\u2028\u2029", "\ud800", "\x00", "\r\n", "&lt;", "{{7*7}}"]
+    [
+        "</script>",
+        "<!--<script>",
+        "]]>",
+        "\u2028\u2029",
+        "\ud800",
+        "\x00",
+        "\r\n",
+        "&lt;",
+        "{{7*7}}",
+    ]
 )
 
 
@@ -206,7 +258,11 @@ NASTY = st.sampled_from(
 @settings(max_examples=40, deadline=None)
 def test_html_page__holds_any_text_as_data(texts: list[str], copies: int):
     task, action, observation, error = texts
-    whole = record(task, transcript=[[None, observation], [action, observation]], trace=node(task, observation, 0))
+    whole = record(
+        task,
+        transcript=[[None, observation], [action, observation]],
+        trace=node(task, observation, 0),
+    )
     records = [whole, *[broken(whole, error or "error")] * copies]
     page = html_page({"run": records}, {"run": config()})
     assert len(Outline(page).scripts) == 3
@@ -216,14 +272,18 @@ def test_html_page__holds_any_text_as_data(texts: list[str], copies: int):
 
 
 def test_html_page__holds_the_picture_of_an_episode_as_text():
-    drawn = record("drawn", picture='<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')
+    drawn = record(
+        "drawn", picture='<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    )
     page = html_page({"run": [drawn, record("plain")]}, {"run": config()})
     assert [one["picture"] for one in unpacked(page)] == [drawn["picture"], ""]
 
 
 def test_html_page__has_no_more_elements_for_more_episodes():
     few, many = (
-        Outline(html_page({"run": [record(f"task {n}") for n in range(count)]}, {"run": config()})).tags
+        Outline(
+            html_page({"run": [record(f"task {n}") for n in range(count)]}, {"run": config()})
+        ).tags
         for count in (2, 3000)
     )
     assert few == many
@@ -234,8 +294,14 @@ def test_html_page__has_no_more_elements_for_more_episodes():
     ("won", "words"),
     [
         ({"a": 9}, "a won 45.0% of 20 episodes (95% interval 25.8% to 65.8%)."),
-        ({"a": 2, "b": 18}, "b wins , +80.0 points ahead of a (95% interval +50.3 to +95.2; p <0.0001)."),
-        ({"a": 9, "b": 9}, "No clear winner : a and b won equally often (95% interval -12.6 to +12.6; p = 1)."),
+        (
+            {"a": 2, "b": 18},
+            "b wins , +80.0 points ahead of a (95% interval +50.3 to +95.2; p <0.0001).",
+        ),
+        (
+            {"a": 9, "b": 9},
+            "No clear winner : a and b won equally often (95% interval -12.6 to +12.6; p = 1).",
+        ),
         ({"a": 9, "b": 8}, "No clear winner : a leads, +5.0 points ahead of b ("),
         ({"a": 9, "b": 8}, "; p = 1), which chance may explain."),
         ({"a": 20, "b": 0, "c": 12}, "a wins , +40.0 points ahead of c ("),
@@ -252,11 +318,16 @@ def test_html_page__begins_with_a_verdict(won: dict[str, int], words: str):
 
 def test_html_page__counts_errors_beside_the_success_of_one_run():
     page = html_page({"a": [record(), broken(record("another"))]}, {"a": config()})
-    assert "100.0% of 1 episode (95% interval 20.7% to 100.0%); 1 ended with an error." in words_of(page, "verdict")
+    assert "100.0% of 1 episode (95% interval 20.7% to 100.0%); 1 ended with an error." in words_of(
+        page, "verdict"
+    )
 
 
 def test_html_page__has_standings_from_the_best_to_the_last():
-    runs = {run: [record(str(n), won=n < count) for n in range(20)] for run, count in {"a": 0, "b": 20}.items()}
+    runs = {
+        run: [record(str(n), won=n < count) for n in range(20)]
+        for run, count in {"a": 0, "b": 20}.items()
+    }
     runs["a"].append(broken(record("20")))
     page = html_page(runs, dict.fromkeys(runs, config(model="openai:m")))
     standings = page[page.index('aria-label="Standings"') :].partition("</table>")[0]
@@ -273,7 +344,10 @@ def test_html_page__has_a_verdict_for_each_world():
     worlds = dict(zip("abcd", ("One-v0", "One-v0", "Two-v0", "Two-v0"), strict=True))
     page = html_page(runs, {run: config(env=worlds[run], model="openai:m") for run in runs})
     words = words_of(page, "verdict")
-    assert re.findall(r"(\w+-v0), split test (\w) wins", words) == [("One-v0", "a"), ("Two-v0", "c")]
+    assert re.findall(r"(\w+-v0), split test (\w) wins", words) == [
+        ("One-v0", "a"),
+        ("Two-v0", "c"),
+    ]
     assert "Different worlds" not in words
 
 
@@ -286,22 +360,30 @@ def test_html_page__has_no_verdict_without_a_shared_task():
 def test_html_page__says_that_worlds_differ():
     runs = {"a": [record()], "b": [record()]}
     page = html_page(runs, {run: config(env_sha256=run * 64) for run in runs})
-    assert "! Different worlds: the digests of the world, env_sha256, differ" in words_of(page, "verdict")
+    assert "! Different worlds: the digests of the world, env_sha256, differ" in words_of(
+        page, "verdict"
+    )
 
 
 def test_html_page__names_no_model_of_a_run_that_asks_none():
     silent = record(calls={}, tokens={})
     configs = {"run": config(model="openai:gpt", planner="openai:other", prompts="short")}
     page = html_page({"run": [silent, broken(silent)]}, configs)
-    assert not re.search("openai|short|max calls", page.partition("<main>")[2].rpartition("<script>")[0])
-    both = html_page({"run": [silent], "asks": [record()]}, {**configs, "asks": config(model="openai:asked")})
+    assert not re.search(
+        "openai|short|max calls", page.partition("<main>")[2].rpartition("<script>")[0]
+    )
+    both = html_page(
+        {"run": [silent], "asks": [record()]}, {**configs, "asks": config(model="openai:asked")}
+    )
     assert "openai:asked" in words_of(both, "settings")
     assert "openai:gpt" not in both
     assert "openai:gpt" in html_page({"run": [broken(silent)]}, configs)
 
 
 def test_html_page__folds_digests_away():
-    page = html_page({"run": [record()]}, {"run": config(prompts_sha256="fedcba", begun_with={"python": "3.10"})})
+    page = html_page(
+        {"run": [record()]}, {"run": config(prompts_sha256="fedcba", begun_with={"python": "3.10"})}
+    )
     settings = page[page.index('<section id="settings">') :].partition("</section>")[0]
     shown, folded = settings.split('<details class="folded">')
     assert not re.search("sha256|3.10", shown)
@@ -309,7 +391,10 @@ def test_html_page__folds_digests_away():
 
 
 def test_html_page__tells_how_long_episodes_and_calls_took():
-    times = [{"seconds": float(n), "model_seconds": n / 2, "calls": {"executor": 2}} for n in range(1, 101)]
+    times = [
+        {"seconds": float(n), "model_seconds": n / 2, "calls": {"executor": 2}}
+        for n in range(1, 101)
+    ]
     timed = [record(str(n), **more) for n, more in enumerate(times)]
     page = html_page({"run": [*timed, broken(record(seconds=1e6))]}, {"run": config()})
     section = page[page.index('<section id="time">') :]
@@ -351,10 +436,25 @@ def test_html_page__leaves_out_models_where_none_was_asked():
 
 
 def test_html_page__compares_the_other_runs_with_the_first():
-    runs = {"first": [record("a"), record("b", won=False)], "other": [record("a", won=False), record("b", won=False)]}
+    runs = {
+        "first": [record("a"), record("b", won=False)],
+        "other": [record("a", won=False), record("b", won=False)],
+    }
     page = html_page(runs, dict.fromkeys(runs, config(model="openai:m")))
-    comparison = re.sub(r"\s*\n\s*", "", page[page.index('id="comparison"') : page.index('id="episodes"')])
-    assert re.findall(r"<td>(.*?)</td>", comparison) == ["2", "0", "1", "0", "1", "-50.0", "-100.0 to +56.3", "1", "0"]
+    comparison = re.sub(
+        r"\s*\n\s*", "", page[page.index('id="comparison"') : page.index('id="episodes"')]
+    )
+    assert re.findall(r"<td>(.*?)</td>", comparison) == [
+        "2",
+        "0",
+        "1",
+        "0",
+        "1",
+        "-50.0",
+        "-100.0 to +56.3",
+        "1",
+        "0",
+    ]
     assert "</span> lost 1 against <" in comparison
     assert '<ul><li><a href="#episodes?task=a">a</a></li></ul>' in comparison
     assert "Comparison" not in html_page({"first": runs["first"]}, {"first": config()})
@@ -366,9 +466,17 @@ def test_html_page__compares_only_runs_of_one_world():
     runs = {run: lost if run in "ad" else won for run in worlds}
     page = html_page(runs, {run: config(env=env, model="openai:m") for run, env in worlds.items()})
     words = words_of(page, "comparison")
-    assert re.findall(r"(\w+-v0), split test Each run against (\w)", words) == [("One-v0", "a"), ("Two-v0", "b")]
-    assert re.findall(r"(\w) (gained|lost) 1 against (\w)", words) == [("c", "gained", "a"), ("d", "lost", "b")]
-    alone = html_page({run: runs[run] for run in "ab"}, {run: config(env=worlds[run]) for run in "ab"})
+    assert re.findall(r"(\w+-v0), split test Each run against (\w)", words) == [
+        ("One-v0", "a"),
+        ("Two-v0", "b"),
+    ]
+    assert re.findall(r"(\w) (gained|lost) 1 against (\w)", words) == [
+        ("c", "gained", "a"),
+        ("d", "lost", "b"),
+    ]
+    alone = html_page(
+        {run: runs[run] for run in "ab"}, {run: config(env=worlds[run]) for run in "ab"}
+    )
     assert "Comparison" not in alone
 
 
@@ -377,7 +485,14 @@ def test_html_page__says_where_a_claim_was_wrong():
     records = [record(f"{won} {claim}", won=won, claimed_success=claim) for claim, won in claims]
     page = html_page({"run": [*records, broken(record(claimed_success=True))]}, {"run": config()})
     said = [line["claimed_success"] for line in lines(page)]
-    assert said == ["success", "success (wrong)", "failure (wrong)", "failure", "not said", "success"]
+    assert said == [
+        "success",
+        "success (wrong)",
+        "failure (wrong)",
+        "failure",
+        "not said",
+        "success",
+    ]
 
 
 def test_html_page__keeps_whatever_text_as_text():
@@ -408,7 +523,9 @@ def contrast(*colours: str) -> float:
     def luminance(colour: str) -> float:
         digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
         parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        linear = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        ]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     darker, lighter = sorted(map(luminance, colours))
@@ -433,8 +550,12 @@ def test_html_page__moves_nothing(crafted_page: str):
     assert not re.search(r"transition|animation|@keyframes|behavior|smooth", crafted_page)
 
 
-def test_report_page__has_code_that_writes_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/report.md").read_text(encoding="utf-8"), re.DOTALL)
+def test_report_page__has_code_that_writes_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (block,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/report.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     monkeypatch.chdir(tmp_path)
     exec(block, {})
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -458,7 +579,9 @@ def load(browser: Any, page: str, folder: Path) -> None:
 
 def shown(browser: Any, what: str = "row") -> list[Any]:
     """Return the rows that are drawn, or something of each, in one question for all of them."""
-    found: list[Any] = browser.execute_script(f"return [...document.querySelectorAll('.episode')].map((row) => {what})")
+    found: list[Any] = browser.execute_script(
+        f"return [...document.querySelectorAll('.episode')].map((row) => {what})"
+    )
     return found
 
 
@@ -468,7 +591,9 @@ def press(browser: Any, filter: str, value: str) -> None:
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
     button.click()
     assert button.get_attribute("aria-pressed") == "true"
-    pressed = browser.find_elements("css selector", f'fieldset[data-filter="{filter}"] button[aria-pressed="true"]')
+    pressed = browser.find_elements(
+        "css selector", f'fieldset[data-filter="{filter}"] button[aria-pressed="true"]'
+    )
     assert pressed == [button]
 
 
@@ -479,7 +604,9 @@ def open_first_episode(browser: Any) -> Any:
 
     episode = shown(browser)[0]
     episode.find_element("tag name", "summary").send_keys(Keys.ENTER)
-    (button, _) = WebDriverWait(browser, 5).until(lambda _: episode.find_elements("css selector", ".buttons button"))
+    (button, _) = WebDriverWait(browser, 5).until(
+        lambda _: episode.find_elements("css selector", ".buttons button")
+    )
     button.send_keys(Keys.ENTER)
     for observation in episode.find_elements("css selector", "details.long"):
         observation.find_element("tag name", "summary").send_keys(Keys.ENTER)
@@ -518,7 +645,9 @@ def test_page__shows_where_an_episode_broke(browser: Any, crafted_page: str, tmp
     press(browser, "outcome", "error")
     episode = open_first_episode(browser)
     assert "ModelError: no answer" in episode.find_element("tag name", "summary").text
-    assert episode.find_element("css selector", ".long > pre").text.startswith("Traceback (most recent call last):\n")
+    assert episode.find_element("css selector", ".long > pre").text.startswith(
+        "Traceback (most recent call last):\n"
+    )
 
 
 def strongest_colour(mark: Any) -> str:
@@ -559,8 +688,12 @@ def test_page__filters_by_outcome_group_run_and_task(
 
     def expect(matching: list) -> None:
         assert 0 < len(matching) < len(rows)
-        assert browser.find_element("id", "shown").text == f"{len(matching)} of {len(rows)} episodes"
-        assert shown(browser, "row.dataset.task") == [record["task"] for _, record in matching[:100]]
+        assert (
+            browser.find_element("id", "shown").text == f"{len(matching)} of {len(rows)} episodes"
+        )
+        assert shown(browser, "row.dataset.task") == [
+            record["task"] for _, record in matching[:100]
+        ]
 
     press(browser, "outcome", "lost")
     lost = [(run, record) for run, record in rows if not record["won"] and not record["error"]]
@@ -579,11 +712,19 @@ def test_page__filters_by_outcome_group_run_and_task(
 
 def test_page__keeps_long_names_in_their_columns(browser: Any, tmp_path: Path):
     group = "pick_clean_then_place_in_recep"
-    whole = record(f"{group}-DishSponge-None-BathtubBasin-416/trial_00610", group=group, stop_reason="max_steps")
-    page = html_page({"run": [whole], "another": [whole]}, dict.fromkeys(("run", "another"), config()))
+    whole = record(
+        f"{group}-DishSponge-None-BathtubBasin-416/trial_00610",
+        group=group,
+        stop_reason="max_steps",
+    )
+    page = html_page(
+        {"run": [whole], "another": [whole]}, dict.fromkeys(("run", "another"), config())
+    )
     load(browser, page, tmp_path)
     cells = "[...row.querySelectorAll('summary > span')]"
-    assert shown(browser, f"{cells}.filter((cell) => cell.scrollWidth > cell.clientWidth).length") == [0, 0]
+    assert shown(
+        browser, f"{cells}.filter((cell) => cell.scrollWidth > cell.clientWidth).length"
+    ) == [0, 0]
     assert shown(browser, f"{cells}.map((cell) => cell.textContent)[4]") == [f"group {group}"] * 2
     broken_name = "pick_<wbr>clean_<wbr>then_<wbr>place_<wbr>in_<wbr>recep"
     assert all(broken_name in row for row in shown(browser, "row.innerHTML"))
@@ -600,10 +741,17 @@ def test_page__runs_nothing_that_an_episode_holds(browser: Any, tmp_path: Path):
     press(browser, "outcome", "won")
     episode = open_first_episode(browser)
     for selector in (".node .node .task", ".node .node .role", ".written", ".observation"):
-        assert HOSTILE in [element.text for element in episode.find_elements("css selector", selector)]
-    assert f"> {HOSTILE}" in [element.text for element in episode.find_elements("css selector", ".action")]
+        assert HOSTILE in [
+            element.text for element in episode.find_elements("css selector", selector)
+        ]
+    assert f"> {HOSTILE}" in [
+        element.text for element in episode.find_elements("css selector", ".action")
+    ]
     press(browser, "outcome", "error")
-    assert HOSTILE in open_first_episode(browser).find_element("css selector", "details.long > pre").text
+    assert (
+        HOSTILE
+        in open_first_episode(browser).find_element("css selector", "details.long > pre").text
+    )
     assert browser.find_elements("tag name", "img") == []
     assert browser.title == title
     assert browser.get_log("browser") == []
@@ -622,13 +770,19 @@ def test_page__shows_the_picture_of_the_end_of_an_episode(browser: Any, tmp_path
 
 def test_page__lets_no_script_run_but_its_own(browser: Any, tmp_path: Path):
     page = html_page({"run": [record()]}, {"run": config()})
-    load(browser, page.replace("</main>", "</main><script>document.title = 'owned'</script>"), tmp_path)
+    load(
+        browser,
+        page.replace("</main>", "</main><script>document.title = 'owned'</script>"),
+        tmp_path,
+    )
     assert browser.title != "owned"
     assert "Content Security Policy" in browser.get_log("browser")[0]["message"]
 
 
 def hash_of(browser: Any) -> str:
-    address: str = browser.execute_script("return decodeURIComponent(location.hash).replaceAll('+', ' ')")
+    address: str = browser.execute_script(
+        "return decodeURIComponent(location.hash).replaceAll('+', ' ')"
+    )
     return address
 
 
@@ -644,7 +798,9 @@ def go(browser: Any, **chosen: str) -> None:
 def wait(browser: Any, script: str, expected: Any) -> None:
     from selenium.webdriver.support.wait import WebDriverWait
 
-    WebDriverWait(browser, 5).until(lambda _: browser.execute_script(f"return {script}") == expected)
+    WebDriverWait(browser, 5).until(
+        lambda _: browser.execute_script(f"return {script}") == expected
+    )
 
 
 def test_page__draws_a_hundred_episodes_at_a_time(browser: Any, tmp_path: Path):
@@ -683,13 +839,18 @@ def test_page__keeps_filters_and_the_open_episode_in_its_address(
     assert len(before) > 1
     open_first_episode(browser)
     address = browser.current_url
-    assert hash_of(browser) == f"#episodes?run=reflexion&outcome=lost&task=stairs&episode=reflexion/{before[0]}"
+    assert (
+        hash_of(browser)
+        == f"#episodes?run=reflexion&outcome=lost&task=stairs&episode=reflexion/{before[0]}"
+    )
     browser.get("about:blank")
     browser.get(address)
     assert shown(browser, "row.dataset.task") == before
     wait(browser, "document.querySelectorAll('.episode[open] .node').length > 0", True)
     assert shown(browser, "row.open") == [True] + [False] * (len(before) - 1)
-    pressed = "[...document.querySelectorAll('button[aria-pressed=true]')].map((button) => button.value)"
+    pressed = (
+        "[...document.querySelectorAll('button[aria-pressed=true]')].map((button) => button.value)"
+    )
     assert browser.execute_script(f"return {pressed}") == ["reflexion", "lost", ""]
     assert browser.find_element("id", "task").get_attribute("value") == "stairs"
     browser.find_element("css selector", ".episode[open] > summary").click()
@@ -700,7 +861,10 @@ def test_page__keeps_filters_and_the_open_episode_in_its_address(
 def test_page__finds_an_episode_by_its_address_wherever_it_is(browser: Any, tmp_path: Path):
     odd = "50% & more/é+#"
     names = [f"task {n}" for n in range(250)]
-    runs = {"first": [record(name, won=False) for name in names], "an/other": list(map(record, [*names, odd]))}
+    runs = {
+        "first": [record(name, won=False) for name in names],
+        "an/other": list(map(record, [*names, odd])),
+    }
     load(browser, html_page(runs, dict.fromkeys(runs, config())), tmp_path)
     opened = "[...document.querySelectorAll('.episode[open]')].map((row) => [row.dataset.run, row.dataset.task])"
     for run, task in (("first", "task 0"), ("an/other", "task 249"), ("an/other", odd)):
@@ -708,7 +872,9 @@ def test_page__finds_an_episode_by_its_address_wherever_it_is(browser: Any, tmp_
         wait(browser, opened, [[run, task]])
         assert hash_of(browser).startswith("#episodes?episode=")
         assert browser.execute_script("return document.activeElement.parentElement.open")
-    place = browser.execute_script("return document.querySelector('.episode[open]').getBoundingClientRect().top")
+    place = browser.execute_script(
+        "return document.querySelector('.episode[open]').getBoundingClientRect().top"
+    )
     assert 0 <= place < 900
     wait(browser, "document.querySelectorAll('.episode[open] .link').length", 1)
     browser.find_element("css selector", ".episode[open] .link").click()
@@ -717,7 +883,10 @@ def test_page__finds_an_episode_by_its_address_wherever_it_is(browser: Any, tmp_
     wait(browser, opened, [["first", "task 3"]])
     go(browser, episode="first/no such")
     wait(browser, opened, [])
-    assert browser.find_element("id", "shown").text == "501 of 501 episodes; there is no episode first/no such"
+    assert (
+        browser.find_element("id", "shown").text
+        == "501 of 501 episodes; there is no episode first/no such"
+    )
     go(browser, task="task 249")
     wait(browser, "document.querySelectorAll('.episode').length", 2)
     assert browser.get_log("browser") == []
@@ -734,7 +903,9 @@ def test_page__runs_nothing_that_its_address_holds(browser: Any, tmp_path: Path)
 
 
 def test_page__keeps_its_heads_in_sight(browser: Any, tmp_path: Path):
-    long = record("long", transcript=[[None, "x"], *([["go", "y"]] * 300)], trace=node("long", *range(301)))
+    long = record(
+        "long", transcript=[[None, "x"], *([["go", "y"]] * 300)], trace=node("long", *range(301))
+    )
     load(browser, html_page({"run": [long, record("next")]}, {"run": config()}), tmp_path)
     open_first_episode(browser)
     heads = ("nav", ".columns", ".episode[open] > summary")
@@ -752,13 +923,26 @@ def test_page__keeps_its_heads_in_sight(browser: Any, tmp_path: Path):
     assert places[-1][1] < 200
 
 
-def test_page__shows_all_but_the_episodes_without_scripts(browser: Any, crafted_page: str, tmp_path: Path):
+def test_page__shows_all_but_the_episodes_without_scripts(
+    browser: Any, crafted_page: str, tmp_path: Path
+):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         load(browser, crafted_page, tmp_path)
         visible = {
-            selector: any(element.is_displayed() for element in browser.find_elements("css selector", selector))
-            for selector in (".verdict", ".wide table", ".plot svg", ".legend", "noscript p", ".filters", ".columns")
+            selector: any(
+                element.is_displayed()
+                for element in browser.find_elements("css selector", selector)
+            )
+            for selector in (
+                ".verdict",
+                ".wide table",
+                ".plot svg",
+                ".legend",
+                "noscript p",
+                ".filters",
+                ".columns",
+            )
         }
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
@@ -767,17 +951,22 @@ def test_page__shows_all_but_the_episodes_without_scripts(browser: Any, crafted_
 
 def test_page__scrolls_wide_tables_and_not_the_page(browser: Any, tmp_path: Path):
     runs = {
-        f"a run with quite a long name {n}": [record(str(task), group=f"group {task}") for task in range(9)]
+        f"a run with quite a long name {n}": [
+            record(str(task), group=f"group {task}") for task in range(9)
+        ]
         for n in range(9)
     }
     load(browser, html_page(runs, dict.fromkeys(runs, config())), tmp_path)
     try:
         browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride", {"width": 360, "height": 640, "deviceScaleFactor": 1, "mobile": True}
+            "Emulation.setDeviceMetricsOverride",
+            {"width": 360, "height": 640, "deviceScaleFactor": 1, "mobile": True},
         )
         wait(browser, "document.documentElement.scrollWidth", 360)
         (table,) = browser.find_elements("css selector", '.wide[aria-label="Success by group"]')
-        assert browser.execute_script("return arguments[0].scrollWidth > arguments[0].clientWidth", table)
+        assert browser.execute_script(
+            "return arguments[0].scrollWidth > arguments[0].clientWidth", table
+        )
         browser.execute_script("arguments[0].scrollTo(200, 300)", table)
         sides = browser.execute_script(
             "const edge = arguments[0].getBoundingClientRect(); const of = (cell) => cell.getBoundingClientRect();"
@@ -793,6 +982,13 @@ def test_page__scrolls_wide_tables_and_not_the_page(browser: Any, tmp_path: Path
 
 def test_page__names_what_differs_besides_agent_and_model():
     runs = {"first": [record()], "second": [record()]}
-    page = html_page(runs, {"first": config(seed=1, agent="react"), "second": config(seed=2, agent="expert")})
-    assert "Besides agent and model, the runs differ in what may explain a difference: seed: 1, 2." in page
-    assert "Besides agent" not in html_page(runs, {"first": config(), "second": config(agent="expert")})
+    page = html_page(
+        runs, {"first": config(seed=1, agent="react"), "second": config(seed=2, agent="expert")}
+    )
+    assert (
+        "Besides agent and model, the runs differ in what may explain a difference: seed: 1, 2."
+        in page
+    )
+    assert "Besides agent" not in html_page(
+        runs, {"first": config(), "second": config(agent="expert")}
+    )

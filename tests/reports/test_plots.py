@@ -50,7 +50,9 @@ def bars(svg: str) -> dict[str, ElementTree.Element]:
 def words(svg: str) -> list[str]:
     """Every text of the image and every entry of the legend beside it."""
     plot = ElementTree.fromstring(svg)
-    return ["".join(text.itertext()).strip() for text in (*plot.iter(f"{SVG}text"), *plot.iter("li"))]
+    return [
+        "".join(text.itertext()).strip() for text in (*plot.iter(f"{SVG}text"), *plot.iter("li"))
+    ]
 
 
 def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines():
@@ -61,22 +63,38 @@ def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines(
     assert next(iter(found)) == hint
     zero, full = 64, 332  # where 0% stands, and how long 100% is
     assert numbers(found[hint], "x", "width") == [zero, 0.75 * full]
-    assert [float(rect.attrib["width"]) for rect in found.values()] == pytest.approx([249, 0, 199.2])
+    assert [float(rect.attrib["width"]) for rect in found.values()] == pytest.approx(
+        [249, 0, 199.2]
+    )
     ends = re.findall(r'd="M([\d.]+) [\d.]+H([\d.]+)M', svg)[0]
-    assert [float(end) for end in ends] == pytest.approx([zero + 0.30064 * full, zero + 0.95442 * full], abs=0.01)
+    assert [float(end) for end in ends] == pytest.approx(
+        [zero + 0.30064 * full, zero + 0.95442 * full], abs=0.01
+    )
     assert {"75%", "0%", "60%", "episodes won (%)"} <= set(words(svg))
 
 
 def test_success_by_group__places_runs_beside_each_other_and_leaves_out_what_was_not_played():
-    found = bars(plots.success_by_group(summaries(a=[record(2, True)], b=[record(2, True), record(10, True)])))
-    assert [hint.split(":")[0] for hint in found] == ["a, depth 2", "b, depth 2", "b, depth 10", "a, all", "b, all"]
+    found = bars(
+        plots.success_by_group(
+            summaries(a=[record(2, True)], b=[record(2, True), record(10, True)])
+        )
+    )
+    assert [hint.split(":")[0] for hint in found] == [
+        "a, depth 2",
+        "b, depth 2",
+        "b, depth 10",
+        "a, all",
+        "b, all",
+    ]
     first, second, *_ = (numbers(rect, "y", "height") for rect in found.values())
     assert second[0] == pytest.approx(sum(first))
     assert len({rect.attrib["fill"] for rect in found.values()}) == 2
 
 
 def test_success_by_group__draws_no_bar_where_all_broke():
-    found = bars(plots.success_by_group(summaries(a=[record(2, False, error="boom"), record(3, True)])))
+    found = bars(
+        plots.success_by_group(summaries(a=[record(2, False, error="boom"), record(3, True)]))
+    )
     assert [hint.split(":")[0] for hint in found] == ["a, depth 3", "a, all"]
 
 
@@ -88,17 +106,24 @@ def test_calls_by_group__stacks_mean_calls_by_role():
     ]
     svg = plots.calls_by_group(summaries(a=records))
     found = bars(svg)
-    executor, planner = found["a, depth 2: 3.0 calls of the executor"], found["a, depth 2: 1.0 calls of the planner"]
+    executor, planner = (
+        found["a, depth 2: 3.0 calls of the executor"],
+        found["a, depth 2: 1.0 calls of the planner"],
+    )
     assert numbers(executor, "x", "width") == [64, 249]  # 332 units of width are 4 calls
     assert numbers(planner, "x", "width") == [64 + 249, 83]
     assert numbers(found["a, depth 3: 2.0 calls of the planner"], "x", "width") == [64, 166]
-    assert {"executor", "planner", "mean calls per episode", "4.0", "depth 2", "all"} <= set(words(svg))
+    assert {"executor", "planner", "mean calls per episode", "4.0", "depth 2", "all"} <= set(
+        words(svg)
+    )
 
 
 def test_k_max_by_group__shares_out_the_episodes_that_did_not_break():
     deepest = [record(2, True, k_max=level) for level in (1, 1, 2, 3)]
     svg = plots.k_max_by_group({"a": [*deepest, record(2, False, k_max=0, error="boom")]})
-    widths = {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items() if "depth 2" in hint}
+    widths = {
+        hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items() if "depth 2" in hint
+    }
     assert widths == {
         "a, depth 2: 2 of 4 went down to level 1": 166,
         "a, depth 2: 1 of 4 went down to level 2": 83,
@@ -109,7 +134,9 @@ def test_k_max_by_group__shares_out_the_episodes_that_did_not_break():
 
 def test_claims_and_reward__tells_right_claims_from_wrong_ones():
     said = [*[(True, True)] * 3, *[(True, False)] * 2, (False, True), *[(None, False)] * 2]
-    svg = plots.claims_and_reward(summaries(a=[record(2, won, claimed_success=claim) for claim, won in said]))
+    svg = plots.claims_and_reward(
+        summaries(a=[record(2, won, claimed_success=claim) for claim, won in said])
+    )
     assert {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items()} == {
         "a: 3 of 8 claimed and won": 3 / 8 * 332,
         "a: 2 of 8 claimed and lost": 2 / 8 * 332,
@@ -137,15 +164,23 @@ def test_plots__are_images_with_a_title_and_labelled_axes():
         assert title
         assert (image.attrib["role"], image.attrib["aria-label"]) == ("img", title)
         assert title in words(svg)
-        assert {"episodes won (%)", "mean calls per episode", "share of episodes (%)"} & set(words(svg))
+        assert {"episodes won (%)", "mean calls per episode", "share of episodes (%)"} & set(
+            words(svg)
+        )
 
 
 def test_plots__have_a_legend_beside_the_image_with_the_colours_of_its_bars():
     for svg in every_plot("a"):
         image, legend = ElementTree.fromstring(svg)
         assert (image.tag, legend.tag) == (f"{SVG}svg", "ul")
-        colours = [span.attrib["style"].removeprefix("background: ") for span in legend.iter("span") if not span.text]
-        assert {rect.attrib["fill"] for rect in image.iter(f"{SVG}rect") if float(rect.attrib["width"])} <= set(colours)
+        colours = [
+            span.attrib["style"].removeprefix("background: ")
+            for span in legend.iter("span")
+            if not span.text
+        ]
+        assert {
+            rect.attrib["fill"] for rect in image.iter(f"{SVG}rect") if float(rect.attrib["width"])
+        } <= set(colours)
         assert len(colours) == len(legend)
 
 
@@ -167,12 +202,20 @@ def test_plots__of_runs_without_episodes_are_empty_and_whole():
 LONG = "pick_clean_then_place_in_recep"
 
 
-@pytest.mark.parametrize(("group", "shown"), [(LONG, LONG), (f"{LONG}tacle", f"{LONG[:29]}…"), ("light", "light")])
+@pytest.mark.parametrize(
+    ("group", "shown"), [(LONG, LONG), (f"{LONG}tacle", f"{LONG[:29]}…"), ("light", "light")]
+)
 def test_plots__leave_room_for_the_names_of_groups(group: str, shown: str):
     records = [record(2, True, group=group, calls={"executor": 2})]
     found = summaries(a=records)
-    for svg in (plots.success_by_group(found), plots.calls_by_group(found), plots.k_max_by_group({"a": records})):
-        (name,) = [text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.text == shown]
+    for svg in (
+        plots.success_by_group(found),
+        plots.calls_by_group(found),
+        plots.k_max_by_group({"a": records}),
+    ):
+        (name,) = [
+            text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.text == shown
+        ]
         (x,) = numbers(name, "x")
         assert name.attrib["text-anchor"] == "end"
         assert x - plots.LETTER * len(shown) >= 0

@@ -84,7 +84,9 @@ DAMAGED = [
 @pytest.mark.parametrize("line", DAMAGED)
 def test_read_records__leaves_out_a_damaged_line_with_a_word(tmp_path: Path, line: bytes):
     write(tmp_path, record("a"), line, record("b"))
-    with pytest.warns(UserWarning, match=r"episodes.jsonl: line 2 is left out: .*plays their episodes again"):
+    with pytest.warns(
+        UserWarning, match=r"episodes.jsonl: line 2 is left out: .*plays their episodes again"
+    ):
         assert tasks(tmp_path) == ["a", "b"]
 
 
@@ -94,7 +96,9 @@ def test_read_records__counts_damaged_lines(tmp_path: Path):
         assert tasks(tmp_path) == ["a"]
 
 
-def test_line__that_is_too_long_is_left_out_and_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_line__that_is_too_long_is_left_out_and_not_kept_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     line = json.dumps(record("a")).encode() + b"\n"
     monkeypatch.setattr(reading, "MAX_LINE", len(line))
     write(tmp_path, record("a"), record("ab"), record("b"), record("abc" * 5000), record("c"))
@@ -105,10 +109,23 @@ def test_line__that_is_too_long_is_left_out_and_not_kept_in_memory(tmp_path: Pat
 
 def test_records__are_the_last_of_each_episode_with_what_broken_attempts_have_cost(tmp_path: Path):
     broken = {"error": "x", "stop_reason": "error"}
-    write(tmp_path, record(cost=1.0, **broken), record("b"), record(cost=2.0, **broken), record(cost=4.0, steps=1))
+    write(
+        tmp_path,
+        record(cost=1.0, **broken),
+        record("b"),
+        record(cost=2.0, **broken),
+        record(cost=4.0, steps=1),
+    )
     records = read_records(tmp_path)
-    assert [(one["task"], one["steps"], one.get("spent_before")) for one in records] == [("a", 1, 3.0), ("b", 0, None)]
-    assert (len(records), records[-1]["task"], [one["task"] for one in records[:1]]) == (2, "b", ["a"])
+    assert [(one["task"], one["steps"], one.get("spent_before")) for one in records] == [
+        ("a", 1, 3.0),
+        ("b", 0, None),
+    ]
+    assert (len(records), records[-1]["task"], [one["task"] for one in records[:1]]) == (
+        2,
+        "b",
+        ["a"],
+    )
     assert records.done == set(records.played) == {("a", 0), ("b", 0)}
     assert [one["task"] for one in records.chosen([("b", 0), ("c", 0), ("a", 0)])] == ["b", "a"]
 
@@ -160,7 +177,12 @@ def test_read_config__has_a_maximum_length(tmp_path: Path, monkeypatch: pytest.M
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()) | st.just("\ud800"),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters())
+    | st.just("\ud800"),
     lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=2),
     max_leaves=6,
 )
@@ -175,8 +197,14 @@ FITTING = {
 }
 
 
-@given(st.fixed_dictionaries({}, optional=FITTING), st.sampled_from(sorted(record())), st.none() | VALUES)
-def test_reader__reads_what_the_writer_takes(tmp_path_factory: pytest.TempPathFactory, fitting, name, value):
+@given(
+    st.fixed_dictionaries({}, optional=FITTING),
+    st.sampled_from(sorted(record())),
+    st.none() | VALUES,
+)
+def test_reader__reads_what_the_writer_takes(
+    tmp_path_factory: pytest.TempPathFactory, fitting, name, value
+):
     written = {**record(), **fitting, **({} if value is None else {name: value})}
     try:
         line = line_of(written)
@@ -252,7 +280,9 @@ def test_run__that_cannot_be_mended_is_as_it_was(tmp_path: Path, monkeypatch: py
 def long_records(folder: Path, number: int) -> Iterator[int]:
     with (folder / "episodes.jsonl").open("w") as file:
         for index in range(number):
-            yield file.write(json.dumps(record(f"task {index}", won=index % 3 == 0, picture="x" * 50_000)) + "\n")
+            yield file.write(
+                json.dumps(record(f"task {index}", won=index % 3 == 0, picture="x" * 50_000)) + "\n"
+            )
 
 
 def test_tables__keep_no_transcript_in_memory(tmp_path: Path):

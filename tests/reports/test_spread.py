@@ -12,7 +12,9 @@ EMPTY = summarise([])
 
 
 def _run(won: int, episodes: int):
-    return replace(EMPTY, won=won, tasks=episodes, episodes=episodes, rate=won / episodes if episodes else None)
+    return replace(
+        EMPTY, won=won, tasks=episodes, episodes=episodes, rate=won / episodes if episodes else None
+    )
 
 
 def test_spread__is_the_deviation_of_the_runs_and_the_interval_of_one_runs_tasks():

@@ -9,25 +9,46 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.reports.compare import mcnemar_p_value, paired_interval, paired_p_value, sign_flip_p_value
-from textcraft_gym.reports.success import mean_over_tasks, pass_at_k, pass_hat_k, pass_rates, wilson_interval
+from textcraft_gym.reports.compare import (
+    mcnemar_p_value,
+    paired_interval,
+    paired_p_value,
+    sign_flip_p_value,
+)
+from textcraft_gym.reports.success import (
+    mean_over_tasks,
+    pass_at_k,
+    pass_hat_k,
+    pass_rates,
+    wilson_interval,
+)
 
-COUNTS = st.integers(1, 9).flatmap(lambda episodes: st.tuples(st.just(episodes), st.integers(0, episodes)))
+COUNTS = st.integers(1, 9).flatmap(
+    lambda episodes: st.tuples(st.just(episodes), st.integers(0, episodes))
+)
 
 
 @given(COUNTS, st.data())
-def test_pass_at_k__is_the_share_of_all_choices_of_k_episodes(count: tuple[int, int], data: st.DataObject):
+def test_pass_at_k__is_the_share_of_all_choices_of_k_episodes(
+    count: tuple[int, int], data: st.DataObject
+):
     episodes, won = count
     k = data.draw(st.integers(1, episodes))
     choices = list(combinations([True] * won + [False] * (episodes - won), k))
-    assert isclose(pass_at_k(episodes, won, k), sum(map(any, choices)) / len(choices), abs_tol=1e-12)
-    assert isclose(pass_hat_k(episodes, won, k), sum(map(all, choices)) / len(choices), abs_tol=1e-12)
+    assert isclose(
+        pass_at_k(episodes, won, k), sum(map(any, choices)) / len(choices), abs_tol=1e-12
+    )
+    assert isclose(
+        pass_hat_k(episodes, won, k), sum(map(all, choices)) / len(choices), abs_tol=1e-12
+    )
 
 
 @given(st.lists(COUNTS, max_size=9))
 def test_pass_rates__are_shares_that_part_with_more_attempts(counts: list[tuple[int, int]]):
     rates = pass_rates(counts)
-    assert [one.k for one in rates] == list(range(1, max((episodes for episodes, _ in counts), default=0) + 1))
+    assert [one.k for one in rates] == list(
+        range(1, max((episodes for episodes, _ in counts), default=0) + 1)
+    )
     for one in rates:
         for found in (one.at_least_one, one.every):
             assert 0 <= found.low <= found.mean + 1e-9 <= found.high + 2e-9 <= 1 + 3e-9
@@ -36,7 +57,9 @@ def test_pass_rates__are_shares_that_part_with_more_attempts(counts: list[tuple[
 
 
 @given(st.integers(1, 6), st.data())
-def test_pass_rates__of_as_many_episodes_of_each_task_are_monotone(episodes: int, data: st.DataObject):
+def test_pass_rates__of_as_many_episodes_of_each_task_are_monotone(
+    episodes: int, data: st.DataObject
+):
     won = data.draw(st.lists(st.integers(0, episodes), min_size=1, max_size=9))
     rates = pass_rates([(episodes, wins) for wins in won])
     for fewer, more in pairwise(rates):
@@ -48,7 +71,10 @@ def test_pass_rates__of_as_many_episodes_of_each_task_are_monotone(episodes: int
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
 def test_mean_over_tasks__of_one_episode_each_is_a_proportion(won: list[bool]):
     found = mean_over_tasks(list(map(float, won)), len(won))
-    assert (found.mean, found.low, found.high) == (sum(won) / len(won), *wilson_interval(sum(won), len(won)))
+    assert (found.mean, found.low, found.high) == (
+        sum(won) / len(won),
+        *wilson_interval(sum(won), len(won)),
+    )
 
 
 def test_mean_over_tasks__is_no_narrower_where_the_episodes_of_a_task_are_one():
@@ -61,13 +87,19 @@ def test_mean_over_tasks__is_no_narrower_where_the_episodes_of_a_task_are_one():
     assert mean_over_tasks([1.0] * 9, 36).low == wilson_interval(9, 9)[0]
 
 
-@pytest.mark.parametrize(("tasks", "repeats", "alpha", "beta"), [(30, 4, 1, 1), (50, 3, 0.3, 0.3), (40, 5, 20, 20)])
-def test_mean_over_tasks__covers_the_truth_about_as_often_as_it_says(tasks: int, repeats: int, alpha, beta):
+@pytest.mark.parametrize(
+    ("tasks", "repeats", "alpha", "beta"), [(30, 4, 1, 1), (50, 3, 0.3, 0.3), (40, 5, 20, 20)]
+)
+def test_mean_over_tasks__covers_the_truth_about_as_often_as_it_says(
+    tasks: int, repeats: int, alpha, beta
+):
     rng = random.Random(0)
     covered = 0
     for _ in range(600):
         chances = [rng.betavariate(alpha, beta) for _ in range(tasks)]
-        shares = [sum(rng.random() < chance for _ in range(repeats)) / repeats for chance in chances]
+        shares = [
+            sum(rng.random() < chance for _ in range(repeats)) / repeats for chance in chances
+        ]
         found = mean_over_tasks(shares, tasks * repeats)
         covered += found.low <= alpha / (alpha + beta) <= found.high
     assert 0.92 <= covered / 600 <= 0.98

@@ -8,8 +8,18 @@ NUMBERS = count()
 
 
 def record(won: bool = True, error: str | None = None, **others) -> dict:
-    costs = {"calls": {"executor": 30, "planner": 2}, "tokens": {"prompt_tokens": 900, "completion_tokens": 100}}
-    return {"task": f"task {next(NUMBERS)}", "won": won, "error": error, "cost": 0.25, **costs, **others}
+    costs = {
+        "calls": {"executor": 30, "planner": 2},
+        "tokens": {"prompt_tokens": 900, "completion_tokens": 100},
+    }
+    return {
+        "task": f"task {next(NUMBERS)}",
+        "won": won,
+        "error": error,
+        "cost": 0.25,
+        **costs,
+        **others,
+    }
 
 
 def test_tally__says_how_a_run_is_doing():
@@ -23,7 +33,11 @@ def test_tally__says_how_a_run_is_doing():
 
 
 def test_tally__of_repeats_has_the_interval_over_tasks():
-    tally = Tally(8, [record(task=task, won=won) for task in "abcd" for won in [task < "c"] * 2], clock=lambda: 0.0)
+    tally = Tally(
+        8,
+        [record(task=task, won=won) for task in "abcd" for won in [task < "c"] * 2],
+        clock=lambda: 0.0,
+    )
     assert tally.line().startswith("won 4 (50%, interval 15-85%), errors 0")  # as of four episodes
 
 

@@ -45,7 +45,15 @@ def test_timing__leaves_out_errors_and_what_was_not_timed():
 
 @pytest.mark.parametrize(
     ("duration", "words"),
-    [(None, "-"), (1234.5, "1234"), (99.96, "100"), (12.345, "12.3"), (0.5, "0.5"), (0.0123, "0.012"), (0.0, "0")],
+    [
+        (None, "-"),
+        (1234.5, "1234"),
+        (99.96, "100"),
+        (12.345, "12.3"),
+        (0.5, "0.5"),
+        (0.0123, "0.012"),
+        (0.0, "0"),
+    ],
 )
 def test_seconds__have_two_or_three_digits(duration: float | None, words: str):
     assert seconds(duration) == words

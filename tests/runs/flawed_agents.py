@@ -43,4 +43,6 @@ class SmallContext:
         if len(prompt) > 3400:
             raise ModelError("400: this model's maximum context length is 3400 characters")
         completion = self.model.complete(prompt, **how)
-        return completion if len(prompt) % 11 else completion._replace(text="", finish_reason="length")
+        return (
+            completion if len(prompt) % 11 else completion._replace(text="", finish_reason="length")
+        )

@@ -64,7 +64,9 @@ class Witness:
     def complete(self, prompt: Prompt, **how: Any) -> Completion:
         notes = Path(os.environ["WITNESS"])
         text = hashlib.sha256(repr((prompt_text(prompt), how)).encode()).hexdigest()[:16]
-        if notes.exists() and len(notes.read_text().splitlines()) == int(os.environ.get("KILLED_AT", "-1")):
+        if notes.exists() and len(notes.read_text().splitlines()) == int(
+            os.environ.get("KILLED_AT", "-1")
+        ):
             os.kill(os.getpid(), signal.SIGKILL)
         with notes.open("a") as file:
             file.write(f"{text}\n")
@@ -103,7 +105,8 @@ class Stillborn:
 class Wanderer:
     """Keeps a list of tasks for each machine of a Ray cluster, and begins when it has met so many machines.
 
-    On the doomed one it plays some episodes and then waits for that machine's end; meanwhile it waits on the others.
+    On the doomed one it plays some episodes and then waits for that machine's end; meanwhile it
+    waits on the others.
     """
 
     def __init__(self, folder: str, machines: int, doomed: str = "", episodes: int = 3) -> None:
@@ -119,7 +122,10 @@ class Wanderer:
         with (self.folder / f"{here}.tasks").open("a") as file:
             file.write(play.first.info["task"] + "\n")
         wait_for(lambda: len(list(self.folder.glob("*.tasks"))) >= self.machines)
-        if self.doomed and len((self.folder / f"{here}.tasks").read_text().splitlines()) > self.episodes:
+        if (
+            self.doomed
+            and len((self.folder / f"{here}.tasks").read_text().splitlines()) > self.episodes
+        ):
             if here == self.doomed:
                 (self.folder / "waiting").touch()
                 time.sleep(600)

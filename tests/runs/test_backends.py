@@ -17,7 +17,13 @@ from tests.runs.test_runner import kill_after_three, lines, untimed
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.reports.records import read_config
-from textcraft_gym.runs.backends import BACKENDS, BackendError, LoopBackend, ProcessBackend, make_backend
+from textcraft_gym.runs.backends import (
+    BACKENDS,
+    BackendError,
+    LoopBackend,
+    ProcessBackend,
+    make_backend,
+)
 from textcraft_gym.runs.rollouts import rollouts
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
@@ -34,10 +40,17 @@ def mortal(folder: Path, times: int) -> RunSpec:
 
 def test_process__comes_to_the_same_as_the_loop_and_writes_one_line_a_task(tmp_path: Path):
     here = evaluate(ADAPT, tmp_path / "here")
-    assert untimed(evaluate(replace(ADAPT, workers=2, backend="process"), tmp_path / "beside")) == untimed(here)
-    assert sorted(line["task"] for line in lines(tmp_path / "beside")) == sorted(record["task"] for record in here)
+    assert untimed(
+        evaluate(replace(ADAPT, workers=2, backend="process"), tmp_path / "beside")
+    ) == untimed(here)
+    assert sorted(line["task"] for line in lines(tmp_path / "beside")) == sorted(
+        record["task"] for record in here
+    )
     configs = [read_config(tmp_path / name) for name in ("beside", "here")]
-    beside, alone = ({key: config[key] for key in config if key not in ("started", "finished")} for config in configs)
+    beside, alone = (
+        {key: config[key] for key in config if key not in ("started", "finished")}
+        for config in configs
+    )
     assert beside == alone
 
 
@@ -62,8 +75,12 @@ def test_process__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Pat
 
 def test_process__shares_a_cassette_among_its_workers(tmp_path: Path):
     tape = tmp_path / "tape.sqlite"
-    recorded = evaluate(replace(ADAPT, workers=2, backend="process", cassette=tape), tmp_path / "one")
-    assert untimed(evaluate(replace(ADAPT, cassette=tape, replay_only=True), tmp_path / "two")) == untimed(recorded)
+    recorded = evaluate(
+        replace(ADAPT, workers=2, backend="process", cassette=tape), tmp_path / "one"
+    )
+    assert untimed(
+        evaluate(replace(ADAPT, cassette=tape, replay_only=True), tmp_path / "two")
+    ) == untimed(recorded)
 
 
 def test_process__makes_an_error_of_what_cannot_be_sent(tmp_path: Path):
@@ -80,9 +97,14 @@ def test_process__makes_an_error_of_what_cannot_be_sent(tmp_path: Path):
     ],
     ids=["unsendable", "stillborn"],
 )
-def test_process__says_why_workers_cannot_begin_before_there_is_a_folder(tmp_path: Path, agent, message: str):
+def test_process__says_why_workers_cannot_begin_before_there_is_a_folder(
+    tmp_path: Path, agent, message: str
+):
     with pytest.raises(BackendError, match=message):
-        evaluate(RunSpec("TextCraft-v0", "dev", limit=2, agent=agent, backend="process"), tmp_path / "run")
+        evaluate(
+            RunSpec("TextCraft-v0", "dev", limit=2, agent=agent, backend="process"),
+            tmp_path / "run",
+        )
     assert not (tmp_path / "run").exists()
 
 
@@ -118,7 +140,13 @@ def is_alive(process: int) -> bool:
 def test_process__leaves_a_killed_run_ready_to_go_on_anywhere_and_no_worker_behind(tmp_path: Path):
     present = tmp_path / "present"
     present.mkdir()
-    config = RunSpec("TextCraft-v0", "dev", "tests.runs.mortal:Present", agent_args={"folder": str(present)}, limit=8)
+    config = RunSpec(
+        "TextCraft-v0",
+        "dev",
+        "tests.runs.mortal:Present",
+        agent_args={"folder": str(present)},
+        limit=8,
+    )
     beside = replace(config, workers=2, backend="process")
     code = (
         "import sys, time; from textcraft_gym.runs.runner import *;"
@@ -159,37 +187,56 @@ def test_evaluate__opens_no_backend_when_nothing_is_left_to_play(tmp_path: Path)
     with pytest.raises(BackendError, match="not today"):
         evaluate(replace(ADAPT, backend=Unwilling()), tmp_path)
     records = evaluate(ADAPT, tmp_path)
-    assert evaluate(replace(ADAPT, backend=Unwilling()), tmp_path) == json.loads(json.dumps(records))
+    assert evaluate(replace(ADAPT, backend=Unwilling()), tmp_path) == json.loads(
+        json.dumps(records)
+    )
 
 
 @pytest.mark.parametrize("name", ["threads", "ray:", "process:2", ""])
 def test_make_backend__names_the_backends_there_are(name: str):
     with pytest.raises(UnknownName, match="loop, process, ray, ray:ADDRESS"):
         make_backend(name)
-    assert [type(make_backend(one)).__name__ for one in BACKENDS] == ["LoopBackend", "ProcessBackend"] + 2 * [
-        "RayBackend"
-    ]
+    assert [type(make_backend(one)).__name__ for one in BACKENDS] == [
+        "LoopBackend",
+        "ProcessBackend",
+    ] + 2 * ["RayBackend"]
 
 
 @pytest.mark.parametrize("backend", ["loop", "process"])
 def test_rollouts__go_on_as_long_as_one_asks(backend: str):
     jobs = ((None, seed) for seed in count())
     with_model = {"model": "tests.doubles:Crafter,reach=2", "workers": 2, "max_steps": 30}
-    endless = rollouts(RunSpec("TextCraft-v0", agent="react", split="test", backend=backend, **with_model), jobs)
+    endless = rollouts(
+        RunSpec("TextCraft-v0", agent="react", split="test", backend=backend, **with_model), jobs
+    )
     found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
     endless.close()
     assert len({episode.seed for episode in found}) == 6
-    again = rollouts(RunSpec("TextCraft-v0", agent="react", **with_model), [(one.task, one.seed) for one in found])
+    again = rollouts(
+        RunSpec("TextCraft-v0", agent="react", **with_model),
+        [(one.task, one.seed) for one in found],
+    )
     assert sorted(again, key=lambda episode: episode.seed) == found
     assert all(episode.calls["executor"] > 0 for episode in found)
 
 
 def test_rollouts__takes_an_agent_its_arguments_and_a_backend_of_ones_own():
     (episode,) = rollouts(
-        RunSpec("TextCraft-v0", agent="random", max_steps=4, env_args={"distractors": 0}, backend=ProcessBackend()),
+        RunSpec(
+            "TextCraft-v0",
+            agent="random",
+            max_steps=4,
+            env_args={"distractors": 0},
+            backend=ProcessBackend(),
+        ),
         [(DEV[0], 3)],
     )
-    assert (episode.task, episode.seed, episode.steps, episode.stop_reason) == (DEV[0], 3, 4, "max_steps")
+    assert (episode.task, episode.seed, episode.steps, episode.stop_reason) == (
+        DEV[0],
+        3,
+        4,
+        "max_steps",
+    )
     with pytest.raises(ValueError, match="workers of 1 or more"):
         next(rollouts(RunSpec("TextCraft-v0", agent="expert", workers=0), [(None, 0)]))
     with pytest.raises(UnknownName, match="exprt"):

@@ -62,7 +62,9 @@ FAILING = RunSpec("TextCraft-v0", "test", "react", limit=30)
 
 def spent(folder: Path) -> float:
     """Return what all attempts of a run have cost."""
-    return sum(json.loads(line)["cost"] for line in (folder / "episodes.jsonl").read_text().splitlines())
+    return sum(
+        json.loads(line)["cost"] for line in (folder / "episodes.jsonl").read_text().splitlines()
+    )
 
 
 def comparable(records: list[dict]) -> list[dict]:
@@ -71,16 +73,24 @@ def comparable(records: list[dict]) -> list[dict]:
     return json.loads(json.dumps([{**record, "spent_before": 0.0} for record in untimed]))
 
 
-@pytest.mark.parametrize("backend", [{"workers": 1}, {"workers": 8}, {"workers": 2, "backend": "process"}])
+@pytest.mark.parametrize(
+    "backend", [{"workers": 1}, {"workers": 8}, {"workers": 2, "backend": "process"}]
+)
 def test_evaluate__stops_at_a_cost_and_goes_on_with_a_higher_one(tmp_path: Path, backend: dict):
     whole = evaluate(PRICED, tmp_path / "whole")
     spec = replace(PRICED, max_cost=2.0, **backend)
-    with pytest.warns(UserWarning, match=r"stopped at its limit: spent .* of 2 in money .*; with a higher limit"):
+    with pytest.warns(
+        UserWarning, match=r"stopped at its limit: spent .* of 2 in money .*; with a higher limit"
+    ):
         records = evaluate(spec, tmp_path / "run")
     played = [record for record in records if not record["error"]]
     assert 1 <= len(played) < 12
     if "backend" not in backend:
-        assert all(record["error"].startswith("RunStopped: spent 2") for record in records if record not in played)
+        assert all(
+            record["error"].startswith("RunStopped: spent 2")
+            for record in records
+            if record not in played
+        )
         assert 2.0 <= spent(tmp_path / "run") <= 2.0 + (backend["workers"] - 1) * PRICE
     assert not (tmp_path / "run" / "summary.json").exists()
     before = spent(tmp_path / "run")
@@ -89,7 +99,9 @@ def test_evaluate__stops_at_a_cost_and_goes_on_with_a_higher_one(tmp_path: Path,
     assert spent(tmp_path / "run") == before
     resumed = evaluate(replace(spec, max_cost=100), tmp_path / "run")
     assert comparable(resumed) == comparable(whole)
-    assert sum(record["cost"] + record.get("spent_before", 0) for record in resumed) == spent(tmp_path / "run")
+    assert sum(record["cost"] + record.get("spent_before", 0) for record in resumed) == spent(
+        tmp_path / "run"
+    )
 
 
 def test_evaluate__stops_at_a_number_of_tokens_of_all_starts(tmp_path: Path):
@@ -98,7 +110,8 @@ def test_evaluate__stops_at_a_number_of_tokens_of_all_starts(tmp_path: Path):
     with pytest.warns(UserWarning, match=r"of 10,000 tokens"):
         evaluate(replace(PRICED, max_tokens_total=10_000), tmp_path)
     tokens = [
-        sum(json.loads(line)["tokens"].values()) for line in (tmp_path / "episodes.jsonl").read_text().splitlines()
+        sum(json.loads(line)["tokens"].values())
+        for line in (tmp_path / "episodes.jsonl").read_text().splitlines()
     ]
     assert 5_000 <= sum(tokens[: len(first)]) < 6_500
     assert 10_000 <= sum(tokens) < 11_500
@@ -113,14 +126,18 @@ def test_evaluate__does_not_stop_where_its_limit_is_what_it_costs(tmp_path: Path
         assert (tmp_path / str(workers) / "summary.json").exists()
 
 
-@pytest.mark.parametrize("limit", [{"max_cost": -1.0}, {"max_cost": float("nan")}, {"max_tokens_total": -1}])
+@pytest.mark.parametrize(
+    "limit", [{"max_cost": -1.0}, {"max_cost": float("nan")}, {"max_tokens_total": -1}]
+)
 def test_run_spec__refuses_a_limit_that_makes_no_sense(limit: dict):
     with pytest.raises(ValueError, match="of 0 or more"):
         replace(PRICED, **limit)
 
 
 def test_run_spec__takes_no_limit_of_money_that_can_never_be_reached():
-    with pytest.raises(ValueError, match=r"max_cost needs the price of openai:large,api_key=\.\.\.: add price="):
+    with pytest.raises(
+        ValueError, match=r"max_cost needs the price of openai:large,api_key=\.\.\.: add price="
+    ):
         replace(PRICED, planner="openai:large,api_key=secret", max_cost=1.0)
     replace(PRICED, planner="openai:large,price=1/2", max_cost=1.0)
 
@@ -134,14 +151,20 @@ def test_rollouts__end_at_a_limit():
 
 @pytest.mark.parametrize("make_model", [Failing, FailingBatches])
 @pytest.mark.parametrize("workers", [1, 8])
-def test_evaluate__stops_when_no_request_can_succeed(tmp_path: Path, workers: int, make_model: type[Failing]):
+def test_evaluate__stops_when_no_request_can_succeed(
+    tmp_path: Path, workers: int, make_model: type[Failing]
+):
     model = make_model()
-    with pytest.warns(UserWarning, match=r"the model cannot be asked \(ModelUnavailable: quota spent\)") as caught:
+    with pytest.warns(
+        UserWarning, match=r"the model cannot be asked \(ModelUnavailable: quota spent\)"
+    ) as caught:
         records = evaluate(replace(FAILING, model=model, workers=workers), tmp_path)
     assert len(caught) == 1
     assert model.calls <= 3 + workers
     assert 3 <= len(records) <= 3 + workers
-    assert len(evaluate(replace(FAILING, model=Crafter(), workers=workers), tmp_path / "other")) == 30
+    assert (
+        len(evaluate(replace(FAILING, model=Crafter(), workers=workers), tmp_path / "other")) == 30
+    )
 
 
 def test_evaluate__stops_when_no_request_of_its_processes_can_succeed(tmp_path: Path):
@@ -158,7 +181,9 @@ def test_evaluate__goes_on_while_some_episodes_are_played(tmp_path: Path):
 
 def test_evaluate__stops_where_nothing_but_errors_comes_from_the_start(tmp_path: Path):
     down = Failing(ModelError("connection refused"))
-    with pytest.warns(UserWarning, match="each of the first 10 episodes .* ModelError: connection refused.*; once"):
+    with pytest.warns(
+        UserWarning, match="each of the first 10 episodes .* ModelError: connection refused.*; once"
+    ):
         assert len(evaluate(replace(FAILING, model=down), tmp_path)) == 10
     later = Failing(ModelError("reset"), fails=lambda call: call > 1)
     records = evaluate(replace(FAILING, model=later), tmp_path)
@@ -170,13 +195,17 @@ def test_sweep__has_one_limit_for_all_cells(tmp_path: Path):
     base = replace(PRICED, limit=2)
     sweep(base, cells, tmp_path / "whole")
     cost = sum(spent(tmp_path / "whole" / cell.name) for cell in cells)
-    with pytest.raises(RunStopped, match=rf"limit of the sweep: spent {cost - PRICE:g} of {cost - PRICE:g}") as stopped:
+    with pytest.raises(
+        RunStopped, match=rf"limit of the sweep: spent {cost - PRICE:g} of {cost - PRICE:g}"
+    ) as stopped:
         sweep(replace(base, max_cost=cost - PRICE), cells, tmp_path / "run")
     assert stopped.value.at_limit
     assert len(read_records(tmp_path / "run" / cells[0].name)) == 2
     results = sweep(replace(base, max_cost=2 * cost), cells, tmp_path / "run")
     assert [summary["all"].episodes for summary in results.values()] == [2, 2]
-    assert list(sweep(replace(base, max_cost=1.0), cells, tmp_path / "run")) == cells  # nothing is left to play
+    assert (
+        list(sweep(replace(base, max_cost=1.0), cells, tmp_path / "run")) == cells
+    )  # nothing is left to play
 
 
 def test_sweep__begins_no_cell_after_one_that_stopped(tmp_path: Path):

@@ -52,11 +52,15 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 
 def test_figures__are_of_every_agent_in_every_world_that_it_plays(measuring: ModuleType):
-    assert [(env, agent) for env, agents in FIGURES.items() for agent in agents] == list(measuring.pairs())
+    assert [(env, agent) for env, agents in FIGURES.items() for agent in agents] == list(
+        measuring.pairs()
+    )
     assert measuring.as_json(FIGURES) == EXPECTED_COSTS.read_text(encoding="utf-8")
 
 
-def test_figures__are_measured_by_group_and_role(measuring: ModuleType, monkeypatch: pytest.MonkeyPatch):
+def test_figures__are_measured_by_group_and_role(
+    measuring: ModuleType, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(measuring, "MODEL", f"{CRAFTER},reach=2")
     measured = measuring.measure("TextCraft-v0", "plan_and_execute")
     assert list(measured) == list(FIGURES["TextCraft-v0"]["plan_and_execute"])
@@ -68,7 +72,12 @@ def test_figures__are_measured_by_group_and_role(measuring: ModuleType, monkeypa
 def test_estimate__asks_nothing_and_writes_nothing(tmp_path: Path):
     found = estimate(REACT, tmp_path / "run")
     assert not list(tmp_path.iterdir())
-    assert (found.episodes, found.planned, found.cost, found.unpriced) == (20, 20, None, ("executor",))
+    assert (found.episodes, found.planned, found.cost, found.unpriced) == (
+        20,
+        20,
+        None,
+        ("executor",),
+    )
     assert 20 < found.calls.low < found.calls.mean < found.calls.high < 1000
     assert row_of(found)[4:] == ("no price given", "-")
 
@@ -92,7 +101,12 @@ def test_estimate__takes_all_groups_for_one_without_figures():
 
 
 def test_estimate__prices_each_role_by_its_model():
-    spec = replace(REACT, agent="plan_and_execute", model="openai:small,price=1/10", planner="openai:large,price=100")
+    spec = replace(
+        REACT,
+        agent="plan_and_execute",
+        model="openai:small,price=1/10",
+        planner="openai:large,price=100",
+    )
     figures = FIGURES["TextCraft-v0"]["plan_and_execute"]
     found = estimate(replace(spec, tasks=("minecraft:beehive",)))
     (_, executor_reads, executor_writes), (_, planner_reads, planner_writes) = (
@@ -115,7 +129,9 @@ def test_estimate__is_nothing_for_an_agent_that_asks_no_model():
 def test_estimate__has_only_episodes_where_nothing_was_measured():
     found = estimate(replace(REACT, agent="tests.runs.flawed_agents:Stumbling", model=None))
     assert (found.episodes, found.calls, found.cost) == (20, None, None)
-    assert notes(found) == ["There are no figures for tests.runs.flawed_agents:Stumbling in TextCraft-v0."]
+    assert notes(found) == [
+        "There are no figures for tests.runs.flawed_agents:Stumbling in TextCraft-v0."
+    ]
     assert row_of(found) == ("20", "-", "-", "-", "-", "-")
 
 
@@ -128,9 +144,13 @@ def test_estimate__goes_by_the_episodes_that_the_folder_has(tmp_path: Path):
     found = estimate(spec, tmp_path)
     assert (found.episodes, found.planned) == (20 - len(played), 20)
     rest = found.episodes / len(played)
-    assert found.calls.mean == pytest.approx(rest * sum(sum(record["calls"].values()) for record in played))
+    assert found.calls.mean == pytest.approx(
+        rest * sum(sum(record["calls"].values()) for record in played)
+    )
     assert found.cost.mean == pytest.approx(rest * sum(record["cost"] for record in played))
-    assert found.seconds.mean == pytest.approx(rest * sum(record["model_seconds"] for record in played) / 3)
+    assert found.seconds.mean == pytest.approx(
+        rest * sum(record["model_seconds"] for record in played) / 3
+    )
     assert notes(found) == [f"Taken from the run's own {len(played)} episodes so far."]
     assert (tmp_path / "episodes.jsonl").read_bytes() == before
     with pytest.raises(RunError, match="another run"):
@@ -138,7 +158,10 @@ def test_estimate__goes_by_the_episodes_that_the_folder_has(tmp_path: Path):
 
 
 def test_total__adds_what_is_known():
-    known, unknown = estimate(REACT), estimate(replace(REACT, agent="tests.runs.flawed_agents:Stumbling"))
+    known, unknown = (
+        estimate(REACT),
+        estimate(replace(REACT, agent="tests.runs.flawed_agents:Stumbling")),
+    )
     both = total([known, known, unknown])
     assert both.episodes == 60
     assert both.calls == known.calls.times(2)

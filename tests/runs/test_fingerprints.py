@@ -16,7 +16,14 @@ from textcraft_gym import UnknownName, recipes
 from textcraft_gym.agents import prompts as prompts_package
 from textcraft_gym.registration import BUNDLED
 from textcraft_gym.runs import fingerprints
-from textcraft_gym.runs.fingerprints import changes, compare, fingerprint, official_data, prompts, released
+from textcraft_gym.runs.fingerprints import (
+    changes,
+    compare,
+    fingerprint,
+    official_data,
+    prompts,
+    released,
+)
 
 SAY = "tests.foreign_worlds:Say-v0"
 STALE = "a world or a prompt has changed: if that is meant, run `make fingerprints`"
@@ -24,7 +31,9 @@ STALE = "a world or a prompt has changed: if that is meant, run `make fingerprin
 
 def test_released__has_every_world_and_prompt():
     assert list(released()["worlds"]) == list(BUNDLED)
-    assert len(released()["prompts"]) == len(list(Path(prompts_package.__file__).parent.rglob("*.txt")))
+    assert len(released()["prompts"]) == len(
+        list(Path(prompts_package.__file__).parent.rglob("*.txt"))
+    )
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
@@ -39,7 +48,9 @@ def test_prompts__are_those_of_the_release():
 def test_fingerprint__is_the_same_in_any_process():
     code = "from textcraft_gym.runs.fingerprints import *; print(fingerprint('TextCraft-v0'))"
     env = os.environ | {"PYTHONHASHSEED": "7"}
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+    ).stdout
     assert printed.strip() == str(fingerprint("TextCraft-v0"))
 
 
@@ -47,10 +58,14 @@ def test_compare__of_other_recipes_says_which_splits_and_tasks_differ(tmp_path: 
     data = Path(recipes.__file__).parent / "data"
     for file in data.glob("*.jsonl"):
         text = file.read_text(encoding="utf-8")
-        (tmp_path / file.name).write_text(re.sub(r'"count": ?4', '"count": 5', text), encoding="utf-8")
+        (tmp_path / file.name).write_text(
+            re.sub(r'"count": ?4', '"count": 5', text), encoding="utf-8"
+        )
     other = fingerprint("TextCraft-v0", recipes=str(tmp_path))
     found = list(changes(released()["worlds"]["TextCraft-v0"], other))
-    assert any(change.startswith("test: sha256 is ") and " in the release, " in change for change in found)
+    assert any(
+        change.startswith("test: sha256 is ") and " in the release, " in change for change in found
+    )
     assert any(change.startswith("test: played: minecraft:") for change in found)
 
 
@@ -76,14 +91,18 @@ def test_compare__says_what_another_installation_has_more_and_less(monkeypatch: 
 
 
 @pytest.mark.parametrize("wrong", ["text", "task", "reward"])
-def test_fingerprint__of_a_foreign_world_shows_any_change(monkeypatch: pytest.MonkeyPatch, wrong: str):
+def test_fingerprint__of_a_foreign_world_shows_any_change(
+    monkeypatch: pytest.MonkeyPatch, wrong: str
+):
     before = fingerprint(SAY)
     assert before["short"]["tasks"] == 2
     step = SayEnv.step
     if wrong == "text":
         monkeypatch.setattr(SayEnv, "step", lambda env, action: ("Nope.", *step(env, action)[1:]))
     elif wrong == "reward":
-        monkeypatch.setattr(SayEnv, "step", lambda env, action: (step(env, action)[0], 0.5, *step(env, action)[2:]))
+        monkeypatch.setattr(
+            SayEnv, "step", lambda env, action: (step(env, action)[0], 0.5, *step(env, action)[2:])
+        )
     else:
         monkeypatch.setattr(Word, "content", "what is said", raising=False)
     assert fingerprint(SAY) != before
@@ -121,6 +140,8 @@ def test_command__compares_one_world_and_exits_with_1_if_it_differs(tmp_path: Pa
     (world,) = json.loads(same.stdout)
     assert (world["name"], world["changes"]) == ("MineTechTree-v0", [])
     patch = "import textcraft_gym.envs.minetechtree.env as env; env.text.reset = lambda game, state: 'Hello.'; "
-    differs = subprocess.run([*command[:2], patch + code, *command[3:-1]], capture_output=True, text=True, check=False)
+    differs = subprocess.run(
+        [*command[:2], patch + code, *command[3:-1]], capture_output=True, text=True, check=False
+    )
     assert differs.returncode == 1
     assert "differences from the release" in differs.stdout

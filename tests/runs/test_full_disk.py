@@ -63,8 +63,13 @@ def test_evaluate__with_a_full_cassette_stops_and_loses_no_answer(
     Priced.calls = 0
     connect = sqlite3.connect
     with monkeypatch.context() as patched:
-        patched.setattr(sqlite3, "connect", lambda *args, **kwargs: connect(*args, factory=Small, **kwargs))
-        with pytest.raises(RunStopped, match=r"tape: an answer could not be recorded: .* disk is full\)\. \d+ of 12"):
+        patched.setattr(
+            sqlite3, "connect", lambda *args, **kwargs: connect(*args, factory=Small, **kwargs)
+        )
+        with pytest.raises(
+            RunStopped,
+            match=r"tape: an answer could not be recorded: .* disk is full\)\. \d+ of 12",
+        ):
             evaluate_or_raise(spec, tmp_path / "run")
     paid = Priced.calls
     costs = [line.record["cost"] for line in read_lines(tmp_path / "run") if line.record]
@@ -100,7 +105,13 @@ def test_command__on_a_full_disk_stops_in_one_line_and_goes_on(tmp_path: Path, b
         "workers": "2",
         "out": "run",
     }
-    run = ["evaluate", "--no-table", "--backend", backend, *(f"--{name}={value}" for name, value in of_run.items())]
+    run = [
+        "evaluate",
+        "--no-table",
+        "--backend",
+        backend,
+        *(f"--{name}={value}" for name, value in of_run.items()),
+    ]
     stopped = command(12_000, *run, cwd=tmp_path)
     said = stopped.stderr.splitlines()
     assert stopped.returncode == 1, stopped
@@ -131,11 +142,16 @@ def test_command__that_cannot_write_its_file_leaves_nothing(tmp_path: Path, argu
     before = sorted(tmp_path.rglob("*"))
     failed = command(100, *arguments.split(), cwd=tmp_path)
     assert failed.returncode == 2
-    assert failed.stderr == f"textcraft-gym: [Errno {errno.EFBIG}] {os.strerror(errno.EFBIG)}: '{tmp_path / 'out'}'\n"
+    assert (
+        failed.stderr
+        == f"textcraft-gym: [Errno {errno.EFBIG}] {os.strerror(errno.EFBIG)}: '{tmp_path / 'out'}'\n"
+    )
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_evaluate__whose_summary_cannot_be_written_has_its_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_evaluate__whose_summary_cannot_be_written_has_its_episodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     spec = RunSpec("TextCraft-v0", "dev", "expert", limit=2)
     with monkeypatch.context() as patched:
 
@@ -143,7 +159,9 @@ def test_evaluate__whose_summary_cannot_be_written_has_its_episodes(tmp_path: Pa
             raise OSError(errno.ENOSPC, "No space left on device")
 
         patched.setattr("textcraft_gym.runs.run_folder.summarise_by_group", fails)
-        with pytest.raises(RunStopped, match=r"the summary cannot be written: No space left on device\. 2 of 2"):
+        with pytest.raises(
+            RunStopped, match=r"the summary cannot be written: No space left on device\. 2 of 2"
+        ):
             evaluate_or_raise(spec, tmp_path)
     assert len(read_records(tmp_path)) == 2
     evaluate(spec, tmp_path, on_episode=lambda record: pytest.fail("it was played already"))
@@ -154,15 +172,21 @@ def read_json_lines(file: Path) -> list[Any]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a device that is always full")
-def test_recorder__that_cannot_write_breaks_no_episode(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="only Linux has a device that is always full"
+)
+def test_recorder__that_cannot_write_breaks_no_episode(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     (tmp_path / "played").symlink_to("/dev/full")
     env = TranscriptRecorder(make("TextCraft-v0", split="test"), tmp_path / "played")
     for seed in range(2):
         env.reset(seed=seed)
         assert env.step("inventory")[0]
     env.reset()
-    assert caplog.messages == [f"{tmp_path / 'played'}: an episode could not be written: No space left on device"]
+    assert caplog.messages == [
+        f"{tmp_path / 'played'}: an episode could not be written: No space left on device"
+    ]
     with pytest.raises(OSError, match="No space left on device"):
         env.close()
     (tmp_path / "played").unlink()

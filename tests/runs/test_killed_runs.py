@@ -46,9 +46,29 @@ def kill_in_the_middle(out: Path, sent: int, *options: str) -> tuple[int, str]:
     watch = Watch()
     with serving(watch) as server:
         model = f"openai:m,base_url={server.url},api_key=none"
-        command = ["evaluate", "--env", "TextCraft-v0", "--split", "dev", "--limit", "9", "--agent", "react"]
+        command = [
+            "evaluate",
+            "--env",
+            "TextCraft-v0",
+            "--split",
+            "dev",
+            "--limit",
+            "9",
+            "--agent",
+            "react",
+        ]
         started = subprocess.Popen(
-            [sys.executable, "-m", "textcraft_gym", *command, "--model", model, "--out", str(out), *options],
+            [
+                sys.executable,
+                "-m",
+                "textcraft_gym",
+                *command,
+                "--model",
+                model,
+                "--out",
+                str(out),
+                *options,
+            ],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -71,6 +91,11 @@ def test_evaluate__asks_nothing_more_when_it_is_killed(tmp_path: Path, backend: 
 
 @pytest.mark.parametrize("backend", ["loop", "process"])
 def test_evaluate__asks_nothing_more_when_it_is_terminated(tmp_path: Path, backend: str):
-    status, told = kill_in_the_middle(tmp_path / "run", signal.SIGTERM, "--backend", backend, "--workers", "2")
+    status, told = kill_in_the_middle(
+        tmp_path / "run", signal.SIGTERM, "--backend", backend, "--workers", "2"
+    )
     assert status == 143
-    assert f"Stopped. 0 episodes are in {tmp_path / 'run'}; the same command continues from there." in told
+    assert (
+        f"Stopped. 0 episodes are in {tmp_path / 'run'}; the same command continues from there."
+        in told
+    )

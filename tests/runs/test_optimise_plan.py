@@ -35,7 +35,9 @@ class Writer:
             raise self.error
         self.prompts_read.append(prompt_text(prompt))
         text = hashlib.sha256(repr((prompt_text(prompt), how)).encode()).hexdigest()[:8]
-        return Completion(f"get {text}", {"prompt_tokens": len(prompt_text(prompt)), "completion_tokens": 3}, 0.5)
+        return Completion(
+            f"get {text}", {"prompt_tokens": len(prompt_text(prompt)), "completion_tokens": 3}, 0.5
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +54,10 @@ def files(folder: Path) -> dict[str, Any]:
     """Return what an optimisation wrote, without times, and without prices, since a replay costs nothing."""
     found: dict[str, Any] = {file.name: file.read_text() for file in folder.glob("plan-*.txt")}
     for number in (1, 2):
-        records = [{**without_timing(record), "cost": 0} for record in read_records(folder / f"batch-{number}")]
+        records = [
+            {**without_timing(record), "cost": 0}
+            for record in read_records(folder / f"batch-{number}")
+        ]
         found[f"batch-{number}"] = sorted(records, key=lambda record: record["task"])
     return found
 
@@ -62,9 +67,18 @@ def test_optimise_plan__goes_on_wherever_it_was_killed(tmp_path: Path):
     whole, paid = files(tmp_path / "whole"), list(Writer.prompts_read)
     assert [(one.episodes, one.plan.name) for one in done] == [(2, "plan-1.txt"), (2, "plan-2.txt")]
     assert sum(one.cost for one in done) == 0.5 * len(paid)
-    assert done[0].calls == {"thought": 4, "action": 4, "formalizer": 4, "summary": 2, "flaws": 2, "update": 1}
+    assert done[0].calls == {
+        "thought": 4,
+        "action": 4,
+        "formalizer": 4,
+        "summary": 2,
+        "flaws": 2,
+        "update": 1,
+    }
     assert done[1].calls == {**done[0].calls, "revision": 2}
-    assert sum(done[0].tokens.values()) + sum(done[1].tokens.values()) == sum(map(len, paid)) + 3 * len(paid)
+    assert sum(done[0].tokens.values()) + sum(done[1].tokens.values()) == sum(
+        map(len, paid)
+    ) + 3 * len(paid)
     assert whole["plan-1.txt"].strip() in paid[-1]
     assert len({record["task"] for number in (1, 2) for record in whole[f"batch-{number}"]}) == 4
     told = json.loads((tmp_path / "whole" / "summary.json").read_text())
@@ -84,11 +98,15 @@ def test_optimise_plan__goes_on_wherever_it_was_killed(tmp_path: Path):
         told = {name: text for name, text in files(out).items() if name.startswith("plan")}
         assert told == {name: text for name, text in whole.items() if name.startswith("plan")}
         assert sorted(Writer.prompts_read) == sorted(paid), f"killed at {kill}"
-        assert [(one.calls, one.tokens) for one in again] == [(one.calls, one.tokens) for one in done]
+        assert [(one.calls, one.tokens) for one in again] == [
+            (one.calls, one.tokens) for one in done
+        ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-def test_optimise_plan__loses_no_call_when_its_process_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_optimise_plan__loses_no_call_when_its_process_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     spec = replace(SPEC, model="tests.runs.mortal:Witness")
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     monkeypatch.setenv("WITNESS", str(tmp_path / "whole.txt"))
@@ -96,7 +114,9 @@ def test_optimise_plan__loses_no_call_when_its_process_is_killed(tmp_path: Path,
     monkeypatch.setenv("WITNESS", str(tmp_path / "killed.txt"))
     code = f"from textcraft_gym.runs.optimise_plan import *; optimise_plan({spec!r}, {str(killed)!r}, **{HOW!r})"
     for call in (4, 15, 16, 25):  # in a turn, in a reflection, at the update, in the second batch
-        run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "KILLED_AT": str(call)}, check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "KILLED_AT": str(call)}, check=False
+        )
         assert run.returncode == -signal.SIGKILL
     again = optimise_plan(spec, killed, **HOW)
     assert (tmp_path / "killed.txt").read_text() == (tmp_path / "whole.txt").read_text()
@@ -114,7 +134,9 @@ def test_optimise_plan__does_more_iterations_elsewhere_and_writes_lost_plans_aga
     assert ((out / "plan-2.txt").read_text(), len(Writer.prompts_read)) == (plan, before)
     out.rename(moved)
     seen = []
-    optimise_plan(SPEC, moved, **{**HOW, "iterations": 3}, on_iteration=lambda one: seen.append(one.number))
+    optimise_plan(
+        SPEC, moved, **{**HOW, "iterations": 3}, on_iteration=lambda one: seen.append(one.number)
+    )
     assert seen == [1, 2, 3]
     (moved / "plan-1.txt").write_text("another\n")
     with pytest.raises(RunError, match=r"plan-1.txt is not the plan of"):
@@ -125,7 +147,14 @@ def test_optimise_plan__does_more_iterations_elsewhere_and_writes_lost_plans_aga
 
 def test_optimise_plan__reflects_where_the_steps_of_a_run_are_spent(tmp_path: Path):
     done = optimise_plan(replace(SPEC, max_steps=1), tmp_path, batch=2, iterations=1)
-    assert done[0].calls == {"thought": 2, "action": 2, "formalizer": 2, "summary": 2, "flaws": 2, "update": 1}
+    assert done[0].calls == {
+        "thought": 2,
+        "action": 2,
+        "formalizer": 2,
+        "summary": 2,
+        "flaws": 2,
+        "update": 1,
+    }
 
 
 def test_optimise_plan__plays_tasks_of_the_type_alone(tmp_path: Path):
@@ -147,7 +176,9 @@ def test_optimise_plan__has_the_planner_write_the_plan(tmp_path: Path):
 
 def test_optimise_plan__stops_at_an_episode_that_breaks_and_plays_it_again(tmp_path: Path):
     Writer.killed_at, Writer.error = 3, ZeroDivisionError
-    with pytest.raises(RunError, match="1 of 2 episodes of batch 1 ended with an error, the first with ZeroDiv"):
+    with pytest.raises(
+        RunError, match="1 of 2 episodes of batch 1 ended with an error, the first with ZeroDiv"
+    ):
         optimise_plan(SPEC, tmp_path, **HOW)
     assert not (tmp_path / "update-1.json").exists()
     assert len(optimise_plan(SPEC, tmp_path, **HOW)) == 2
@@ -162,7 +193,9 @@ class Speechless(Writer):
 
 
 def test_optimise_plan__stops_at_an_update_that_is_empty(tmp_path: Path):
-    spec = replace(SPEC, agent_args={"turns": 2, "planner_tokens": 1001}, model=f"{__name__}:Speechless")
+    spec = replace(
+        SPEC, agent_args={"turns": 2, "planner_tokens": 1001}, model=f"{__name__}:Speechless"
+    )
     with pytest.raises(ModelLimit, match="the answer has no text"):
         optimise_plan(spec, tmp_path, **HOW)
     assert not list(tmp_path.glob("plan-*.txt"))
@@ -174,9 +207,17 @@ def test_optimise_plan__plays_each_task_of_a_batch_once(tmp_path: Path):
 
 
 def test_optimise_plan__plays_a_world_without_tasks_by_its_seeds(tmp_path: Path):
-    spec = RunSpec("tests.foreign_worlds:GuessDigit-v0", agent_args={"turns": 1}, model=SPEC.model, seed=5, won_at=1.0)
+    spec = RunSpec(
+        "tests.foreign_worlds:GuessDigit-v0",
+        agent_args={"turns": 1},
+        model=SPEC.model,
+        seed=5,
+        won_at=1.0,
+    )
     optimise_plan(spec, tmp_path, **HOW)
-    played = [record["seed"] for number in (1, 2) for record in read_records(tmp_path / f"batch-{number}")]
+    played = [
+        record["seed"] for number in (1, 2) for record in read_records(tmp_path / f"batch-{number}")
+    ]
     assert sorted(played) == [5, 6, 7, 8]
     with pytest.raises(ValueError, match="no list of tasks"):
         optimise_plan(spec, tmp_path / "typed", task_type="heat")
@@ -202,7 +243,8 @@ def test_optimise_plan__refuses_what_makes_no_sense(how: dict, message: str, tmp
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("heat", 3), ("Pick Two", 5), ("light", 1), ("simple", 0), (TASK_TYPES[2], 2)]
+    ("name", "found"),
+    [("heat", 3), ("Pick Two", 5), ("light", 1), ("simple", 0), (TASK_TYPES[2], 2)],
 )
 def test_full_name__is_that_of_the_only_group(name: str, found: int):
     assert full_name(name, TASK_TYPES) == TASK_TYPES[found]
@@ -224,4 +266,6 @@ def test_draw__takes_each_task_once_before_any_again(number: int, data: st.DataO
     played = [task for batch in batches for task in batch]
     for start in range(0, number * (len(played) // number), number):
         assert sorted(played[start : start + number]) == sorted(ids)
-    assert batches == [batch for batch, _ in zip(draw(ids, seed, size), range(2 * number), strict=False)]
+    assert batches == [
+        batch for batch, _ in zip(draw(ids, seed, size), range(2 * number), strict=False)
+    ]

@@ -23,9 +23,14 @@ def test_config__has_schema_times_and_commit(tmp_path: Path, monkeypatch: pytest
     repository = tmp_path / "repository"
     repository.mkdir()
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
-    for command in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "--message", "first"]):
+    for command in (
+        ["init", "--quiet"],
+        ["commit", "--quiet", "--allow-empty", "--message", "first"],
+    ):
         subprocess.run([*git, *command], cwd=repository, check=True)
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, check=True, capture_output=True, text=True)
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=repository, check=True, capture_output=True, text=True
+    )
     monkeypatch.chdir(repository)
     evaluate(SPEC, tmp_path / "run")
     config = read_config(tmp_path / "run")
@@ -45,11 +50,16 @@ def test_run__that_other_code_goes_on_with_says_so(tmp_path: Path, monkeypatch: 
     lines = (run / "episodes.jsonl").read_text().splitlines(keepends=True)
     (run / "episodes.jsonl").write_text("".join(lines[:1]))
     monkeypatch.setattr(runner, "code", lambda: "0123456789abcdef")
-    with pytest.warns(UserWarning, match=f"played with other code .* before \\({fingerprints.code()}; now 0123"):
+    with pytest.warns(
+        UserWarning, match=f"played with other code .* before \\({fingerprints.code()}; now 0123"
+    ):
         evaluate(SPEC, run)
     assert read_config(run)["codes"] == [fingerprints.code(), "0123456789abcdef"]
     (note,) = verify(run).notes
-    assert note == f"its episodes were played by 2 versions of the code: {fingerprints.code()}, 0123456789abcdef"
+    assert (
+        note
+        == f"its episodes were played by 2 versions of the code: {fingerprints.code()}, 0123456789abcdef"
+    )
     assert f"run: {note}" in CliRunner().invoke(app, ["report", str(run)]).output
 
 
@@ -64,7 +74,12 @@ def test_run__that_has_all_its_episodes_is_not_of_the_code_that_only_reads_it(
 
 def test_code__changes_with_a_source_that_can_change_an_episode(tmp_path: Path):
     seen = {}
-    for name, text in {"": "", "rules.py": "a = 1", "prompts/react.txt": "Play.", "readme.md": "Read."}.items():
+    for name, text in {
+        "": "",
+        "rules.py": "a = 1",
+        "prompts/react.txt": "Play.",
+        "readme.md": "Read.",
+    }.items():
         if name:
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_text(text)
@@ -75,7 +90,9 @@ def test_code__changes_with_a_source_that_can_change_an_episode(tmp_path: Path):
 
 
 def test_records__say_when_and_how_long(tmp_path: Path):
-    records = evaluate(RunSpec("TextCraft-v0", "dev", "react", model="tests.doubles:Crafter", limit=2), tmp_path)
+    records = evaluate(
+        RunSpec("TextCraft-v0", "dev", "react", model="tests.doubles:Crafter", limit=2), tmp_path
+    )
     for record in records:
         assert datetime.fromisoformat(record["start"]).tzinfo is not None
         assert 0 <= record["model_seconds"] <= record["seconds"] < 60
@@ -84,9 +101,13 @@ def test_records__say_when_and_how_long(tmp_path: Path):
 
 def test_lock__keeps_a_second_process_out(tmp_path: Path):
     evaluate(SPEC, tmp_path)
-    code = f"import sys; from textcraft_gym import RunSpec, evaluate;evaluate({SPEC!r}, sys.argv[1])"
+    code = (
+        f"import sys; from textcraft_gym import RunSpec, evaluate;evaluate({SPEC!r}, sys.argv[1])"
+    )
     with RunFolder(tmp_path).locked({}):
-        second = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
+        second = subprocess.run(
+            [sys.executable, "-c", code, tmp_path], capture_output=True, text=True
+        )
         assert second.returncode == 1
         assert f"RunError: {tmp_path} is being written by another process" in second.stderr
         with pytest.raises(RunError, match="another process"):

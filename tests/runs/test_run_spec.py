@@ -35,7 +35,9 @@ def options(command: str) -> set[str]:
 
 
 def test_commands__have_an_option_for_each_field():
-    flags = {f"--{field.metadata['flag'] or field.name.replace('_', '-')}" for field in fields(RunSpec)}
+    flags = {
+        f"--{field.metadata['flag'] or field.name.replace('_', '-')}" for field in fields(RunSpec)
+    }
     assert flags <= options("evaluate")
     assert flags - {"--agent"} <= options("sweep")
     assert all(field.metadata["help"].endswith(".") for field in fields(RunSpec))
@@ -69,7 +71,10 @@ def test_spec__hands_its_seed_to_models_that_draw(tmp_path: Path):
         model={"executor": f"{CRAFTER},slip=0.5", "planner": f"{CRAFTER},slip=0.5,seed=1"},
         seed=4,
     )
-    assert {role: model.seed for role, model in slips.make_models().items()} == {"executor": 4, "planner": 1}
+    assert {role: model.seed for role, model in slips.make_models().items()} == {
+        "executor": 4,
+        "planner": 1,
+    }
 
     def transcripts(model: str, **how) -> list:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
@@ -106,12 +111,17 @@ def test_models__are_none_for_an_agent_that_asks_none(no_local, agent, model: st
 
 
 def test_models__of_an_agent_that_asks_are_made_before_it_plays(no_local, tmp_path: Path):
-    with pytest.raises(ModelError, match=r"local needs the package xllamacpp .*; or name another one, as openai:MODEL"):
+    with pytest.raises(
+        ModelError,
+        match=r"local needs the package xllamacpp .*; or name another one, as openai:MODEL",
+    ):
         evaluate(RunSpec("TextCraft-v0", "dev", limit=1), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
-def test_models__that_are_missing_are_no_trouble_to_a_users_agent_before_it_asks(no_local, tmp_path: Path):
+def test_models__that_are_missing_are_no_trouble_to_a_users_agent_before_it_asks(
+    no_local, tmp_path: Path
+):
     class Idle:
         def episode(self, play: Play) -> Routine:
             yield from play.act("inventory")
@@ -119,14 +129,20 @@ def test_models__that_are_missing_are_no_trouble_to_a_users_agent_before_it_asks
 
     (record,) = evaluate(RunSpec("TextCraft-v0", "dev", Idle(), limit=1), tmp_path / "idle")
     assert record["error"] is None
-    with pytest.warns(UserWarning, match=r"cannot be asked \(ModelUnavailable: the model local needs the package"):
+    with pytest.warns(
+        UserWarning, match=r"cannot be asked \(ModelUnavailable: the model local needs the package"
+    ):
         evaluate(RunSpec("TextCraft-v0", "dev", Nameless(), limit=1), tmp_path / "asks")
     with pytest.raises(ModelError, match="reach of 1 or more"):
-        evaluate(RunSpec("TextCraft-v0", "dev", Idle(), model=f"{CRAFTER},reach=0"), tmp_path / "other")
+        evaluate(
+            RunSpec("TextCraft-v0", "dev", Idle(), model=f"{CRAFTER},reach=0"), tmp_path / "other"
+        )
 
 
 def test_described__names_objects_and_shows_no_key():
-    described = replace(REACT, agent=Nameless(), model="openai:m,api_key=secret", planner=Crafter(2)).described()
+    described = replace(
+        REACT, agent=Nameless(), model="openai:m,api_key=secret", planner=Crafter(2)
+    ).described()
     assert (described["agent"], described["model"], described["planner"]) == (
         "Nameless",
         "openai:m,api_key=...",
@@ -138,8 +154,13 @@ def test_described__names_objects_and_shows_no_key():
 
 def test_wrappers__stand_around_the_world(tmp_path: Path):
     plain = evaluate(REACT, tmp_path / "plain")
-    wrapped = evaluate(replace(REACT, wrappers=("HelpfulFeedback", "TextHistory,turns=2")), tmp_path / "wrapped")
-    assert read_config(tmp_path / "wrapped")["wrappers"] == ["HelpfulFeedback", "TextHistory,turns=2"]
+    wrapped = evaluate(
+        replace(REACT, wrappers=("HelpfulFeedback", "TextHistory,turns=2")), tmp_path / "wrapped"
+    )
+    assert read_config(tmp_path / "wrapped")["wrappers"] == [
+        "HelpfulFeedback",
+        "TextHistory,turns=2",
+    ]
     assert [record["task"] for record in plain] == [record["task"] for record in wrapped]
     assert wrapped[0]["transcript"][1][1] != plain[0]["transcript"][1][1]
     with pytest.raises(UnknownName, match="Did you mean TextHistory"):
@@ -149,16 +170,24 @@ def test_wrappers__stand_around_the_world(tmp_path: Path):
     with pytest.raises(ValueError, match=r"TextHistory: .*length"):
         evaluate(replace(REACT, wrappers=("TextHistory,length=2",)), tmp_path / "none")
     masked = replace(REACT, wrappers=("ActionMasking,n=3",), env_args={"admissible": True})
-    with pytest.raises(ValueError, match="expected an environment of text, but ActionMasking has a space of Discrete"):
+    with pytest.raises(
+        ValueError,
+        match="expected an environment of text, but ActionMasking has a space of Discrete",
+    ):
         evaluate(masked, tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
 def test_rollouts__take_prompts_wrappers_and_a_cassette(tmp_path: Path):
     (tmp_path / "prompts" / "react").mkdir(parents=True)
-    (tmp_path / "prompts" / "react" / "textcraft.txt").write_text("{situation} {task} {information}")
+    (tmp_path / "prompts" / "react" / "textcraft.txt").write_text(
+        "{situation} {task} {information}"
+    )
     spec = replace(
-        REACT, prompts=tmp_path / "prompts", cassette=tmp_path / "tape.sqlite", wrappers=("HelpfulFeedback",)
+        REACT,
+        prompts=tmp_path / "prompts",
+        cassette=tmp_path / "tape.sqlite",
+        wrappers=("HelpfulFeedback",),
     )
     (episode,) = rollouts(spec, [("minecraft:beehive", 0)])
     assert episode.calls == {"executor": 1}
@@ -180,11 +209,16 @@ TERSE = f"{__name__}:Terse"
 
 @pytest.mark.parametrize("kind", ["spec", "object", "cassette"])
 def test_prompts__are_the_set_that_the_executor_names(kind: str, tmp_path: Path):
-    terse = {"spec": TERSE, "object": Terse(), "cassette": Cassette(tmp_path / "tape.sqlite", Terse())}[kind]
+    terse = {
+        "spec": TERSE,
+        "object": Terse(),
+        "cassette": Cassette(tmp_path / "tape.sqlite", Terse()),
+    }[kind]
     spec = replace(REACT, agent="adapt", model=terse)
     assert spec.make_prompts().of("react", "textcraft") == Prompts("short").of("react", "textcraft")
     assert spec.described()["prompts"] == "short"
-    # All roles read one set: the executor's, whatever the planner names, and that of the run before both.
+    # All roles read one set: the executor's, whatever the planner names, and that of the run before
+    # both.
     assert replace(spec, planner=CRAFTER).prompt_source == "short"
     assert replace(spec, model={"executor": CRAFTER, "planner": terse}).prompt_source is None
     assert replace(spec, model={"planner": terse}).prompt_source is None
@@ -196,7 +230,12 @@ def test_prompts__are_short_with_the_local_adapter_that_was_trained_on_them(
 ):
     monkeypatch.setattr(weights, "ADAPTERS", tmp_path)
     ours = [replace(REACT, model=model) for model in ("local", "local:threads=2,slots=1")]
-    others = ("local:mine.gguf", "local:adapter=mine.gguf", "local:slots=1,adapter=none", "local:file=mine.gguf")
+    others = (
+        "local:mine.gguf",
+        "local:adapter=mine.gguf",
+        "local:slots=1,adapter=none",
+        "local:file=mine.gguf",
+    )
     assert [spec.prompt_source for spec in ours] == [None, None]
     (tmp_path / "ours.gguf").touch()
     assert [spec.prompt_source for spec in ours] == ["short", "short"]
@@ -210,7 +249,9 @@ def test_described__tells_the_files_of_a_local_model_from_others(tmp_path: Path)
     model.write_text("weights")
     adapter.write_text("before")
     before = spec.described()
-    assert re.fullmatch(rf"{re.escape(str(spec.model))},digest=sha256-[0-9a-f]{{12}}", before["model"])
+    assert re.fullmatch(
+        rf"{re.escape(str(spec.model))},digest=sha256-[0-9a-f]{{12}}", before["model"]
+    )
     assert spec.described() == replace(spec, model=before["model"]).described() == before
     adapter.write_text("retrained")
     after = spec.described()
@@ -218,7 +259,9 @@ def test_described__tells_the_files_of_a_local_model_from_others(tmp_path: Path)
     assert after["planner"] == before["planner"]
 
 
-@pytest.mark.parametrize("model", [CRAFTER, "openai:m", "no_such:Model", f"{CRAFTER},reach", None, Crafter()])
+@pytest.mark.parametrize(
+    "model", [CRAFTER, "openai:m", "no_such:Model", f"{CRAFTER},reach", None, Crafter()]
+)
 def test_prompts__are_standard_with_a_model_that_names_none(model):
     assert replace(REACT, model=model).described()["prompts"] is None
 
@@ -232,7 +275,9 @@ def test_prompts__that_an_agent_does_not_find_in_a_set_are_no_error(agent: str):
 
 
 @pytest.mark.parametrize("backend", ["loop", "process"])
-def test_run__records_the_set_of_its_prompts_and_goes_on_with_no_other(backend: str, tmp_path: Path):
+def test_run__records_the_set_of_its_prompts_and_goes_on_with_no_other(
+    backend: str, tmp_path: Path
+):
     spec = replace(REACT, model=TERSE, backend=backend)
     by_model = evaluate(spec, tmp_path / "run")
     assert read_config(tmp_path / "run")["prompts"] == "short"
@@ -246,11 +291,32 @@ def test_run__records_the_set_of_its_prompts_and_goes_on_with_no_other(backend: 
 
 
 def test_sweep__takes_what_evaluate_takes(tmp_path: Path):
-    command = ["sweep", "--env", "TextCraft-v0", "--split", "test", "--agents", "react,adapt", "--model", CRAFTER]
-    more = ["--limit", "2", "--agent-arg", "turns=2", "--wrapper", "HelpfulFeedback", "--max-steps", "7"]
+    command = [
+        "sweep",
+        "--env",
+        "TextCraft-v0",
+        "--split",
+        "test",
+        "--agents",
+        "react,adapt",
+        "--model",
+        CRAFTER,
+    ]
+    more = [
+        "--limit",
+        "2",
+        "--agent-arg",
+        "turns=2",
+        "--wrapper",
+        "HelpfulFeedback",
+        "--max-steps",
+        "7",
+    ]
     tape = ["--cassette", str(tmp_path / "tape.sqlite"), "--backend", "process", "--workers", "2"]
     out = tmp_path / "sweep"
-    result = CliRunner().invoke(app, [*command, *more, *tape, "--out", str(out)], catch_exceptions=False)
+    result = CliRunner().invoke(
+        app, [*command, *more, *tape, "--out", str(out)], catch_exceptions=False
+    )
     assert result.exit_code == 0
     for folder in (out / "react_tests.doubles-Crafter", out / "adapt_tests.doubles-Crafter"):
         config = read_config(folder)
@@ -273,5 +339,7 @@ def test_sweep__takes_what_evaluate_takes(tmp_path: Path):
 )
 def test_described__says_in_which_form_the_model_is_talked_with(model: str, form: str):
     assert replace(REACT, model=model).described()["agent_args"] == {"form": form}
-    assert replace(REACT, model=model, agent_args={"form": "tools"}).described()["agent_args"] == {"form": "tools"}
+    assert replace(REACT, model=model, agent_args={"form": "tools"}).described()["agent_args"] == {
+        "form": "tools"
+    }
     assert replace(REACT, model=model, agent="deps").described()["agent_args"] == {}

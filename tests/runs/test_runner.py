@@ -55,7 +55,12 @@ def test_evaluate__writes_config_episodes_summary_and_report(tmp_path: Path):
     assert json.loads((folder / "summary.json").read_text())["all"]["rate"] == 1.0
     assert "| all | 6 | 6 | 100.0 |" in (folder / "report.md").read_text()
     config = read_config(folder)
-    assert (config["env"], config["split"], config["agent"], config["seed"]) == ("TextCraft-v0", "test", "expert", 0)
+    assert (config["env"], config["split"], config["agent"], config["seed"]) == (
+        "TextCraft-v0",
+        "test",
+        "expert",
+        0,
+    )
 
 
 def test_evaluate__records_every_action_as_it_was_played(tmp_path: Path):
@@ -68,7 +73,9 @@ def test_evaluate__records_every_action_as_it_was_played(tmp_path: Path):
 
 
 def test_evaluate__lifts_the_registered_limit_only_as_far_as_asked(tmp_path: Path):
-    (long,) = evaluate(RunSpec("TextCraft-v0", "test", limit=1, max_steps=150, agent=Idle()), tmp_path / "long")
+    (long,) = evaluate(
+        RunSpec("TextCraft-v0", "test", limit=1, max_steps=150, agent=Idle()), tmp_path / "long"
+    )
     (usual,) = evaluate(RunSpec("TextCraft-v0", "test", limit=1, agent=Idle()), tmp_path / "usual")
     assert (long["steps"], long["stop_reason"]) == (150, "max_steps")
     assert (usual["steps"], usual["stop_reason"]) == (100, "max_steps")
@@ -94,7 +101,9 @@ def kill_after_three(folder: Path, code: str, *arguments: Path) -> int:
     run = subprocess.Popen([sys.executable, "-c", code, *map(str, (folder, *arguments))])
     episodes = folder / "episodes.jsonl"
     deadline = time.monotonic() + 30
-    while (not episodes.exists() or episodes.read_bytes().count(b"\n") < 3) and time.monotonic() < deadline:
+    while (
+        not episodes.exists() or episodes.read_bytes().count(b"\n") < 3
+    ) and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(run.pid, signal.SIGKILL)
     assert run.wait() == -signal.SIGKILL
@@ -116,7 +125,9 @@ def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
 
 def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: Path):
     """The cassette keeps what was paid for: the second run asks only what the first had not been answered."""
-    config = RunSpec("TextCraft-v0", "test", "adapt", model="tests.doubles:Crafter,reach=2", limit=8)
+    config = RunSpec(
+        "TextCraft-v0", "test", "adapt", model="tests.doubles:Crafter,reach=2", limit=8
+    )
     tape = str(tmp_path / "tape.sqlite")
     spec = replace(config, workers=4, cassette=tape)
     code = (
@@ -126,39 +137,66 @@ def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: 
     before = kill_after_three(tmp_path / "killed", code)
     assert 3 <= before < 8
     new = []
-    went_on = evaluate(replace(config, workers=4, cassette=tape), tmp_path / "killed", on_episode=new.append)
+    went_on = evaluate(
+        replace(config, workers=4, cassette=tape), tmp_path / "killed", on_episode=new.append
+    )
     assert len(new) == 8 - before
     assert untimed(went_on) == untimed(evaluate(config, tmp_path / "whole"))
 
 
 def test_evaluate__replays_a_run_from_its_cassette(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "reflexion", model="tests.doubles:Crafter,reach=2", limit=4)
+    config = RunSpec(
+        "TextCraft-v0", "test", "reflexion", model="tests.doubles:Crafter,reach=2", limit=4
+    )
     tape = tmp_path / "tape.sqlite"
     recorded = evaluate(replace(config, cassette=tape), tmp_path / "one")
-    replayed = evaluate(replace(config, cassette=tape, replay_only=True, workers=2), tmp_path / "two")
+    replayed = evaluate(
+        replace(config, cassette=tape, replay_only=True, workers=2), tmp_path / "two"
+    )
     assert untimed(replayed) == untimed(recorded)
-    other = RunSpec("TextCraft-v0", "test", "react", model="tests.doubles:Crafter,reach=2", seed=1, limit=4)
+    other = RunSpec(
+        "TextCraft-v0", "test", "react", model="tests.doubles:Crafter,reach=2", seed=1, limit=4
+    )
     broken = evaluate(replace(other, cassette=tape, replay_only=True), tmp_path / "three")
     assert all("holds no answer" in record["error"] for record in broken)
 
 
 def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "try_again", model="tests.doubles:Crafter,reach=2", limit=12)
-    one, five = evaluate(config, tmp_path / "one"), evaluate(replace(config, workers=5), tmp_path / "five")
+    config = RunSpec(
+        "TextCraft-v0", "test", "try_again", model="tests.doubles:Crafter,reach=2", limit=12
+    )
+    one, five = (
+        evaluate(config, tmp_path / "one"),
+        evaluate(replace(config, workers=5), tmp_path / "five"),
+    )
     assert untimed(one) == untimed(five)
-    assert json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
+    assert (
+        json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
+    )
     with pytest.raises(ValueError, match="workers of 1 or more"):
         evaluate(replace(config, workers=0), tmp_path / "none")
 
 
 def test_evaluate__asks_planner_and_executor_of_different_models(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", "adapt", model=f"{CRAFTER},reach=1", planner=f"{__name__}:Falsy", limit=20)
-    poor, good = evaluate(config, tmp_path / "poor"), evaluate(replace(config, planner=None), tmp_path / "good")
+    config = RunSpec(
+        "TextCraft-v0",
+        "test",
+        "adapt",
+        model=f"{CRAFTER},reach=1",
+        planner=f"{__name__}:Falsy",
+        limit=20,
+    )
+    poor, good = (
+        evaluate(config, tmp_path / "poor"),
+        evaluate(replace(config, planner=None), tmp_path / "good"),
+    )
     assert sum(record["won"] for record in poor) < sum(record["won"] for record in good)
 
 
 def test_evaluate__keeps_no_key_in_the_run_folder(tmp_path: Path):
-    config = RunSpec("TextCraft-v0", "test", model="openai:m,api_key=secret,timeout=5", limit=1, max_calls=0)
+    config = RunSpec(
+        "TextCraft-v0", "test", model="openai:m,api_key=secret,timeout=5", limit=1, max_calls=0
+    )
     evaluate(config, tmp_path)
     evaluate(config, tmp_path)
     assert "secret" not in "".join(file.read_text() for file in tmp_path.iterdir())
@@ -188,14 +226,21 @@ def test_evaluate__records_whole_episodes_also_of_what_broke(tmp_path: Path):
     (task,) = [part for part in first["trace"]["parts"] if isinstance(part, dict)]
     assert task["parts"][0]["parts"] == ["think: hm"] * 3
     summary = json.loads((tmp_path / "summary.json").read_text())["all"]
-    assert (summary["episodes"], summary["errors"], summary["rate"], summary["cost"]) == (0, 2, None, 1.5)
+    assert (summary["episodes"], summary["errors"], summary["rate"], summary["cost"]) == (
+        0,
+        2,
+        None,
+        1.5,
+    )
 
 
 def test_evaluate__plays_with_prompts_of_a_folder_and_records_which(tmp_path: Path):
     prompts = tmp_path / "prompts" / "react"
     prompts.mkdir(parents=True)
     (prompts / "textcraft.txt").write_text("{situation} {task} {information}")
-    config = RunSpec("TextCraft-v0", "test", "react", model=CRAFTER, prompts=str(tmp_path / "prompts"), limit=1)
+    config = RunSpec(
+        "TextCraft-v0", "test", "react", model=CRAFTER, prompts=str(tmp_path / "prompts"), limit=1
+    )
     (record,) = evaluate(config, tmp_path / "run")
     assert record["calls"] == {"executor": 1}
     (prompts / "textcraft.txt").write_text("{situation} {task}. {information}")
@@ -247,7 +292,9 @@ def test_evaluate__counts_what_broke_apart_and_plays_it_again(tmp_path: Path):
     agent = Fragile()
     config = RunSpec("TextCraft-v0", "dev", "fragile", limit=4)
     records = evaluate(replace(config, agent=agent), tmp_path)
-    assert [record.get("error") for record in records] == [None] + ["RuntimeError: a bug in the agent"] * 3
+    assert [record.get("error") for record in records] == [None] + [
+        "RuntimeError: a bug in the agent"
+    ] * 3
     assert "in episode" in records[1]["traceback"]
     summary = json.loads((tmp_path / "summary.json").read_text())["all"]
     assert (summary["episodes"], summary["errors"], summary["rate"]) == (1, 3, 0.0)
@@ -295,7 +342,9 @@ def test_evaluate__counts_what_a_record_that_cannot_be_written_cost(tmp_path: Pa
         def complete(self, prompt, **how):
             return Completion("x", {}, 1.5)
 
-    (record,) = evaluate(RunSpec("TextCraft-v0", "dev", limit=1, agent=Odd(), model=Costly()), tmp_path)
+    (record,) = evaluate(
+        RunSpec("TextCraft-v0", "dev", limit=1, agent=Odd(), model=Costly()), tmp_path
+    )
     assert "cannot be written" in record["error"]
     assert record["cost"] == 1.5
 
@@ -359,7 +408,9 @@ def test_evaluate__takes_a_model_for_one_even_if_it_is_empty(tmp_path: Path):
     config = RunSpec("TextCraft-v0", "test", "react", limit=3)
     for name, model in (("one", Falsy()), ("roles", {"executor": Falsy()})):
         records = evaluate(replace(config, model=model), tmp_path / name)
-        assert [(record["claimed_success"], record["won"]) for record in records] == [(True, False)] * 3
+        assert [(record["claimed_success"], record["won"]) for record in records] == [
+            (True, False)
+        ] * 3
         assert read_config(tmp_path / name)["model"] == "Falsy"
 
 
@@ -367,7 +418,10 @@ def test_evaluate__names_every_model_that_it_was_given(tmp_path: Path):
     config = RunSpec("TextCraft-v0", "test", "reflexion", limit=1)
     evaluate(replace(config, model={"executor": Falsy(), "reflection": Crafter(2)}), tmp_path)
     config_of_run = read_config(tmp_path)
-    assert (config_of_run["model"], config_of_run["planner"]) == ("Falsy", "reflection tests.doubles:Crafter,reach=2")
+    assert (config_of_run["model"], config_of_run["planner"]) == (
+        "Falsy",
+        "reflection tests.doubles:Crafter,reach=2",
+    )
 
 
 def test_evaluate__counts_what_errors_cost_also_when_they_are_played_again(tmp_path: Path):
@@ -408,7 +462,9 @@ class Twice(SayEnv):
 def test_evaluate__refuses_tasks_of_one_id_and_a_world_without_tasks(tmp_path: Path):
     gym.register("Twice-v0", entry_point=Twice)
     try:
-        with pytest.raises(ValueError, match=r"^Twice-v0 lists 2 tasks of the id 'hi': expected one$"):
+        with pytest.raises(
+            ValueError, match=r"^Twice-v0 lists 2 tasks of the id 'hi': expected one$"
+        ):
             evaluate(RunSpec("Twice-v0", "twice"), tmp_path / "run")
         with pytest.raises(ValueError, match=r"^Twice-v0 has no tasks to play in its split none$"):
             evaluate(RunSpec("Twice-v0", "none"), tmp_path / "run")

@@ -87,17 +87,31 @@ PLAYED = {
     "query of the environment": Way(
         ("--model", "openai:m,max_retries=0"), {**NONE, "OPENAI_BASE_URL": f"{{url}}?key={KEY}"}
     ),
-    "password": Way(("--model", f"openai:m,max_retries=0,base_url={{user}}me:{quote(KEY, safe='')}@{{host}}"), NONE),
-    "password with /": Way(("--model", f"openai:m,base_url={{user}}me:{KEY}@{{host}}"), NONE),
-    "password with @": Way(("--model", f"openai:m,max_retries=0,base_url={{user}}me:a@{KEY}@{{host}}"), NONE),
-    "password of the environment": Way(
-        ("--model", "openai:m,max_retries=0"), {**NONE, "OPENAI_BASE_URL": f"{{user}}me:{quote(KEY, safe='')}@{{host}}"}
+    "password": Way(
+        ("--model", f"openai:m,max_retries=0,base_url={{user}}me:{quote(KEY, safe='')}@{{host}}"),
+        NONE,
     ),
-    "extra": Way(("--model", f'{OPENAI},extra={{{{"api_key":"{KEY}","headers":[{{{{"Cookie":"{KEY}"}}}}]}}}}'), NONE),
+    "password with /": Way(("--model", f"openai:m,base_url={{user}}me:{KEY}@{{host}}"), NONE),
+    "password with @": Way(
+        ("--model", f"openai:m,max_retries=0,base_url={{user}}me:a@{KEY}@{{host}}"), NONE
+    ),
+    "password of the environment": Way(
+        ("--model", "openai:m,max_retries=0"),
+        {**NONE, "OPENAI_BASE_URL": f"{{user}}me:{quote(KEY, safe='')}@{{host}}"},
+    ),
+    "extra": Way(
+        (
+            "--model",
+            f'{OPENAI},extra={{{{"api_key":"{KEY}","headers":[{{{{"Cookie":"{KEY}"}}}}]}}}}',
+        ),
+        NONE,
+    ),
     "headers of a request": Way(
         ("--model", f'{OPENAI},headers={{{{"api-key":"{KEY}","X-Team":"Bearer {KEY}"}}}}'), NONE
     ),
-    "planner": Way(("--agent", "plan_and_execute", "--model", CRAFTER, "--planner", f"{OPENAI},api_key={KEY}")),
+    "planner": Way(
+        ("--agent", "plan_and_execute", "--model", CRAFTER, "--planner", f"{OPENAI},api_key={KEY}")
+    ),
     "token": Way(("--model", f"leaky:Raises,token={KEY}")),
     "token that is written": Way(("--model", f"leaky:Writes,token={KEY}")),
     "headers": Way(("--model", f'leaky:Raises,headers={{{{"Authorization":"Bearer {KEY}"}}}}')),
@@ -107,7 +121,14 @@ PLAYED = {
     "provider": Way(("--model", "leaky:Writes,password={provider}"), {"MISTRAL_API_KEY": KEY}),
     "agent": Way(("--agent", "leaky:Agent", "--agent-arg", f"api_key={KEY}")),
     "agent's object": Way(
-        ("--agent", "leaky:Agent", "--agent-arg", "api_key=0", "--agent-arg", f'settings={{{{"password":"{KEY}"}}}}')
+        (
+            "--agent",
+            "leaky:Agent",
+            "--agent-arg",
+            "api_key=0",
+            "--agent-arg",
+            f'settings={{{{"password":"{KEY}"}}}}',
+        )
     ),
     "wrapper": Way(("--wrapper", f"leaky:Wrapper,token={KEY}")),
 }
@@ -130,7 +151,9 @@ def echoes(request: Request) -> Reply:
     """Refuse a request with all of it in the message, as some proxies do, and with the key as OpenAI shows it."""
     coded = base64.b64encode(f"me:{KEY}".encode()).decode()
     asked = f"{quote(request.path)} {request.path} {dict(request.headers)} {request.body}"
-    return sends({"error": {"message": f"Incorrect API key provided: {MASKED}. {coded} {asked}"}}, status=400)
+    return sends(
+        {"error": {"message": f"Incorrect API key provided: {MASKED}. {coded} {asked}"}}, status=400
+    )
 
 
 @contextmanager
@@ -142,7 +165,12 @@ def given(way: Way, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[l
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     with serving(echoes) as server:
-        names = {"url": server.url, "host": server.url.removeprefix("http://"), "user": "http://", "provider": KEY}
+        names = {
+            "url": server.url,
+            "host": server.url.removeprefix("http://"),
+            "user": "http://",
+            "provider": KEY,
+        }
         for name, value in way.env.items():
             monkeypatch.setenv(name, value.format(**names))
         yield [option.format(**names) for option in way.options]
@@ -160,7 +188,9 @@ def leaks(*texts: bytes) -> list[bytes]:
 
 def files(folder: Path) -> list[bytes]:
     """Return the names and contents of all files that were written."""
-    written = [file for file in folder.rglob("*") if file.name != "leaky.py" and file.suffix != ".pyc"]
+    written = [
+        file for file in folder.rglob("*") if file.name != "leaky.py" and file.suffix != ".pyc"
+    ]
     return [
         *(str(file.relative_to(folder)).encode() for file in written),
         *(file.read_bytes() for file in written if file.is_file()),
@@ -183,7 +213,17 @@ def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return 0
 
 
-EVALUATE = ("evaluate", "--env", "TextCraft-v0", "--split", "dev", "--limit", "2", "--model", CRAFTER)
+EVALUATE = (
+    "evaluate",
+    "--env",
+    "TextCraft-v0",
+    "--split",
+    "dev",
+    "--limit",
+    "2",
+    "--model",
+    CRAFTER,
+)
 
 
 @pytest.mark.parametrize("way", PLAYED.values(), ids=PLAYED.keys())
@@ -205,13 +245,40 @@ def test_commands__write_no_part_of_a_key(
         ):
             command(monkeypatch, *arguments)
         if options[0] == "--model":
-            sweep = ("sweep", *EVALUATE[1:], "--agents", "react", "--max-calls", "3", *options, "--out")
+            sweep = (
+                "sweep",
+                *EVALUATE[1:],
+                "--agents",
+                "react",
+                "--max-calls",
+                "3",
+                *options,
+                "--out",
+            )
             command(monkeypatch, *sweep, "sweep")
             command(monkeypatch, *sweep, "sweep", "--json")
-            command(monkeypatch, "play", "TextCraft-v0", "--task", "minecraft:oak_planks", "--watch", options[1])
+            command(
+                monkeypatch,
+                "play",
+                "TextCraft-v0",
+                "--task",
+                "minecraft:oak_planks",
+                "--watch",
+                options[1],
+            )
             command(monkeypatch, "models", "check", options[1])
             command(monkeypatch, "models", "check", options[1], "--json")
-            plan = ("optimise-plan", "--env", "ALFWorld-v0", "--limit", "1", "--batch", "1", "--iterations", "1")
+            plan = (
+                "optimise-plan",
+                "--env",
+                "ALFWorld-v0",
+                "--limit",
+                "1",
+                "--batch",
+                "1",
+                "--iterations",
+                "1",
+            )
             command(monkeypatch, *plan, "--max-calls", "3", *options, "--out", "plan")
     printed = capfd.readouterr()
     assert leaks(printed.out.encode(), printed.err.encode(), *files(tmp_path)) == []
@@ -228,8 +295,12 @@ def test_commands__refuse_a_mistake_without_the_key(
         assert leaks(printed.out.encode(), printed.err.encode(), *files(tmp_path)) == []
 
 
-@pytest.mark.parametrize("name", [name for name, way in REFUSED.items() if way.options[0] == "--model"])
-def test_make_model__raises_nothing_that_shows_the_key(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    "name", [name for name, way in REFUSED.items() if way.options[0] == "--model"]
+)
+def test_make_model__raises_nothing_that_shows_the_key(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     with given(REFUSED[name], monkeypatch, tmp_path) as (_, spec):
         with pytest.raises(ModelError) as raised:
             make_model(spec)
@@ -237,23 +308,32 @@ def test_make_model__raises_nothing_that_shows_the_key(name: str, tmp_path: Path
         assert leaks(shown.encode(), repr(raised.value).encode()) == []
 
 
-@pytest.mark.parametrize("name", ["environment", "token", "token that is written", "agent", "wrapper"])
+@pytest.mark.parametrize(
+    "name", ["environment", "token", "token that is written", "agent", "wrapper"]
+)
 def test_worker_processes__know_the_key(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with given(PLAYED[name], monkeypatch, tmp_path) as options:
         told = ("--backend", "process", "--workers", "2", "--max-calls", "3", "--out", "run")
         run = [sys.executable, "-m", "textcraft_gym", *EVALUATE, *options, *told]
         done = subprocess.run(
-            run, capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False
+            run,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=False,
         )
         assert len(read_records("run")) == 2, done.stderr
     assert leaks(done.stdout, done.stderr, *files(tmp_path)) == []
 
 
-def test_cassette__is_replayed_by_whoever_has_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cassette__is_replayed_by_whoever_has_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     spec = "leaky:Writes{}"
     how = {"stop": (), "max_tokens": 5, "temperature": 0.0, "sample": 0}
     with given(Way(()), monkeypatch, tmp_path):
-        recorded = make_model(spec.format(f",token={KEY}"), cassette="tape").complete(f"a prompt with {KEY}", **how)
+        recorded = make_model(spec.format(f",token={KEY}"), cassette="tape").complete(
+            f"a prompt with {KEY}", **how
+        )
         assert KEY not in recorded.text
         replayed = make_model(spec.format(""), cassette="tape", replay_only=True)
         assert replayed.complete(f"a prompt with {KEY}", **how).text == recorded.text
@@ -263,13 +343,18 @@ def test_cassette__is_replayed_by_whoever_has_no_key(tmp_path: Path, monkeypatch
             "openai:m,base_url=http://me:pw@h/v1",
             "openai:m,base_url=http://h/v1",
         ):
-            assert make_model(model, cassette="tape", replay_only=True).name == "openai:m,base_url=http://h/v1"
+            assert (
+                make_model(model, cassette="tape", replay_only=True).name
+                == "openai:m,base_url=http://h/v1"
+            )
 
 
 def test_record__differs_only_where_the_key_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with given(PLAYED["token that is written"], monkeypatch, tmp_path) as options:
         command(monkeypatch, *EVALUATE, *options, "--max-calls", "2", "--out", "run")
         for record in read_records("run"):
-            assert [action for action, _ in record["transcript"][1:]] == ["say ['...', None, None]"] * 2
+            assert [action for action, _ in record["transcript"][1:]] == [
+                "say ['...', None, None]"
+            ] * 2
             assert record["calls"] == {"executor": 2}
         assert read_config("run")["model"] == "leaky:Writes,token=..."

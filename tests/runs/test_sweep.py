@@ -16,7 +16,13 @@ BASE = RunSpec("TextCraft-v0", "test", "", limit=6)
 
 
 def test_grid__crosses_what_an_agent_takes():
-    cells = list(grid(["react", "adapt"], [1, 2], ["tests.doubles:Crafter,reach=1", "tests.doubles:Crafter,reach=2"]))
+    cells = list(
+        grid(
+            ["react", "adapt"],
+            [1, 2],
+            ["tests.doubles:Crafter,reach=1", "tests.doubles:Crafter,reach=2"],
+        )
+    )
     assert [(cell.agent, cell.d_max, cell.model[-1]) for cell in cells] == [
         ("react", None, "1"),
         ("react", None, "2"),
@@ -25,13 +31,21 @@ def test_grid__crosses_what_an_agent_takes():
         ("adapt", 2, "1"),
         ("adapt", 2, "2"),
     ]
-    assert list(grid(["adapt"], [], ["tests.doubles:Crafter"])) == [Cell("adapt", None, "tests.doubles:Crafter")]
+    assert list(grid(["adapt"], [], ["tests.doubles:Crafter"])) == [
+        Cell("adapt", None, "tests.doubles:Crafter")
+    ]
     with pytest.raises(UnknownName, match="Did you mean react"):
         list(grid(["raect"], [1], ["tests.doubles:Crafter"]))
 
 
 def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Path):
-    cells = list(grid(["react", "adapt"], [2], ["tests.doubles:Crafter,reach=2", "tests.doubles:Crafter,reach=3"]))
+    cells = list(
+        grid(
+            ["react", "adapt"],
+            [2],
+            ["tests.doubles:Crafter,reach=2", "tests.doubles:Crafter,reach=3"],
+        )
+    )
     found = sweep(BASE, cells, tmp_path)
     assert list(found) == cells
     assert read_config(tmp_path / "adapt_d2_tests.doubles-Crafter-reach=2")["agent_args"] == {
@@ -41,7 +55,11 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
     rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
     assert rows == tidy(found)
     for cell, by_group in found.items():
-        (row,) = [r for r in rows if (r["agent"], r["model"], r["group"]) == (cell.agent, cell.model, "all")]
+        (row,) = [
+            r
+            for r in rows
+            if (r["agent"], r["model"], r["group"]) == (cell.agent, cell.model, "all")
+        ]
         assert (int(row["episodes"]), int(row["won"])) == (6, by_group["all"].won)
         assert float(row["rate"]) == pytest.approx(by_group["all"].won / 6, abs=1e-6)
     assert (tmp_path / "sweep.md").read_text().count("\n") == 2 + len(cells) + 2
@@ -54,7 +72,10 @@ def test_sweep__gives_an_argument_to_the_agents_that_take_it(tmp_path: Path):
     base = replace(BASE, limit=1, agent_args={"planner_tokens": 99})
     sweep(base, list(grid(["react", "adapt"], [], ["tests.doubles:Crafter"])), tmp_path)
     assert read_config(tmp_path / "react_tests.doubles-Crafter")["agent_args"] == {"form": "line"}
-    assert read_config(tmp_path / "adapt_tests.doubles-Crafter")["agent_args"] == {"form": "line", "planner_tokens": 99}
+    assert read_config(tmp_path / "adapt_tests.doubles-Crafter")["agent_args"] == {
+        "form": "line",
+        "planner_tokens": 99,
+    }
     with pytest.raises(ValueError, match="none of the agents takes the argument 'planner_tokens'"):
         sweep(base, list(grid(["react"], [], ["tests.doubles:Crafter"])), tmp_path)
 
@@ -69,7 +90,12 @@ def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
     found = sweep(BASE, [Cell("react", None, "tests.doubles:Crafter,reach=9")], tmp_path)
     headings, row = table(found)
     named = dict(zip(headings, row, strict=True))
-    assert (named["agent"], named["d_max"], named["n"], named["won %"]) == ("react", "-", "6", "100.0")
+    assert (named["agent"], named["d_max"], named["n"], named["won %"]) == (
+        "react",
+        "-",
+        "6",
+        "100.0",
+    )
     assert named["won % by group"] == "100/100"
     assert named["k_max by group"] == named["k_max won by group"] == "1.0/1.0"
     assert legend(found) == "By group: depth 2 / depth 3."
@@ -86,15 +112,22 @@ def test_table__shows_all_where_tasks_form_no_groups(tmp_path: Path):
 def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
     cells = [Cell("react", None, "tests.doubles:Crafter,reach=9", seed) for seed in (0, 1)]
     (found,) = sweep(BASE, cells[:1], tmp_path).values()
-    nothing = {group: replace(of, episodes=0, calls={}, errors=of.episodes) for group, of in found.items()}
-    (_, alone), (_, both) = (table(dict(zip(cells, runs, strict=False))) for runs in ([found], [found, nothing]))
+    nothing = {
+        group: replace(of, episodes=0, calls={}, errors=of.episodes) for group, of in found.items()
+    }
+    (_, alone), (_, both) = (
+        table(dict(zip(cells, runs, strict=False))) for runs in ([found], [found, nothing])
+    )
     calls = table({})[0].index("calls")
     assert alone[calls] == both[calls] != "0.0"
     assert [row["calls"] for row in tidy({cells[0]: nothing})] == [""] * len(nothing)
 
 
 def test_cell__names_a_folder_that_is_none_elsewhere():
-    assert Cell("m:A", 3, "openai:x,base_url=http://h/v1").name == "m-A_d3_openai-x-base_url=http---h-v1"
+    assert (
+        Cell("m:A", 3, "openai:x,base_url=http://h/v1").name
+        == "m-A_d3_openai-x-base_url=http---h-v1"
+    )
 
 
 def test_cell__of_a_long_model_has_a_folder_of_a_bounded_name(tmp_path: Path):
@@ -117,7 +150,9 @@ def test_folder_names__are_different_where_models_look_alike(tmp_path: Path):
         "random_Local-slots=4_3",
     ]
     base = replace(BASE, agent_args={}, limit=2)
-    alike = [Cell("random", None, model) for model in ("m:M,slip=0.1,seed=1", "m:M,slip=0.1/seed=1")]
+    alike = [
+        Cell("random", None, model) for model in ("m:M,slip=0.1,seed=1", "m:M,slip=0.1/seed=1")
+    ]
     played: list[str] = []
 
     def plays(spec: RunSpec, out: Path) -> list[dict]:
@@ -129,7 +164,9 @@ def test_folder_names__are_different_where_models_look_alike(tmp_path: Path):
 
 
 def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
-    model = "openai:m,base_url=http://user:secret@127.0.0.1:9/v1,api_key=secret,max_retries=0,timeout=1"
+    model = (
+        "openai:m,base_url=http://user:secret@127.0.0.1:9/v1,api_key=secret,max_retries=0,timeout=1"
+    )
     sweep(RunSpec("TextCraft-v0", "test", "", limit=1), [Cell("expert", None, model)], tmp_path)
     written = [str(file) for file in tmp_path.rglob("*")]
     written += [file.read_text(encoding="utf-8") for file in tmp_path.rglob("*") if file.is_file()]
@@ -140,7 +177,9 @@ def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
 
 def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path: Path):
     cells = list(grid(["random"], [], ["tests.doubles:Crafter"], [0, 1, 2]))
-    assert [cell.name for cell in cells] == [f"random_tests.doubles-Crafter_seed{seed}" for seed in range(3)]
+    assert [cell.name for cell in cells] == [
+        f"random_tests.doubles-Crafter_seed{seed}" for seed in range(3)
+    ]
     found = sweep(replace(BASE, limit=20), cells, tmp_path)
     assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
     rates = [by_group["all"].rate for by_group in found.values()]

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from textcraft_gym.serving import guard
 from textcraft_gym.serving.guard import Guard
 
-PIECES = [{"type": "http.request", "body": b"12345", "more_body": True}, {"type": "http.request", "body": b"678"}]
+PIECES = [
+    {"type": "http.request", "body": b"12345", "more_body": True},
+    {"type": "http.request", "body": b"678"},
+]
 GONE = {"type": "http.disconnect"}
 
 
@@ -52,7 +55,9 @@ def ask(
     given = {"host": "localhost:80"} | (headers or {})
     scope = {
         "type": kind,
-        "headers": [(key.encode(), value.encode("latin-1")) for key, value in given.items() if value],
+        "headers": [
+            (key.encode(), value.encode("latin-1")) for key, value in given.items() if value
+        ],
     }
     asyncio.run(Guard(app, **options)(scope, receive, send))
     return sent
@@ -63,7 +68,9 @@ def status(**asked: Any) -> int:
     return first
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "127.3.2.1", "[::1]:8000", "box:80"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "127.3.2.1", "[::1]:8000", "box:80"]
+)
 def test_guard__takes_its_own_hosts(host: str):
     assert status(headers={"host": host}, hosts=["Box"]) == 200
 
@@ -75,7 +82,9 @@ def test_guard__refuses_other_hosts(host: str):
     assert status(headers={"host": host}) == 403
 
 
-@pytest.mark.parametrize("host", ["box", "Box.example.org", "10.0.0.1", "::1", "0.0.0.0", "localhost"])
+@pytest.mark.parametrize(
+    "host", ["box", "Box.example.org", "10.0.0.1", "::1", "0.0.0.0", "localhost"]
+)
 def test_guard__takes_names_and_addresses_of_its_own(host: str):
     named = f"[{host}]" if ":" in host else host
     assert status(headers={"host": f"{named}:8000"}, hosts=[host]) == 200
@@ -101,7 +110,9 @@ def test_guard__refuses_two_hosts():
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(Guard(echo)({"type": "http", "headers": [(b"host", b"localhost")] * 2}, receive, send))
+    asyncio.run(
+        Guard(echo)({"type": "http", "headers": [(b"host", b"localhost")] * 2}, receive, send)
+    )
     assert sent[0]["status"] == 403
 
 
@@ -124,10 +135,15 @@ def test_guard__takes_no_page_of_another_site(origin: str, expected: int):
     assert answer["type"] == ("websocket.accept" if expected == 200 else "websocket.close")
 
 
-@given(st.text(st.characters(max_codepoint=255), max_size=30), st.text(st.characters(max_codepoint=255), max_size=30))
+@given(
+    st.text(st.characters(max_codepoint=255), max_size=30),
+    st.text(st.characters(max_codepoint=255), max_size=30),
+)
 @example("[", "http://[")
 def test_guard__survives_any_header(host: str, origin: str):
-    expected = 200 if not origin or origin.lower() in ("http://localhost:80", "//localhost:80") else None
+    expected = (
+        200 if not origin or origin.lower() in ("http://localhost:80", "//localhost:80") else None
+    )
     assert status(headers={"origin": origin}) in ({expected} if expected else {200, 403})
     assert status(headers={"host": host}) in {200, 403}
 
@@ -172,7 +188,9 @@ def test_guard__ends_an_answer_that_takes_too_long():
         await asyncio.sleep(3600)
 
     assert ask(app=silent, answer_seconds=0.01)[0]["status"] == 504
-    with pytest.raises(TimeoutError, match="no answer within"):  # the server then closes the connection
+    with pytest.raises(
+        TimeoutError, match="no answer within"
+    ):  # the server then closes the connection
         ask(app=slow, answer_seconds=0.01)
 
 

@@ -32,7 +32,13 @@ import textcraft_gym
 from tests.agents.models.tiny_gguf import tiny_model
 from tests.doubles import CRAFTER, Crafter
 from tests.serving.live import serving
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Dialogue, Message, ModelError
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    Dialogue,
+    Message,
+    ModelError,
+)
 from textcraft_gym.agents.models.llama_server import import_xllamacpp
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.runs.run_spec import RunSpec
@@ -42,7 +48,10 @@ from textcraft_gym.serving.model.batching import MAX_BATCH, Batcher, Overloaded
 from textcraft_gym.serving.model.chat_prompt import chat_prompt
 from textcraft_gym.testing import SayingModel
 
-PLAYERS = {"TextCraft-v0": f"{CRAFTER},reach=3,slip=0.1", "ALFWorld-v0": "tests.doubles:Recorded,tape=served"}
+PLAYERS = {
+    "TextCraft-v0": f"{CRAFTER},reach=3,slip=0.1",
+    "ALFWorld-v0": "tests.doubles:Recorded,tape=served",
+}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +62,9 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def client(port: int) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0) as client:
+    with openai.OpenAI(
+        base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0
+    ) as client:
         yield client
 
 
@@ -72,7 +83,9 @@ def observation(task: str = "minecraft:beehive") -> str:
         ("ALFWorld-v0", "autoplan", ""),
     ],
 )
-def test_model__plays_as_it_does_without_a_server(env: str, agent: str, options: str, tmp_path: Path):
+def test_model__plays_as_it_does_without_a_server(
+    env: str, agent: str, options: str, tmp_path: Path
+):
     # A chat model would be told how to reply in messages, by other prompts than the direct one.
     form = {"form": "line"} if agent == "react" else {}
     found = {}
@@ -84,7 +97,10 @@ def test_model__plays_as_it_does_without_a_server(env: str, agent: str, options:
     assert [record["error"] for record in found["served"]] == [None] * 4
     parts = ("task", "transcript", "won", "claimed_success", "usage")
     served, direct = (
-        sorted((tuple(record.get(part) for part in parts) for record in found[name]), key=lambda row: str(row[0]))
+        sorted(
+            (tuple(record.get(part) for part in parts) for record in found[name]),
+            key=lambda row: str(row[0]),
+        )
         for name in ("served", "direct")
     )
     assert served == direct
@@ -100,10 +116,14 @@ def test_local_model__says_through_a_server_what_it_says_without(tmp_path: Path)
     spec = f"local:{tmp_path / 'tiny.gguf'},context=20000,slots=1"
     found = {}
     with serving(create_app(make_model(spec), "local")) as port:
-        served = f"openai:local,endpoint=completion,api_key=none,base_url=http://127.0.0.1:{port}/v1"
+        served = (
+            f"openai:local,endpoint=completion,api_key=none,base_url=http://127.0.0.1:{port}/v1"
+        )
         for name, model in (("served", served), ("direct", spec)):
             run = RunSpec("TextCraft-v0", agent="react", model=model, limit=2, max_calls=4)
-            found[name] = [(one["transcript"], one["stop_reason"]) for one in evaluate(run, tmp_path / name)]
+            found[name] = [
+                (one["transcript"], one["stop_reason"]) for one in evaluate(run, tmp_path / name)
+            ]
     assert found["served"] == found["direct"]
     assert all(transcript for transcript, _ in found["direct"])
 
@@ -120,7 +140,9 @@ def test_model__plays_for_an_agent_that_knows_nothing_of_this_suite(client: open
         {"role": "user", "content": [{"type": "text", "text": text}]},
     ]
     for _ in range(20):
-        answer = client.chat.completions.create(model="crafter", messages=messages, temperature=0, stop="\n")
+        answer = client.chat.completions.create(
+            model="crafter", messages=messages, temperature=0, stop="\n"
+        )
         reply = answer.choices[0].message.content or ""
         text, _, done, _, info = env.step(textcraft_gym.last_command(reply))
         messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": text}]
@@ -133,12 +155,20 @@ def test_stream__has_the_pieces_of_the_answer(client: openai.OpenAI):
     asked: dict[str, Any] = {"model": "crafter", "temperature": 0, "n": 2, "seed": 3}
     chat = asked | {"messages": [{"role": "user", "content": observation()}]}
     whole = client.chat.completions.create(**chat)
-    pieces = list(client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True}))
+    pieces = list(
+        client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True})
+    )
     for choice in whole.choices:
-        own = [piece.choices[0] for piece in pieces if piece.choices and piece.choices[0].index == choice.index]
+        own = [
+            piece.choices[0]
+            for piece in pieces
+            if piece.choices and piece.choices[0].index == choice.index
+        ]
         assert "".join(piece.delta.content or "" for piece in own) == choice.message.content
         assert [piece.delta.role for piece in own] == ["assistant"] + [None] * (len(own) - 1)
-        assert [piece.finish_reason for piece in own] == [None] * (len(own) - 1) + [choice.finish_reason]
+        assert [piece.finish_reason for piece in own] == [None] * (len(own) - 1) + [
+            choice.finish_reason
+        ]
         assert len(own) > 3
     assert pieces[-1].usage == whole.usage
     assert {piece.id for piece in pieces} == {pieces[0].id}
@@ -184,12 +214,24 @@ MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
             None,
         ),
         ({"model": "crafter", "messages": MESSAGES, "max_tokens": 0}, 400, "max_tokens", None),
-        ({"model": "crafter", "messages": MESSAGES, "temperature": "hot"}, 400, "temperature", None),
+        (
+            {"model": "crafter", "messages": MESSAGES, "temperature": "hot"},
+            400,
+            "temperature",
+            None,
+        ),
         ({"model": "crafter", "messages": MESSAGES, "n": 10**9}, 400, "n", None),
-        ({"model": "crafter", "messages": MESSAGES, "tools": [{"type": "function"}]}, 400, "tools", None),
+        (
+            {"model": "crafter", "messages": MESSAGES, "tools": [{"type": "function"}]},
+            400,
+            "tools",
+            None,
+        ),
     ],
 )
-def test_error__is_in_openais_form(client: openai.OpenAI, asked: dict[str, Any], status: int, param: Any, code: Any):
+def test_error__is_in_openais_form(
+    client: openai.OpenAI, asked: dict[str, Any], status: int, param: Any, code: Any
+):
     with pytest.raises(openai.APIStatusError) as refused:
         client.chat.completions.create(**asked)
     assert refused.value.status_code == status
@@ -198,7 +240,9 @@ def test_error__is_in_openais_form(client: openai.OpenAI, asked: dict[str, Any],
 
 
 def test_error__of_a_body_that_is_too_large(port: int):
-    with openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0) as client:
+    with openai.OpenAI(
+        base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0
+    ) as client:
         with pytest.raises(openai.APIStatusError) as refused:
             client.completions.create(model="crafter", prompt="x" * 10_000_000)
         assert refused.value.status_code == 413
@@ -221,7 +265,8 @@ class Recorder:
         self.begun.set()
         assert self.go.wait(60)
         return [
-            ModelError("no") if request.prompt == "bad" else Completion(str(request.prompt)) for request in requests
+            ModelError("no") if request.prompt == "bad" else Completion(str(request.prompt))
+            for request in requests
         ]
 
     def close(self) -> None:
@@ -254,7 +299,9 @@ def test_requests__that_come_while_the_model_is_busy_are_one_batch():
         with pytest.raises(openai.BadRequestError, match="no"):
             others[-1].result()
     assert model.batches[0] == ["first"]
-    assert sorted(prompt for batch in model.batches[1:] for prompt in batch) == sorted([*map(str, range(30)), "bad"])
+    assert sorted(prompt for batch in model.batches[1:] for prompt in batch) == sorted(
+        [*map(str, range(30)), "bad"]
+    )
     assert len(model.batches) < 5
     assert model.closed
 
@@ -283,7 +330,9 @@ def test_requests__of_clients_that_leave_do_not_pile_up_while_the_model_is_busy(
         for _ in range(9):
             prompt = Dialogue("x", ())
             kept = weakref.ref(prompt)
-            leaving = asyncio.ensure_future(batcher.answers([CompletionRequest(prompt, (), 1, 0.0, 0)]))
+            leaving = asyncio.ensure_future(
+                batcher.answers([CompletionRequest(prompt, (), 1, 0.0, 0)])
+            )
             del prompt
             await asyncio.sleep(0)
             assert kept()
@@ -304,10 +353,14 @@ def test_requests__of_clients_that_leave_do_not_pile_up_while_the_model_is_busy(
 
 def test_requests__that_are_many_are_several_batches():
     async def ask(batcher: Batcher) -> None:
-        requests = [CompletionRequest(str(number), (), 1, 0.0, 0) for number in range(3 * MAX_BATCH // 2)]
-        assert [answer.text for answer in await batcher.answers(requests) if isinstance(answer, Completion)] == [
-            request.prompt for request in requests
+        requests = [
+            CompletionRequest(str(number), (), 1, 0.0, 0) for number in range(3 * MAX_BATCH // 2)
         ]
+        assert [
+            answer.text
+            for answer in await batcher.answers(requests)
+            if isinstance(answer, Completion)
+        ] == [request.prompt for request in requests]
 
     model = Recorder()
     model.go.set()
@@ -319,9 +372,18 @@ def test_requests__that_are_many_are_several_batches():
 
 def test_request__of_a_client_that_has_gone_is_given_up():
     body = json.dumps({"model": "m", "prompt": "x"}).encode()
-    coming = [{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}]
+    coming = [
+        {"type": "http.request", "body": body, "more_body": False},
+        {"type": "http.disconnect"},
+    ]
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
-    scope = {"type": "http", "method": "POST", "path": "/v1/completions", "headers": headers, "query_string": b""}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/completions",
+        "headers": headers,
+        "query_string": b"",
+    }
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -348,7 +410,10 @@ def test_request__reaches_the_model_as_it_was_asked():
 
         def told(path: str, **asked: Any) -> list[Any]:
             answer = client.post(f"/v1/{path}", json={"model": "m", **asked}).json()
-            return [json.loads(choice.get("text") or choice["message"]["content"]) for choice in answer["choices"]]
+            return [
+                json.loads(choice.get("text") or choice["message"]["content"])
+                for choice in answer["choices"]
+            ]
 
         default = {"stop": [], "max_tokens": 256, "temperature": 0.5}
         assert told("completions", prompt=["x", "y"], n=2, seed=-1, temperature=0.5) == [
@@ -359,7 +424,13 @@ def test_request__reaches_the_model_as_it_was_asked():
         ]
         parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
         messages = [{"role": "developer", "content": parts}, {"role": "tool", "content": None}]
-        asked = {"messages": messages, "stop": ["x", ""], "max_tokens": 9, "max_completion_tokens": 7, "seed": 3}
+        asked = {
+            "messages": messages,
+            "stop": ["x", ""],
+            "max_tokens": 9,
+            "max_completion_tokens": 7,
+            "seed": 3,
+        }
         assert told("chat/completions", **asked) == [
             ["ab\n\n\n>", {"stop": ["x"], "max_tokens": 7, "temperature": 1.0, "sample": 3}]
         ]
@@ -382,9 +453,31 @@ def test_model__that_fails_is_an_answer():
         assert client.get("/v1/completions").json()["error"]["code"] == "method_not_allowed"
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.just("\ud800")
-VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
-FIELDS = ("messages", "prompt", "max_tokens", "temperature", "stop", "seed", "n", "stream", "stream_options", "tools")
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=9)
+    | st.just("\ud800")
+)
+VALUES = (
+    SCALARS
+    | st.lists(SCALARS, max_size=3)
+    | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
+)
+FIELDS = (
+    "messages",
+    "prompt",
+    "max_tokens",
+    "temperature",
+    "stop",
+    "seed",
+    "n",
+    "stream",
+    "stream_options",
+    "tools",
+)
 BODIES = st.fixed_dictionaries(
     {"model": st.just("crafter")},
     optional=dict.fromkeys(FIELDS, VALUES)
@@ -401,7 +494,9 @@ def in_process() -> TestClient:
 def test_model__answers_anything(in_process: TestClient, path: str, body: Any, half: bool):
     sent = json.dumps(body).encode()
     sent = sent[: len(sent) // 2] if half else sent
-    answer = in_process.post(f"/v1/{path}", content=sent, headers={"Content-Type": "application/json"})
+    answer = in_process.post(
+        f"/v1/{path}", content=sent, headers={"Content-Type": "application/json"}
+    )
     assert answer.status_code in (200, 400), answer.text
     if answer.status_code == 400:
         assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
@@ -420,15 +515,33 @@ def test_chat_prompt__is_the_text_of_this_suites_dialogues():
         for agent in ("react", "autoplan"):
             if agent == "react" or env_id == "ALFWorld-v0":
                 made = RunSpec(env_id, agent=agent, model=None).make_agent()
-                textcraft_gym.run_episode(gym.make(env_id), made, model=Listening("look"), seed=0, max_calls=30)
+                textcraft_gym.run_episode(
+                    gym.make(env_id), made, model=Listening("look"), seed=0, max_calls=30
+                )
     assert len(asked) > 30
     for dialogue in asked:
         assert chat_prompt(dialogue.messages) == dialogue
 
 
-WORDS = ["Goal: craft a", "Your task is to: b", "Your answer:", "Thought:", ">", "in", "x", " ", "\n", "\n\n", "\t"]
+WORDS = [
+    "Goal: craft a",
+    "Your task is to: b",
+    "Your answer:",
+    "Thought:",
+    ">",
+    "in",
+    "x",
+    " ",
+    "\n",
+    "\n\n",
+    "\t",
+]
 CHATS = st.lists(
-    st.builds(Message, st.sampled_from(["system", "user", "assistant"]), st.lists(st.sampled_from(WORDS)).map("".join)),
+    st.builds(
+        Message,
+        st.sampled_from(["system", "user", "assistant"]),
+        st.lists(st.sampled_from(WORDS)).map("".join),
+    ),
     min_size=1,
 )
 
@@ -437,7 +550,9 @@ CHATS = st.lists(
 def test_chat_prompt__asks_where_the_text_so_far_does_not(messages: list[Message]):
     def asking(text: str) -> str:
         line = text.rstrip().rpartition("\n")[2]
-        return text if line == ">" or re.search(r"(Your answer|\bThought):$", line) else f"{text}\n>"
+        return (
+            text if line == ">" or re.search(r"(Your answer|\bThought):$", line) else f"{text}\n>"
+        )
 
     text, separator = "", "\n\n"
     for role, content, *_ in messages:
@@ -446,14 +561,19 @@ def test_chat_prompt__asks_where_the_text_so_far_does_not(messages: list[Message
         else:
             text = f"{text}{separator}{content}" if text else content
     ends_with_goal = re.search(r"(Goal|Your task is to): [^\n]*\Z", text.rstrip())
-    assert chat_prompt(messages) == Dialogue(asking(text) if len(messages) > 1 or ends_with_goal else text, messages)
+    assert chat_prompt(messages) == Dialogue(
+        asking(text) if len(messages) > 1 or ends_with_goal else text, messages
+    )
 
 
 def test_chat_prompt__of_any_size_takes_a_moment():
     """Each of these chats fits into a request; a form that is quadratic in its size would take hours."""
     goals = [Message("user", "Goal: " * 400_000 + "\nx")]
     assert chat_prompt(goals) == goals[0].content
-    turns = [Message("user", "x" * 1000), *[Message("assistant", "y"), Message("user", "z")] * 100_000]
+    turns = [
+        Message("user", "x" * 1000),
+        *[Message("assistant", "y"), Message("user", "z")] * 100_000,
+    ]
     assert chat_prompt(turns).endswith("\n> y\nz\n> y\nz\n>")
     long_line = [Message("assistant", "Thought:")] * 100_000
     assert chat_prompt(long_line).startswith("\n> Thought: Thought: ")
@@ -471,7 +591,9 @@ def test_command__serves_a_model_until_ctrl_c():
         "--port",
         "0",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout
         served, _, address = server.stdout.readline().partition(" at ")
         assert served == "The model tests.doubles is served"

@@ -52,7 +52,9 @@ FEW = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 128))"
 @contextmanager
 def running(header_seconds: str, limits: str = "") -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", APP.replace("LIMITS", limits), "0", header_seconds]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process
         finally:
@@ -84,7 +86,12 @@ def talk(port: int, *pieces: bytes) -> bytes:
 
 
 def request(body: bytes, path: str = "/", length: int | None = None, **headers: str) -> bytes:
-    given = {"Host": "localhost", "Connection": "close", "Content-Length": str(length or len(body)), **headers}
+    given = {
+        "Host": "localhost",
+        "Connection": "close",
+        "Content-Length": str(length or len(body)),
+        **headers,
+    }
     lines = [f"POST {path} HTTP/1.1", *(f"{key}: {value}" for key, value in given.items()), "", ""]
     return "\r\n".join(lines).encode() + body
 
@@ -98,7 +105,11 @@ def test_server__survives_what_clients_do(server: subprocess.Popen[str]):
     assert talk(port, request(b"x" * 1000)).endswith(b"\r\n\r\n1000")
     assert status(talk(port, request(b"x" * 1001))) == 413
     assert status(talk(port, request(b"x" * 10_000_000))) == 413
-    chunked = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + b"3e8\r\n" + b"x" * 1000
+    chunked = (
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"3e8\r\n"
+        + b"x" * 1000
+    )
     assert status(talk(port, chunked + b"\r\n3e8\r\n" + b"x" * 1000 + b"\r\n0\r\n\r\n")) == 413
     assert status(talk(port, request(b"", Host="evil.test"))) == 403
     assert status(talk(port, request(b"", Origin="http://evil.test"))) == 403
@@ -131,7 +142,13 @@ def test_server__ends_requests_under_way_at_ctrl_c(server: subprocess.Popen[str]
 
 def test_server__says_that_a_port_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        command = [sys.executable, "-c", APP.replace("LIMITS", ""), str(taken.getsockname()[1]), "60"]
+        command = [
+            sys.executable,
+            "-c",
+            APP.replace("LIMITS", ""),
+            str(taken.getsockname()[1]),
+            "60",
+        ]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert "Address already in use" in result.stderr
     assert result.stdout == ""
@@ -157,7 +174,9 @@ def test_server__closes_connections_whose_header_does_not_come():
         port = port_of(server)
         assert talk(port) == b""
         assert talk(port, b"POST / HTTP/1.1\r\nHost: local") == b""
-        assert talk(port, request(b"slow", "/slow")).endswith(b"\r\n\r\n4")  # is longer under way than that
+        assert talk(port, request(b"slow", "/slow")).endswith(
+            b"\r\n\r\n4"
+        )  # is longer under way than that
         client = HTTPConnection("127.0.0.1", port, timeout=30)
         for _ in range(2):
             client.request("POST", "/slow", b"12")
@@ -172,7 +191,10 @@ def test_server__closes_connections_whose_header_does_not_come():
 def test_server__answers_again_after_more_connections_than_it_has_descriptors():
     with running("5", FEW) as server, ExitStack() as stack:
         port = port_of(server)
-        halves = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 30)) for _ in range(160)]
+        halves = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 30))
+            for _ in range(160)
+        ]
         for half in halves:
             with suppress(ConnectionError):  # it may be turned away already
                 half.sendall(b"POST / HTTP/1.1\r\nHost: local")

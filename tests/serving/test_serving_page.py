@@ -24,7 +24,9 @@ def run_block(block: str, port: int, folder: Path) -> list[str]:
     script = folder / "block.py"
     script.write_text(re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{port}", block), encoding="utf-8")
     command = [sys.executable, "-W", "error", str(script)]
-    result = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    result = subprocess.run(
+        command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout.splitlines()
 
@@ -38,7 +40,10 @@ def test_page__plays_with_agentgyms_server(tmp_path: Path):
         goal, got, crafted, closed = run_block(BLOCKS[0], port, tmp_path)
     assert goal == "Goal: craft acacia planks."
     assert got == "{'observation': 'Got 1 acacia logs', 'reward': 0.0, 'done': False}"
-    assert crafted == "{'observation': 'Crafted 4 minecraft:acacia_planks', 'reward': 1.0, 'done': True}"
+    assert (
+        crafted
+        == "{'observation': 'Crafted 4 minecraft:acacia_planks', 'reward': 1.0, 'done': True}"
+    )
     assert closed == "True"
 
 

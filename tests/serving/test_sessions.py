@@ -20,12 +20,16 @@ class TableMachine(RuleBasedStateMachine):
         super().__init__()
         self.now = 0.0
         self.ended: list[str] = []
-        self.table: Sessions[str] = Sessions(MAXIMUM, SECONDS, on_close=self.ended.append, clock=lambda: self.now)
+        self.table: Sessions[str] = Sessions(
+            MAXIMUM, SECONDS, on_close=self.ended.append, clock=lambda: self.now
+        )
         self.used: list[float | None] = []  # by number; None for those that were closed
 
     @property
     def open(self) -> list[int]:
-        return [n for n, used in enumerate(self.used) if used is not None and self.now - used < SECONDS]
+        return [
+            n for n, used in enumerate(self.used) if used is not None and self.now - used < SECONDS
+        ]
 
     @rule(seconds=st.floats(0, 12))
     def wait(self, seconds: float) -> None:
@@ -63,7 +67,9 @@ class TableMachine(RuleBasedStateMachine):
     def has_what_is_open(self) -> None:
         assert self.table.numbers == self.open
         assert len(self.table) == len(self.open)
-        assert sorted(self.ended) == sorted(f"session {n}" for n in range(len(self.used)) if n not in self.open)
+        assert sorted(self.ended) == sorted(
+            f"session {n}" for n in range(len(self.used)) if n not in self.open
+        )
 
 
 TestTable = TableMachine.TestCase

@@ -16,7 +16,15 @@ import pytest
 from filelock import FileLock
 
 from textcraft_gym.storage import arrays as module
-from textcraft_gym.storage.arrays import Append, Arrays, Names, Records, RecordWriter, cached, in_memory
+from textcraft_gym.storage.arrays import (
+    Append,
+    Arrays,
+    Names,
+    Records,
+    RecordWriter,
+    cached,
+    in_memory,
+)
 
 TOTAL = str(sum(range(3000)))
 VALUES = ["a", {"b": [1, None]}, "\ud800", "", "caf\u00e9"]
@@ -57,7 +65,9 @@ def unwritten(append: Append) -> None:
 
 
 def left_over(cache: Path) -> list[str]:
-    return sorted(file.name for file in cache.iterdir() if file.name not in ("any.arrays", "any.arrays.lock"))
+    return sorted(
+        file.name for file in cache.iterdir() if file.name not in ("any.arrays", "any.arrays.lock")
+    )
 
 
 def test_cached__is_what_was_written(file):
@@ -80,8 +90,14 @@ def test_cached__of_another_stamp_is_replaced(file):
 
 def test_cached__takes_nothing_damaged(file):
     whole = file.read_bytes()
-    damaged = [whole[:size] for size in range(0, len(whole), 997)] + [whole[:-1], whole + b"x", bytes(len(whole))]
-    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 499)]
+    damaged = [whole[:size] for size in range(0, len(whole), 997)] + [
+        whole[:-1],
+        whole + b"x",
+        bytes(len(whole)),
+    ]
+    damaged += [
+        whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 499)
+    ]
     for content in damaged:
         file.write_bytes(content)
         assert contents(cached("any.arrays", "1", write)) == contents(in_memory(write))
@@ -119,7 +135,9 @@ def test_cached__is_in_memory_where_nothing_can_be_kept(tmp_path, monkeypatch):
 
 def test_cached__is_in_memory_where_files_cannot_be_locked(cache, monkeypatch):
     def unlockable(self: FileLock, *_: object, **__: object) -> None:
-        raise NotImplementedError("FileSystem does not appear to support flock; use SoftFileLock instead")
+        raise NotImplementedError(
+            "FileSystem does not appear to support flock; use SoftFileLock instead"
+        )
 
     monkeypatch.setattr(FileLock, "acquire", unlockable)
     assert contents(cached("any.arrays", "1", write)) == contents(in_memory(write))

@@ -59,7 +59,9 @@ def test_keep__where_nothing_can_be_written(tmp_path):
     assert not keep(tmp_path / "file" / "kept", lambda stream: stream.write(b"one"))
 
 
-@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=repr
+)
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_atomic_write__leaves_the_old_and_nothing_else_where_the_new_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, call: str, error: BaseException
@@ -71,17 +73,24 @@ def test_atomic_write__leaves_the_old_and_nothing_else_where_the_new_fails(
         raise error
 
     monkeypatch.setattr(*(os, "fsync") if call == "fsync" else (Path, "replace"), fails)
-    with pytest.raises(type(error), match=f"No space left on device: '{file}'" if isinstance(error, OSError) else None):
+    with pytest.raises(
+        type(error),
+        match=f"No space left on device: '{file}'" if isinstance(error, OSError) else None,
+    ):
         atomic_write(file, "new")
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_atomic_write__syncs_the_file_before_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_atomic_write__syncs_the_file_before_its_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     file = tmp_path / "written"
     synced: list[tuple[bool, bool]] = []
     monkeypatch.setattr(
-        os, "fsync", lambda opened: synced.append((stat.S_ISDIR(os.fstat(opened).st_mode), file.exists()))
+        os,
+        "fsync",
+        lambda opened: synced.append((stat.S_ISDIR(os.fstat(opened).st_mode), file.exists())),
     )
     atomic_write(file, "one\ntwo\n")
     assert synced == [(False, False), (True, True)]

@@ -12,8 +12,14 @@ from textcraft_gym.storage import json_stream
 from textcraft_gym.storage.json_stream import JSONStreamError, read_items, read_members
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -31,8 +37,13 @@ def file(tmp_path_factory):
     st.booleans(),
     st.sampled_from(["", " \n"]),
 )
-def test_stream__gives_what_the_file_has_in_pieces_of_any_size(file, values, piece, indent, ascii_only, blanks):
-    text = [json.dumps(value, indent=indent, ensure_ascii=ascii_only) for value in (values, dict(enumerate(values)))]
+def test_stream__gives_what_the_file_has_in_pieces_of_any_size(
+    file, values, piece, indent, ascii_only, blanks
+):
+    text = [
+        json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+        for value in (values, dict(enumerate(values)))
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_stream, "_PIECE", piece)
         file.write_text(f"{blanks}{text[0]}{blanks}", encoding="utf-8", errors="replace")
@@ -40,7 +51,9 @@ def test_stream__gives_what_the_file_has_in_pieces_of_any_size(file, values, pie
         assert list(read_items(file, lambda read: None)) == expected
         file.write_text(f"{blanks}{text[1]}{blanks}", encoding="utf-8", errors="replace")
         expected = json.loads(file.read_text(encoding="utf-8"))
-        assert {key: json.loads(source) for key, source in read_members(file, lambda read: None)} == expected
+        assert {
+            key: json.loads(source) for key, source in read_members(file, lambda read: None)
+        } == expected
 
 
 @pytest.mark.parametrize("piece", range(1, 12))

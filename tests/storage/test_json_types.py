@@ -79,9 +79,24 @@ def test_episode__is_of_its_own_type_when_it_is_read_back():
     assert is_of_type(json.loads(json.dumps(asdict(Episode()))), Episode)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5
+    )
+)
 def test_any_value__has_an_answer(value):
-    for expected in (str, int, float, bool, list[int], dict[str, int], tuple[str, int], Tree, Episode, int | None):
+    for expected in (
+        str,
+        int,
+        float,
+        bool,
+        list[int],
+        dict[str, int],
+        tuple[str, int],
+        Tree,
+        Episode,
+        int | None,
+    ):
         assert is_of_type(value, expected) in (True, False)
 
 

@@ -24,7 +24,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=1), tmp_path / name)
     os.link(tmp_path / "a" / "episodes.jsonl", tmp_path / "hard")
     (tmp_path / "soft").symlink_to("a/config.json")
-    (tmp_path / "mine.jsonl").write_text('{"split": "train", "task": "minecraft:chest", "depth": 2}\n')
+    (tmp_path / "mine.jsonl").write_text(
+        '{"split": "train", "task": "minecraft:chest", "depth": 2}\n'
+    )
     shutil.copytree(BUNDLED, tmp_path / "recipes")
     return tmp_path
 
@@ -33,13 +35,29 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-OF_RUNS = [f"{name}/{file}" for name in ("a", "b") for file in RUN_FILES] + ["hard", "soft", "./b/../a/report.md"]
-DEMOS = ("demos", "--env", "TextCraft-v0", "--split", "mine.jsonl:train", "--env-arg", "recipes=recipes")
+OF_RUNS = [f"{name}/{file}" for name in ("a", "b") for file in RUN_FILES] + [
+    "hard",
+    "soft",
+    "./b/../a/report.md",
+]
+DEMOS = (
+    "demos",
+    "--env",
+    "TextCraft-v0",
+    "--split",
+    "mine.jsonl:train",
+    "--env-arg",
+    "recipes=recipes",
+)
 
 
 @pytest.mark.parametrize("out", OF_RUNS)
-@pytest.mark.parametrize("command", [("report", "a"), ("export", "a"), DEMOS, ("splits", "make")], ids=" ".join)
-def test_out__is_no_file_of_a_run(folder: Path, monkeypatch, capsys, command: tuple[str, ...], out: str):
+@pytest.mark.parametrize(
+    "command", [("report", "a"), ("export", "a"), DEMOS, ("splits", "make")], ids=" ".join
+)
+def test_out__is_no_file_of_a_run(
+    folder: Path, monkeypatch, capsys, command: tuple[str, ...], out: str
+):
     if out == "hard" and "a" not in command:
         pytest.skip("nothing tells the second name of a file that is not read")
     before = contents(folder)
@@ -59,7 +77,9 @@ def test_out__is_no_file_of_a_run(folder: Path, monkeypatch, capsys, command: tu
     ],
     ids=str,
 )
-def test_out__is_nothing_that_is_read(folder: Path, monkeypatch, capsys, command: tuple[str, ...], out: str):
+def test_out__is_nothing_that_is_read(
+    folder: Path, monkeypatch, capsys, command: tuple[str, ...], out: str
+):
     before = contents(folder)
     assert "is read, and would be overwritten" in fail(monkeypatch, capsys, *command, "--out", out)
     assert contents(folder) == before

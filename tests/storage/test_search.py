@@ -59,14 +59,21 @@ def naive_scores(documents: list[list[str]], words: list[str]) -> list[float]:
         length = single(k1 * single(single(one - b) + single(kept / average)))
         inverse, total = single(one / length), 0.0
         for word, times in Counter(words).items():
-            weight = single(times * single(math.log(1 + (len(filled) - having[word] + 0.5) / (having[word] + 0.5))))
+            weight = single(
+                times
+                * single(math.log(1 + (len(filled) - having[word] + 0.5) / (having[word] + 0.5)))
+            )
             if word in text:
-                total += single(weight - single(weight / single(one + single(text.count(word) * inverse))))
+                total += single(
+                    weight - single(weight / single(one + single(text.count(word) * inverse)))
+                )
         scores.append(single(total))
     return scores
 
 
-def naive_search(documents: list[list[str]], keys: list[str], words: list[str], count: int) -> list[int]:
+def naive_search(
+    documents: list[list[str]], keys: list[str], words: list[str], count: int
+) -> list[int]:
     scores = naive_scores(documents, words)
     found = [number for number, score in enumerate(scores) if score > 0]
     return sorted(found, key=lambda number: (-scores[number], keys[number]))[:count]
@@ -87,7 +94,13 @@ def test_search__is_bm25_as_computed_term_by_term(documents, words, count, draw)
     assert index.search(" ".join(words), count) == naive_search(documents, keys, words, count)
 
 
-@given(TEXTS, st.lists(WORDS, max_size=6), st.integers(1, 8), st.integers(1, 4), st.randoms(use_true_random=False))
+@given(
+    TEXTS,
+    st.lists(WORDS, max_size=6),
+    st.integers(1, 8),
+    st.integers(1, 4),
+    st.randoms(use_true_random=False),
+)
 def test_search__that_leaves_lists_out_finds_the_same(documents, words, count, seeds, draw):
     keys = [f"B{number:03}" for number in range(len(documents))]
     draw.shuffle(keys)
@@ -99,8 +112,12 @@ def test_search__that_leaves_lists_out_finds_the_same(documents, words, count, s
 def test_search__reads_few_documents_for_the_frequent_words_of_a_question():
     rng = random.Random(0)
     frequencies = [1 / (rank + 1) for rank in range(2000)]
-    texts = [rng.choices([f"w{rank}" for rank in range(2000)], frequencies, k=40) for _ in range(4000)]
-    index = Index.build([" ".join(text) for text in texts], [f"{number:05}" for number in range(len(texts))])
+    texts = [
+        rng.choices([f"w{rank}" for rank in range(2000)], frequencies, k=40) for _ in range(4000)
+    ]
+    index = Index.build(
+        [" ".join(text) for text in texts], [f"{number:05}" for number in range(len(texts))]
+    )
     scored = []
     for _ in range(30):
         query = " ".join(rng.choices([f"w{rank}" for rank in range(2000)], frequencies, k=12))
@@ -115,12 +132,15 @@ def test_search__among_some_documents_scores_them_as_among_all():
     texts = [f"red lamp {'mug ' * (number % 7)}" for number in range(50)]
     index = Index.build(texts, [f"{number:02}" for number in range(50)])
     some = np.array([3, 4, 9, 11, 40])
-    assert index.search("mug lamp red", 50, some) == [one for one in index.search("mug lamp red") if one in some]
+    assert index.search("mug lamp red", 50, some) == [
+        one for one in index.search("mug lamp red") if one in some
+    ]
 
 
 def test_search__scores_as_computed_by_hand():
     index = Index.build(["red lamp", "red red mug", "blue mug", "sofa"], ["A", "B", "C", "D"])
-    # Four documents of 2, 3, 2 and 1 terms; "red" is in two of them: idf = ln(1 + (4 - 2 + .5) / (2 + .5)) = ln 2.
+    # Four documents of 2, 3, 2 and 1 terms; "red" is in two of them: idf = ln(1 + (4 - 2 + .5) / (2
+    # + .5)) = ln 2.
     first = math.log(2) * 1 / (1 + 0.9 * (0.6 + 0.4 * 2 / 2))
     second = math.log(2) * 2 / (2 + 0.9 * (0.6 + 0.4 * 3 / 2))
     assert list(index.scores("red")) == pytest.approx([first, second, 0, 0], rel=1e-6)
@@ -176,7 +196,9 @@ def index_arrays(documents: list[list[str]], keys: list[str], exact_lengths: boo
     with IndexWriter() as writer:
         for text in documents:
             writer.add(" ".join(text))
-        return in_memory(lambda append: writer.write(append, keys=keys, exact_lengths=exact_lengths))
+        return in_memory(
+            lambda append: writer.write(append, keys=keys, exact_lengths=exact_lengths)
+        )
 
 
 def test_index__of_thousands_in_blocks_finds_what_is_computed_term_by_term():
@@ -217,7 +239,8 @@ def test_quantise__keeps_what_lucene_keeps_in_a_byte():
 
 
 @pytest.mark.parametrize(
-    ("length", "kept"), [(0, 0), (39, 39), (40, 40), (41, 40), (43, 42), (56, 56), (59, 56), (100, 96), (1000, 984)]
+    ("length", "kept"),
+    [(0, 0), (39, 39), (40, 40), (41, 40), (43, 42), (56, 56), (59, 56), (100, 96), (1000, 984)],
 )
 def test_quantise__pins_lengths(length, kept):
     assert quantise(length) == kept
@@ -292,6 +315,8 @@ def test_analyze__takes_any_text(text):
 
 def test_document__is_title_description_first_bullet_and_options():
     options = {"size": ("small", "10 | 12"), "color": ("red",)}
-    lamp = product("B0", "A Lamp", description="Bright. ", bullets=("First", "Second"), options=options)
+    lamp = product(
+        "B0", "A Lamp", description="Bright. ", bullets=("First", "Second"), options=options
+    )
     assert lamp.document == "a lamp bright.  first size: small, 10 | 12, and color: red"
     assert product("B0", "A Lamp").document == "a lamp   "

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from textcraft_gym import UnknownName
-from textcraft_gym.storage.trajectories import FORMATS, Trajectory, find_format, rows, write_trajectories
+from textcraft_gym.storage.trajectories import (
+    FORMATS,
+    Trajectory,
+    find_format,
+    rows,
+    write_trajectories,
+)
 
 TRAJECTORY = Trajectory(
     "Shop-v0",
@@ -70,13 +76,20 @@ DIALOGUES = {
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_format__describes_the_episode_and_tells_it(format: str):
-    assert rows(TRAJECTORY, FORMATS[format]) == [{**ABOUT, **dialogue} for dialogue in DIALOGUES[format]]
+    assert rows(TRAJECTORY, FORMATS[format]) == [
+        {**ABOUT, **dialogue} for dialogue in DIALOGUES[format]
+    ]
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_format__without_a_manual_has_no_system_message(format: str):
     found = rows(replace(TRAJECTORY, system=""), FORMATS[format])
-    messages = [said for row in found for key in ("messages", "prompt", "completion") for said in row.get(key, [])]
+    messages = [
+        said
+        for row in found
+        for key in ("messages", "prompt", "completion")
+        for said in row.get(key, [])
+    ]
     assert "system" not in {message["role"] for message in messages}
     assert found[0].get("prompt", SAID[:1]) == SAID[:1]
     assert found[0].get("system", "") == ""

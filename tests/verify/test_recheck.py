@@ -38,10 +38,16 @@ CLEAN = {
     "random": RunSpec("TextCraft-v0", "test", "random", limit=4),
     "expert": RunSpec("TextCraftTags-v0", "test", "expert", limit=4),
     "trials": RunSpec("TextCraft-v0", "test", "reflexion", model=CRAFTER, limit=6),
-    "two trials": RunSpec("TextCraft-v0", "test", "try_again", model=CRAFTER, limit=6, max_steps=20),
-    "few calls": RunSpec("TextCraft-v0", "test", "plan_and_execute", model=CRAFTER, max_calls=3, limit=6),
+    "two trials": RunSpec(
+        "TextCraft-v0", "test", "try_again", model=CRAFTER, limit=6, max_steps=20
+    ),
+    "few calls": RunSpec(
+        "TextCraft-v0", "test", "plan_and_execute", model=CRAFTER, max_calls=3, limit=6
+    ),
     "few steps": RunSpec("TextCraft-v0", "test", "adapt", model=CRAFTER, max_steps=3, limit=6),
-    "distractors": RunSpec("TextCraft-v0", "dev", "random", env_args={"distractors": 0}, seed=7, limit=3, max_steps=9),
+    "distractors": RunSpec(
+        "TextCraft-v0", "dev", "random", env_args={"distractors": 0}, seed=7, limit=3, max_steps=9
+    ),
     "household": RunSpec("ALFWorld-v0", "valid_unseen", "adapt", model=TAPE, limit=5),
     "wandering": RunSpec("ALFWorld-v0", "valid_seen", "random", limit=5),
     "put": RunSpec("ALFWorld-v0", "valid_seen", "expert", env_args={"dialect": "0.3"}, limit=5),
@@ -49,9 +55,19 @@ CLEAN = {
     "browsing": RunSpec("WebShopLite-v0", "dev", "random", env_args={"mode": "text_rich"}, limit=5),
     "naive": RunSpec("WebShopLite-v0", "test", "naive_buyer", limit=20),
     "goals": RunSpec("MineTechTree-v0", "MT2", "deps", model=TAPE, limit=6),
-    "digging": RunSpec("MineTechTree-v0", "MT2", "random", env_args={"ticks": 300, "feedback": "terse"}, limit=4),
-    "wrapped": RunSpec("TextCraft-v0", "dev", "random", wrappers=("HelpfulFeedback", "TextHistory,turns=3"), limit=4),
-    "shaped": RunSpec("MineTechTree-v0", "MT1", "expert", wrappers=("SubgoalReward,gamma=0.9",), limit=2),
+    "digging": RunSpec(
+        "MineTechTree-v0", "MT2", "random", env_args={"ticks": 300, "feedback": "terse"}, limit=4
+    ),
+    "wrapped": RunSpec(
+        "TextCraft-v0",
+        "dev",
+        "random",
+        wrappers=("HelpfulFeedback", "TextHistory,turns=3"),
+        limit=4,
+    ),
+    "shaped": RunSpec(
+        "MineTechTree-v0", "MT1", "expert", wrappers=("SubgoalReward,gamma=0.9",), limit=2
+    ),
     "processes": RunSpec("TextCraft-v0", "test", "expert", limit=4, backend="process", workers=2),
     "foreign": RunSpec(f"{FOREIGN}:Say-v0", agent=f"{FOREIGN}:Polite", env_args={"loudly": True}),
     "seeds": RunSpec(f"{FOREIGN}:GuessDigit-v0", agent=f"{FOREIGN}:guess_three", limit=30, seed=5),
@@ -90,11 +106,16 @@ def said(found: Verification) -> str:
 
 
 def read_lines(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "episodes.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (folder / "episodes.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def write_lines(folder: Path, records: list[dict[str, Any]]) -> None:
-    (folder / "episodes.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    (folder / "episodes.jsonl").write_text(
+        "".join(json.dumps(one) + "\n" for one in records), encoding="utf-8"
+    )
 
 
 def forge_summary(folder: Path) -> None:
@@ -140,7 +161,9 @@ def doubled(records):
 
 
 def doubled_after_an_error(records):
-    records.append({**records[0], "error": "ModelError: busy", "stop_reason": "error", "won": False})
+    records.append(
+        {**records[0], "error": "ModelError: busy", "stop_reason": "error", "won": False}
+    )
 
 
 def observation(records):
@@ -246,10 +269,37 @@ def end(records):
     records[0]["stop_reason"] = "truncated"
 
 
-EDITS = [claim, error_without_its_end, traceback_without_an_error, trace_of_another_task, depth_of_the_whole]
+EDITS = [
+    claim,
+    error_without_its_end,
+    traceback_without_an_error,
+    trace_of_another_task,
+    depth_of_the_whole,
+]
 EDITS += [calls_beyond_the_budget, reward_of_another_type, end]
-EDITS += [reward, left_out, doubled, doubled_after_an_error, observation, beginning, inserted, removed, won, seed]
-EDITS += [another_task, unknown_task, group, optimum, excused, without_transcript, cheaper, fewer_calls, deeper]
+EDITS += [
+    reward,
+    left_out,
+    doubled,
+    doubled_after_an_error,
+    observation,
+    beginning,
+    inserted,
+    removed,
+    won,
+    seed,
+]
+EDITS += [
+    another_task,
+    unknown_task,
+    group,
+    optimum,
+    excused,
+    without_transcript,
+    cheaper,
+    fewer_calls,
+    deeper,
+]
 EDITS += [field_more, field_less]
 
 
@@ -277,7 +327,10 @@ def test_verify__says_file_line_task_step_and_both_values(copied):
     assert first.what.startswith(f"step 1, action {action!r}: recorded ")
     assert "\\x1b[2J and more" in first.what
     assert str(first).isprintable()
-    assert str(second) == f"episodes.jsonl:4, {records[3]['task']}: reward: recorded 0.25, replayed 1.0"
+    assert (
+        str(second)
+        == f"episodes.jsonl:4, {records[3]['task']}: reward: recorded 0.25, replayed 1.0"
+    )
     assert rest[0].where == "summary.json"
 
 
@@ -287,7 +340,10 @@ def test_verify__says_what_was_recorded_after_the_end(copied):
     length = len(records[0]["transcript"])
     records[0]["transcript"].append(["inventory", "Inventory: You are not carrying anything."])
     write_lines(folder, records)
-    assert f": step {length}, action 'inventory': not played, since the episode is over there" in said(checked(folder))
+    assert (
+        f": step {length}, action 'inventory': not played, since the episode is over there"
+        in said(checked(folder))
+    )
 
 
 def test_verify__finds_an_episode_that_says_not_whether_it_was_won(copied):
@@ -326,7 +382,9 @@ def test_verify__finds_other_recipes(copied, tmp_path):
     pack.mkdir()
     shutil.copy(data / "tags.jsonl", pack)
     lines = (data / "recipes.jsonl").read_text().splitlines()
-    stick = next(index for index, line in enumerate(lines) if json.loads(line)["id"] == "minecraft:stick")
+    stick = next(
+        index for index, line in enumerate(lines) if json.loads(line)["id"] == "minecraft:stick"
+    )
     recipe = json.loads(lines[stick])
     recipe["result"]["count"] = 3
     lines[stick] = json.dumps(recipe)
@@ -387,7 +445,9 @@ def test_verify__replays_errors_as_far_as_they_went_and_counts_them(played):
     found = checked(played("errors"))
     assert found.identical
     assert found.errors == 6
-    assert "6 episodes ended with an error, which no rate counts" in "\n".join(found.lines("run", 20))
+    assert "6 episodes ended with an error, which no rate counts" in "\n".join(
+        found.lines("run", 20)
+    )
 
 
 def test_verify__does_not_pass_what_it_cannot_replay(tmp_path):
@@ -410,12 +470,16 @@ def test_verify__says_that_prompts_of_an_unknown_agent_are_not_rechecked(copied)
     found = checked(folder)
     assert not found.differences
     assert not found.identical
-    assert found.unverifiable == ["the prompts, since the agent 'adapt2' cannot be made here: it is not trusted"]
+    assert found.unverifiable == [
+        "the prompts, since the agent 'adapt2' cannot be made here: it is not trusted"
+    ]
 
 
 def test_verify__replays_a_run_whose_folder_of_prompts_is_not_here(copied, tmp_path):
     folder = copied("adapt")
-    (folder / "config.json").write_text(json.dumps({**read_config(folder), "prompts": str(tmp_path / "theirs")}))
+    (folder / "config.json").write_text(
+        json.dumps({**read_config(folder), "prompts": str(tmp_path / "theirs")})
+    )
     found = checked(folder)
     assert (found.differences, found.episodes, found.identical) == ([], 6, False)
     assert "theirs is no folder of prompts" in found.unverifiable[0]
@@ -469,7 +533,9 @@ def test_verify__imports_no_code_that_only_the_run_names(copied, named):
 def test_verify__makes_no_world_outside_of_the_suite(copied, env_id):
     folder = copied("random")
     (folder / "config.json").write_text(json.dumps({**read_config(folder), "env": env_id}))
-    with pytest.raises(RunError, match=f"names what is not the suite's, '{env_id}'.*name it with --trust"):
+    with pytest.raises(
+        RunError, match=f"names what is not the suite's, '{env_id}'.*name it with --trust"
+    ):
         verify(folder, trusted=("CartPole", "TextCraft-v0"))
     with pytest.raises(RunError, match="its world cannot be had here"):
         verify(folder, trusted=(env_id,))
@@ -478,17 +544,25 @@ def test_verify__makes_no_world_outside_of_the_suite(copied, env_id):
 def test_verify__makes_no_agent_that_only_the_run_names(copied, tmp_path):
     folder = copied("random")
     owned = tmp_path / "owned"
-    config = {**read_config(folder), "agent": "subprocess:Popen", "agent_args": {"args": ["touch", str(owned)]}}
+    config = {
+        **read_config(folder),
+        "agent": "subprocess:Popen",
+        "agent_args": {"args": ["touch", str(owned)]},
+    }
     (folder / "config.json").write_text(json.dumps(config))
     assert "it is not trusted" in verify(folder).notes[0]
     assert not owned.exists()
 
 
-def test_verify__makes_an_agent_of_an_installed_package_only_where_it_is_trusted(copied, monkeypatch):
+def test_verify__makes_an_agent_of_an_installed_package_only_where_it_is_trusted(
+    copied, monkeypatch
+):
     entry = EntryPoint("theirs", "tests.foreign_worlds:Polite", registry.ENTRY_POINTS)
     monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
     folder = copied("random")
-    (folder / "config.json").write_text(json.dumps({**read_config(folder), "agent": "theirs", "agent_args": {}}))
+    (folder / "config.json").write_text(
+        json.dumps({**read_config(folder), "agent": "theirs", "agent_args": {}})
+    )
     assert "'theirs' cannot be made here: it is not trusted" in verify(folder).notes[0]
     assert verify(folder, trusted=("theirs",)).notes == []
 
@@ -539,7 +613,10 @@ HOSTILE_VALUES = [
 def test_verify__says_what_it_expected_of_a_config(copied):
     folder = copied("random")
     config = read_config(folder)
-    for changed, found in (({**config, "seed": 1e300}, "1e+300"), ({**config, "seed": None}, "None")):
+    for changed, found in (
+        ({**config, "seed": 1e300}, "1e+300"),
+        ({**config, "seed": None}, "None"),
+    ):
         (folder / "config.json").write_text(json.dumps(changed))
         with pytest.raises(RunError, match=f"expected seed of type int, got {re.escape(found)}$"):
             checked(folder)
@@ -592,7 +669,8 @@ def test_verify__does_not_wait_for_a_pipe(copied, name):
 
 
 @pytest.mark.parametrize(
-    "line", [b"[]", b"7", b"{}", b"\xff", b"[" * 100_000, b'{"task": "a", "depth": 1', b'{"task": 7}']
+    "line",
+    [b"[]", b"7", b"{}", b"\xff", b"[" * 100_000, b'{"task": "a", "depth": 1', b'{"task": 7}'],
 )
 def test_verify__finds_a_line_that_is_no_record(copied, line):
     folder = copied("random")
@@ -604,7 +682,9 @@ def test_verify__finds_a_line_that_is_no_record(copied, line):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no devices that are files")
-@pytest.mark.parametrize("named", [{"env_args": {"recipes": "/dev/null"}}, {"split": "/dev/null:train"}])
+@pytest.mark.parametrize(
+    "named", [{"env_args": {"recipes": "/dev/null"}}, {"split": "/dev/null:train"}]
+)
 def test_verify__opens_no_device_that_the_run_names(copied, named):
     folder = copied("random")
     (folder / "config.json").write_text(json.dumps({**read_config(folder), **named}))
@@ -614,14 +694,22 @@ def test_verify__opens_no_device_that_the_run_names(copied, named):
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the path of every value in a record that holds no others."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     inner = [place for key, item in items for place in leaves(item, (*path, key))]
     yield from inner or [path]
 
@@ -650,11 +738,17 @@ def cannot_be_rechecked(path: tuple[Any, ...], old: Any, new: Any) -> bool:
         return {old, new} <= {"agent", "max_calls"}
     # The names, depths and outcomes of the parts of a trace, and the agent's thoughts.
     part_of_trace = path[0] == "trace" and len(path) > 2
-    return part_of_trace and (path[-1] in ("task", "role", "depth", "outcome") or isinstance(old, str))
+    return part_of_trace and (
+        path[-1] in ("task", "role", "depth", "outcome") or isinstance(old, str)
+    )
 
 
-@pytest.mark.parametrize("name", ["adapt", "two trials", "few calls", "shopping", "goals", "seeds", "limits", "errors"])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize(
+    "name", ["adapt", "two trials", "few calls", "shopping", "goals", "seeds", "limits", "errors"]
+)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_verify__finds_any_edit_of_one_field(played, tmp_path_factory, name, data):
     folder = Path(shutil.copytree(played(name), tmp_path_factory.mktemp("edited") / "run"))
@@ -689,7 +783,13 @@ def test_speed__is_thousands_of_steps_a_second(played):
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from textcraft_gym.cli.main import main; main()", "verify", *arguments]
+    command = [
+        sys.executable,
+        "-c",
+        "from textcraft_gym.cli.main import main; main()",
+        "verify",
+        *arguments,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -50,7 +50,9 @@ def test_number__that_is_masked_is_the_agents_mistake(arguments):
     assert (observation, reward, terminated, truncated) == ("room 0", 0.0, False, False)
 
 
-@pytest.mark.parametrize(("env_id", "reason"), [("TextCraft-v0", "unknown_action"), ("ALFWorld-v0", "unknown_command")])
+@pytest.mark.parametrize(
+    ("env_id", "reason"), [("TextCraft-v0", "unknown_action"), ("ALFWorld-v0", "unknown_command")]
+)
 def test_number__without_a_command_is_answered_by_the_game(env_id, reason):
     env = ActionMasking(make(env_id, admissible=True), 200)
     env.reset(seed=0)
@@ -77,7 +79,9 @@ def test_overflow__raises_unless_dropped():
         ActionMasking(Corridor(admissible=True, crowd=7), commands=["on", "back"]).reset(seed=0)
 
 
-@pytest.mark.parametrize(("arguments", "dropped"), [({"n": 3}, 5), ({"commands": ["on", "back"]}, 7)])
+@pytest.mark.parametrize(
+    ("arguments", "dropped"), [({"n": 3}, 5), ({"commands": ["on", "back"]}, 7)]
+)
 def test_overflow__that_is_dropped_is_counted(arguments, dropped):
     env = ActionMasking(Corridor(admissible=True, crowd=7), overflow="drop", **arguments)
     info = env.reset(seed=0)[1]
@@ -155,5 +159,7 @@ def test_possible_commands__are_few_for_few_tasks_and_none_too_many():
     assert len(env.possible_commands()) == len(set(env.possible_commands())) == 578
     with pytest.raises(UnknownName):
         env.possible_commands(["minecraft:nothing"])
-    with pytest.raises(Unsupported, match=r"TextCraftTags-v0 offers no possible_commands: .*too many"):
+    with pytest.raises(
+        Unsupported, match=r"TextCraftTags-v0 offers no possible_commands: .*too many"
+    ):
         make("TextCraftTags-v0").unwrapped.possible_commands()

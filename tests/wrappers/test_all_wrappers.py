@@ -89,7 +89,10 @@ def test_stacks__have_every_wrapper():
     assert {wrap.func if isinstance(wrap, partial) else wrap for wrap in STACKS["all"]} == wrappers
     for wrapper in wrappers:
         folder, module = wrapper.__module__.rsplit(".", 1)
-        assert (folder, module.replace("_", "")) == ("textcraft_gym.wrappers", wrapper.__name__.lower())
+        assert (folder, module.replace("_", "")) == (
+            "textcraft_gym.wrappers",
+            wrapper.__name__.lower(),
+        )
 
 
 @every_stack
@@ -97,7 +100,8 @@ def test_stacks__have_every_wrapper():
 def test_check_env__has_nothing_to_say(env_id, stack):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # What the checker asks for is that the environment itself is checked as well; that is done elsewhere.
+        # What the checker asks for is that the environment itself is checked as well; that is done
+        # elsewhere.
         warnings.filterwarnings("ignore", message=".*different from the unwrapped version")
         check_env(wrapped(env_id, stack), skip_render_check=True)
 
@@ -195,7 +199,9 @@ def test_restore__of_other_wrappers_raises(stack):
     other.reset(seed=0)
     here = env.snapshot()
     for wrong in (other.snapshot(), env.unwrapped.snapshot(), None):
-        with pytest.raises(ValueError, match=r"expected (a snapshot of|what snapshot\(\) returned)"):
+        with pytest.raises(
+            ValueError, match=r"expected (a snapshot of|what snapshot\(\) returned)"
+        ):
             env.restore(wrong)
     assert env.snapshot() == here
 
@@ -245,7 +251,13 @@ def singles(env_id: str, stack: str, count: int) -> tuple[str, list[list]]:
 def test_vector__of_three_is_three_single_ones_by_digest(env_id, stack, mode, arguments):
     expected, played = singles(env_id, stack, 12)
     vector = gym.make_vec(
-        env_id, 3, mode, wrappers=STACKS[stack], vector_kwargs=arguments, max_episode_steps=-1, **TOLD
+        env_id,
+        3,
+        mode,
+        wrappers=STACKS[stack],
+        vector_kwargs=arguments,
+        max_episode_steps=-1,
+        **TOLD,
     )
     rows: list = []
 
@@ -256,13 +268,20 @@ def test_vector__of_three_is_three_single_ones_by_digest(env_id, stack, mode, ar
             else observations[place]
             for place in range(3)
         ]
-        rows.append([(one, *(part[place] for part in others), info["task"][place]) for place, one in enumerate(places)])
+        rows.append(
+            [
+                (one, *(part[place] for part in others), info["task"][place])
+                for place, one in enumerate(places)
+            ]
+        )
 
     observations, info = vector.reset(seed=7)
     assert observations in vector.observation_space
     keep(observations, (), info)
     for moves in played:
-        observations, *others, info = vector.step(np.array(moves) if isinstance(moves[0], int) else moves)
+        observations, *others, info = vector.step(
+            np.array(moves) if isinstance(moves[0], int) else moves
+        )
         keep(observations, tuple(others), info)
     assert digest(rows) == expected
     if stack in ("mask", "all"):

@@ -52,7 +52,10 @@ TEXTCRAFT = {
         "craft 1 beehive using planks",
         "wrong_item_format",
     ): "Each ingredient is a number of 1 to 999999 and an item: 'planks' is not.",
-    ("make beehive", "unknown_action"): "Actions are: get N ITEM; craft N ITEM using N ITEM, N ITEM; inventory.",
+    (
+        "make beehive",
+        "unknown_action",
+    ): "Actions are: get N ITEM; craft N ITEM using N ITEM, N ITEM; inventory.",
 }
 
 ALFWORLD = {
@@ -64,7 +67,10 @@ ALFWORLD = {
     "go to sofa 1": ("no_such_thing", "There is no sofa 1 here that could be meant."),
     "go to countertop 1": ("already_there", "You are at countertop 1 already."),
     "open fridge 1": ("wrong_location", "You are not at fridge 1: go to it first."),
-    "use floorlamp 1": ("wrong_location", "There is no floorlamp 1 within reach that this can be done to."),
+    "use floorlamp 1": (
+        "wrong_location",
+        "There is no floorlamp 1 within reach that this can be done to.",
+    ),
     "open shelf 1": ("not_openable", "shelf 1 cannot be opened or closed."),
     "move mug 1 to shelf 1": ("not_carrying", "You are not carrying mug 1: take it first."),
     "slice apple 2 with knife 1": ("not_carrying", "You are not carrying knife 1: take it first."),
@@ -96,7 +102,10 @@ WEBSHOP = {
 
 MINETECHTREE = {
     "fly": ("unknown_action", "Actions are: mine N ITEM; "),
-    "craft 1 stick using planks": ("wrong_item_format", "Each ingredient is a number of 1 to 999999 and an item."),
+    "craft 1 stick using planks": (
+        "wrong_item_format",
+        "Each ingredient is a number of 1 to 999999 and an item.",
+    ),
     "mine 1 bedrock": ("unknown_item", "There is no bedrock."),
     "mine 1 beef": ("wrong_skill", "Hunt it."),
     "mine 1 jungle log": ("not_here", "There are no jungle trees in this world."),
@@ -146,7 +155,9 @@ def test_textcraft__explains_every_code():
     assert {code for _, code in TEXTCRAFT} == set(textcraft.REASONS)
 
 
-@pytest.mark.parametrize("action", ["get 8 planks", "craft 1 chest using 8 planks", "craft 4 planks using 1 oak logs"])
+@pytest.mark.parametrize(
+    "action", ["get 8 planks", "craft 1 chest using 8 planks", "craft 4 planks using 1 oak logs"]
+)
 def test_textcraft__explains_that_a_name_is_one_of_a_kind(action: str):
     env = HelpfulFeedback(make("TextCraft-v0", split="test"))
     prompt, _ = env.reset(seed=0, options={"task": "minecraft:hopper_minecart"})
@@ -189,7 +200,11 @@ def test_alfworld__has_an_example_of_every_code():
 @pytest.mark.parametrize(
     ("dialect", "command", "expected"),
     [
-        ("0.3", "help", "There is no such command: there are look, inventory, go to, open, close, take, put,"),
+        (
+            "0.3",
+            "help",
+            "There is no such command: there are look, inventory, go to, open, close, take, put,",
+        ),
         (
             "0.3",
             "move mug 1 to shelf 1",
@@ -209,7 +224,9 @@ def test_alfworld__has_an_example_of_every_code():
     ],
 )
 def test_alfworld__explains_in_the_dialect_that_it_plays(dialect, command, expected):
-    game = Game(household(Goal("pick_and_place_simple", "AppleType", "FridgeType"), "loc_table"), dialect)
+    game = Game(
+        household(Goal("pick_and_place_simple", "AppleType", "FridgeType"), "loc_table"), dialect
+    )
     _, answer, code, _ = apply(game, game.first, command)
     assert answer == "Nothing happens."
     assert explain(game, game.first, command, code).startswith(expected)
@@ -253,7 +270,9 @@ def test_feedback__stands_only_where_nothing_happened(env_id):
     explained = 0
     for _ in range(300):
         made = " ".join(number.choices(words, k=number.randint(0, 5)))
-        action = number.choice([made, number.choice(seen), number.choice(info["admissible_commands"])])
+        action = number.choice(
+            [made, number.choice(seen), number.choice(info["admissible_commands"])]
+        )
         observation, *others, info = env.step(action)
         expected, *same, plain_info = plain.step(action)
         assert (others, info) == (same, plain_info)

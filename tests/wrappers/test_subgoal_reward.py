@@ -51,7 +51,9 @@ def explore(env: gym.Env, task: str, most: int) -> Model:
             edges[state][command] = Edge(float(reward), after)
             if after is not None and after not in edges:
                 edges[after] = {}
-                states.append((after, env.get_wrapper_attr("snapshot")(), info["admissible_commands"]))
+                states.append(
+                    (after, env.get_wrapper_attr("snapshot")(), info["admissible_commands"])
+                )
     return Model(edges, potential)
 
 
@@ -71,7 +73,9 @@ def solved(model: Model) -> tuple[dict[tuple, float], dict[tuple, set[str]]]:
     return values, best
 
 
-@pytest.mark.parametrize(("task", "most"), [("minecraft:acacia_boat", 9), ("minecraft:polished_granite", 4)])
+@pytest.mark.parametrize(
+    ("task", "most"), [("minecraft:acacia_boat", 9), ("minecraft:polished_granite", 4)]
+)
 def test_best_policy__is_the_same_in_every_state(task, most):
     env = make("TextCraft-v0", split="all", distractors=0, admissible=True, expert=True)
     plain = explore(env, task, most)
@@ -110,7 +114,8 @@ def test_reward__of_a_step_away_is_a_loss():
     longer = next(
         command
         for command in info["admissible_commands"]
-        if command.startswith(("go to", "close", "move", "put")) and command != info["expert_plan"][0]
+        if command.startswith(("go to", "close", "move", "put"))
+        and command != info["expert_plan"][0]
     )
     before = len(info["expert_plan"])
     _, reward, _, _, info = env.step(longer)

@@ -28,7 +28,10 @@ def test_history__of_a_game_begins_with_its_prompt():
     env = TextHistory(make("TextCraft-v0"), 1)
     prompt = env.reset(seed=0)[0]
     env.step("get 1 nothing")
-    assert env.step("inventory")[0] == f"{prompt}\n> inventory\nInventory: You are not carrying anything."
+    assert (
+        env.step("inventory")[0]
+        == f"{prompt}\n> inventory\nInventory: You are not carrying anything."
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +54,11 @@ def test_history__that_is_too_long_loses_its_oldest_turns_first(bound, shown):
     assert env.observation_space == AnyText(bound)
 
 
-@given(actions=st.lists(st.text(max_size=30), max_size=8), turns=st.integers(1, 4), bound=st.integers(1, 120))
+@given(
+    actions=st.lists(st.text(max_size=30), max_size=8),
+    turns=st.integers(1, 4),
+    bound=st.integers(1, 120),
+)
 def test_history__is_never_too_long_and_ends_with_the_newest(actions, turns, bound):
     env = TextHistory(Corridor(), turns, max_length=bound)
     observation = env.reset(seed=0)[0]
@@ -62,7 +69,9 @@ def test_history__is_never_too_long_and_ends_with_the_newest(actions, turns, bou
     assert observation.count("\n> ") >= min(len(actions), 1) * (bound > 60)
 
 
-@pytest.mark.parametrize("arguments", [{"turns": 0}, {"turns": -1}, {"turns": True}, {"turns": 2, "max_length": 0}])
+@pytest.mark.parametrize(
+    "arguments", [{"turns": 0}, {"turns": -1}, {"turns": True}, {"turns": 2, "max_length": 0}]
+)
 def test_bound__below_1_raises(arguments):
     name = "max_length" if "max_length" in arguments else "turns"
     with pytest.raises(ValueError, match=f"expected {name} (of 1 or more|in 1..1048576), got"):

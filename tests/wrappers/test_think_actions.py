@@ -12,7 +12,9 @@ from textcraft_gym.wrappers import ActionMasking, SubgoalReward, ThinkActions
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
-@pytest.mark.parametrize("thought", ["think: what now?", "  think:", "think[I need wood]", "think: a\nb"])
+@pytest.mark.parametrize(
+    "thought", ["think: what now?", "  think:", "think[I need wood]", "think: a\nb"]
+)
 def test_thought__changes_nothing(env_id, thought):
     env = ThinkActions(make(env_id, admissible=True, expert=True))
     info = env.reset(seed=0)[1]
@@ -29,7 +31,9 @@ def test_thought__changes_nothing(env_id, thought):
 def test_thought__costs_no_step_of_the_games_limit_but_of_one_outside():
     env = ThinkActions(gym.make("TextCraft-v0", max_episode_steps=2))
     env.reset(seed=0)
-    assert [env.step(action)[3] for action in ("think: 1", "think: 2", "a", "think: 3", "b")] == [False] * 4 + [True]
+    assert [env.step(action)[3] for action in ("think: 1", "think: 2", "a", "think: 3", "b")] == [
+        False
+    ] * 4 + [True]
     env = TimeLimit(ThinkActions(make("TextCraft-v0")), 2)
     env.reset(seed=0)
     assert [env.step(action)[3] for action in ("think: 1", "think: 2")] == [False, True]

@@ -18,7 +18,10 @@ from textcraft_gym.wrappers.token_ids import UNKNOWN, words
     ("text", "said"),
     [
         ("", []),
-        ("Crafted 12 minecraft:oak_planks", ["crafted", "1", "2", "minecraft", ":", "oak", "_", "planks"]),
+        (
+            "Crafted 12 minecraft:oak_planks",
+            ["crafted", "1", "2", "minecraft", ":", "oak", "_", "planks"],
+        ),
         ("There's  [B0AB]\n", ["there", "'", "s", "[", "b", "0", "ab", "]"]),
         ("Äpfel٣🪵", ["äpfel", "٣", "🪵"]),
     ],
@@ -81,7 +84,9 @@ def test_vocabulary__has_every_word_that_the_game_says(env_id, arguments):
         for turn in range(12):
             assert UNKNOWN not in observation["tokens"], info["text"]
             plan, commands = info["expert_plan"], info["admissible_commands"]
-            action = commands[(seed * 7 + turn) % len(commands)] if turn % 3 or not plan else plan[0]
+            action = (
+                commands[(seed * 7 + turn) % len(commands)] if turn % 3 or not plan else plan[0]
+            )
             observation, _, terminated, truncated, info = env.step(action)
             assert UNKNOWN not in observation["tokens"], info["text"]
             if terminated or truncated:
@@ -125,4 +130,7 @@ def test_environment__that_says_no_text_raises():
 
 def test_observation__is_of_arrays():
     observation = TokenIds(Corridor(), 3, buckets=2).reset(seed=0)[0]
-    assert {name: array.dtype for name, array in observation.items()} == {"tokens": np.int64, "mask": np.int8}
+    assert {name: array.dtype for name, array in observation.items()} == {
+        "tokens": np.int64,
+        "mask": np.int8,
+    }

@@ -55,7 +55,9 @@ def test_dialogue__is_what_was_said_in_the_formats_of_trainers(style, tmp_path):
         env.step(action)
     said = [("room 0", "think: on"), ("OK.", "on"), ("room 1", "on")]
     about = {"stop_reason": "terminated"}
-    trajectory = Trajectory("Corridor", None, 0, said, won=None, reward=1, system="Walk.", about=about)
+    trajectory = Trajectory(
+        "Corridor", None, 0, said, won=None, reward=1, system="Walk.", about=about
+    )
     assert lines(file) == rows(trajectory, FORMATS[style])
     env = TranscriptRecorder(make("TextCraft-v0"), file, style=style)
     env.reset(seed=1, options={"task": easy("TextCraft-v0")})
@@ -103,7 +105,9 @@ def test_restore__takes_back_what_was_played_since(tmp_path):
         env.restore(snapshot)
         for action in plan[1:]:
             env.step(action)
-    assert [[turn["action"] for turn in one["turns"]] for one in lines(tmp_path / "played.jsonl")] == [plan] * 2
+    assert [
+        [turn["action"] for turn in one["turns"]] for one in lines(tmp_path / "played.jsonl")
+    ] == [plan] * 2
 
 
 def test_file__is_shared_by_processes(tmp_path):
@@ -119,7 +123,9 @@ def test_file__is_shared_by_processes(tmp_path):
 
 
 def test_arguments__that_are_wrong_raise(tmp_path):
-    with pytest.raises(UnknownName, match=r"unknown style 'xml'.*turns, openai, sharegpt, trl, verl"):
+    with pytest.raises(
+        UnknownName, match=r"unknown style 'xml'.*turns, openai, sharegpt, trl, verl"
+    ):
         TranscriptRecorder(Corridor(), tmp_path / "a", style="xml")
     with pytest.raises(ValueError, match="got the folder"):
         TranscriptRecorder(Corridor(), tmp_path)

@@ -22,7 +22,8 @@ def easy(env_id: str) -> str:
 def steps(env: gym.Env, seed: int, count: int = 12) -> list:
     """What random commands lead to, with a mistake now and then; over the end of episodes and new ones.
 
-    The commands are drawn from what the innermost environment says, so that it does not matter what wraps it.
+    The commands are drawn from what the innermost environment says, so that it does not matter what
+    wraps it.
     """
     number = random.Random(seed)
     seen: list = [env.reset()]
@@ -51,7 +52,9 @@ class Corridor(gym.Env[str, str]):
         self.observation_space = AnyText()
         self.action_space = AnyText()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
         self.place = 0
         return "room 0", self._info()
@@ -63,5 +66,9 @@ class Corridor(gym.Env[str, str]):
         return f"room {self.place}", float(won), won, False, self._info()
 
     def _info(self) -> dict[str, Any]:
-        commands = ["on", *(["back"] if self.place else []), *(f"wave {one}" for one in range(self.crowd))]
+        commands = [
+            "on",
+            *(["back"] if self.place else []),
+            *(f"wave {one}" for one in range(self.crowd)),
+        ]
         return {"admissible_commands": commands} if self.admissible else {}

@@ -26,10 +26,14 @@ class Console(rich.console.Console):
     def __init__(self, **options: Any) -> None:
         super().__init__(emoji=False, **options)  # a folder may be named :key:
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         """Yield the pieces of what is printed; those that move the cursor are Rich's own."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
+            yield (
+                segment if segment.control else segment._replace(text=printable_lines(segment.text))
+            )
 
 
 def open_standard_streams() -> None:
@@ -51,7 +55,9 @@ def say(line: str, *, error: bool = False) -> None:
     print(printable(redact(line)), file=sys.stderr if error else sys.stdout, flush=True)
 
 
-def show_exception(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:
+def show_exception(
+    kind: type[BaseException], error: BaseException, where: TracebackType | None
+) -> None:
     """Print the traceback of an exception that nobody expected, as ``sys.excepthook`` does."""
     text = "".join(traceback.format_exception(kind, error, where))
     sys.stderr.write(printable_lines(redact(text)))

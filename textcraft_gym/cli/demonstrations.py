@@ -18,7 +18,9 @@ from textcraft_gym.wrappers.think_actions import ANSWER, THOUGHTS
 Thoughts: TypeAlias = Callable[[Any, Sequence[str]], list[str]]
 """Returns the thought before each action of a task's plan; empty for no thought."""
 
-THINK = f"\n\nA reply that begins with {THOUGHTS[0]} is a thought, which the game answers with {ANSWER}"
+THINK = (
+    f"\n\nA reply that begins with {THOUGHTS[0]} is a thought, which the game answers with {ANSWER}"
+)
 """End of the system message where the expert thinks."""
 
 
@@ -34,17 +36,19 @@ def demonstrations(
 ) -> Iterator[Row | None]:
     """Yield a demonstration of each task of a split, None where the expert does not win within the registered steps.
 
-    A demonstration has ``item_id``, ``env``, ``task``, ``seed``, ``split``, ``task_hash`` (see ``task_hash``),
-    ``optimal_length``, ``won``, ``reward`` and a dialogue, by default as ``conversations``: it begins with the game's
-    first observation and ends with the last action. The system message is the game's manual. The same arguments give
-    the same demonstrations on every machine.
+    A demonstration has ``item_id``, ``env``, ``task``, ``seed``, ``split``, ``task_hash`` (see
+    ``task_hash``), ``optimal_length``, ``won``, ``reward`` and a dialogue, by default as
+    ``conversations``: it begins with the game's first observation and ends with the last action.
+    The system message is the game's manual. The same arguments give the same demonstrations on
+    every machine.
 
     Args:
         env_id: An id of the table.
         split: The split; by default that of ``gym.make``.
-        format: The form of the dialogue: ``openai``, ``sharegpt``, ``trl`` (a row for each action) or ``verl``.
-        thoughts: Add thoughts before actions, in the format of ``ReActAgent``: ``think: ...``, answered by ``OK.``
-            without a step.
+        format: The form of the dialogue: ``openai``, ``sharegpt``, ``trl`` (a row for each action)
+            or ``verl``.
+        thoughts: Add thoughts before actions, in the format of ``ReActAgent``: ``think: ...``,
+            answered by ``OK.`` without a step.
         seed: The seed of every reset.
         limit: Maximum number of tasks.
         env_args: Further arguments of ``gym.make``.
@@ -55,7 +59,9 @@ def demonstrations(
         ValueError: If seed or limit are out of bounds.
     """
     form = find_format(format)
-    for trajectory in expert_trajectories(env_id, split, thoughts=thoughts, seed=seed, limit=limit, **env_args):
+    for trajectory in expert_trajectories(
+        env_id, split, thoughts=thoughts, seed=seed, limit=limit, **env_args
+    ):
         if trajectory is None:
             yield None
         else:

@@ -18,9 +18,10 @@ DEFAULT_GAME = "default"
 def run_trajectories(folder: str | Path, *, won_only: bool = False) -> Iterator[Trajectory | None]:
     """Yield the trajectory of each episode of a run, None of one without an action, and where only wins are wanted.
 
-    Of an episode with several trials or branches it is the way to the last action (see ``last_way``), with which
-    the agents of the suite end when they win. ``won`` and ``reward`` are the episode's. The system message is the
-    game's manual, whatever the agent told its model; an agent's thoughts are no actions, and not part of it.
+    Of an episode with several trials or branches it is the way to the last action (see
+    ``last_way``), with which the agents of the suite end when they win. ``won`` and ``reward`` are
+    the episode's. The system message is the game's manual, whatever the agent told its model; an
+    agent's thoughts are no actions, and not part of it.
 
     Args:
         folder: The run folder; an unfinished one has the episodes that ended.
@@ -54,10 +55,13 @@ def run_trajectories(folder: str | Path, *, won_only: bool = False) -> Iterator[
         )
 
 
-def last_way(transcript: Sequence[tuple[str | None, str]], restores: Mapping[int, int]) -> list[tuple[str, str]]:
+def last_way(
+    transcript: Sequence[tuple[str | None, str]], restores: Mapping[int, int]
+) -> list[tuple[str, str]]:
     """Return what the player read and answered on the way to its last action, without what it took back.
 
-    The way begins at the last reset before that action; a return to an earlier moment goes on from there.
+    The way begins at the last reset before that action; a return to an earlier moment goes on from
+    there.
 
     Args:
         transcript: The transcript of an episode.
@@ -83,4 +87,7 @@ def _manual(config: Mapping[str, Any]) -> str:
     if config["env"] not in SUITE:
         return Prompts().manual(DEFAULT_GAME)
     # Of the arguments only the dialect changes the manual.
-    return manual(config["env"], **{name: value for name, value in config["env_args"].items() if name == "dialect"})
+    return manual(
+        config["env"],
+        **{name: value for name, value in config["env_args"].items() if name == "dialect"},
+    )

@@ -65,9 +65,14 @@ from textcraft_gym.verify.recheck import verify as verify_run
 MAX_ERRORS_SHOWN = 5
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=textcraft_gym.__doc__
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help=textcraft_gym.__doc__,
 )
-recipes_app = typer.Typer(no_args_is_help=True, help="Minecraft's recipes: import a pack, show an item, count.")
+recipes_app = typer.Typer(
+    no_args_is_help=True, help="Minecraft's recipes: import a pack, show an item, count."
+)
 splits_app = typer.Typer(no_args_is_help=True, help="Divide tasks into train, dev and test.")
 models_app = typer.Typer(no_args_is_help=True, help="Try a model before a run.")
 app.add_typer(models_app, name="models")
@@ -78,31 +83,55 @@ app.command()(papers)
 app.command()(reproduce)
 
 EnvId = Annotated[
-    str, typer.Argument(help=f"{', '.join(SUITE)}, or any other id of an environment of text: my_module:My-v0.")
+    str,
+    typer.Argument(
+        help=f"{', '.join(SUITE)}, or any other id of an environment of text: my_module:My-v0."
+    ),
 ]
-EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
-Split = Annotated[str | None, typer.Option(help="A split of the environment, by default the one that gym.make plays.")]
+EnvArgs = Annotated[
+    list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")
+]
+Split = Annotated[
+    str | None,
+    typer.Option(help="A split of the environment, by default the one that gym.make plays."),
+]
 FormatOption = Annotated[
-    str, typer.Option("--format", help=f"Form of the dialogues, after what reads them: {', '.join(FORMATS)}.")
+    str,
+    typer.Option(
+        "--format", help=f"Form of the dialogues, after what reads them: {', '.join(FORMATS)}."
+    ),
 ]
 ErrorsOption = Annotated[
-    str, typer.Option("--errors", help="Episodes that an error broke: exclude leaves them out, count has them as lost.")
+    str,
+    typer.Option(
+        "--errors",
+        help="Episodes that an error broke: exclude leaves them out, count has them as lost.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only say what it is expected to take; no model is asked, nothing is written.")
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Only say what it is expected to take; no model is asked, nothing is written.",
+    ),
 ]
 Recipes = Annotated[
-    Path | None, typer.Option(help="A data-pack folder, zip or game jar, or made:depth=8; by default Minecraft 1.16.5.")
+    Path | None,
+    typer.Option(
+        help="A data-pack folder, zip or game jar, or made:depth=8; by default Minecraft 1.16.5."
+    ),
 ]
-TagsOption = Annotated[str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")]
+TagsOption = Annotated[
+    str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")
+]
 
 
 def main() -> None:
     """Run the command; a mistake of the caller gives one line on standard error and status 2.
 
-    So does a run that stops before its last episode: status 3 at its limit, 1 where no further episode could succeed.
-    Ctrl-C and SIGTERM end it in the same way, with status 130 and 143.
+    So does a run that stops before its last episode: status 3 at its limit, 1 where no further
+    episode could succeed. Ctrl-C and SIGTERM end it in the same way, with status 130 and 143.
     """
     open_standard_streams()
     sys.excepthook = show_exception
@@ -139,7 +168,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Options of ``textcraft-gym`` without a command."""
@@ -152,14 +184,17 @@ options.__doc__ = textcraft_gym.__doc__
 @takes_run_spec()
 def evaluate(
     spec: RunSpec,
-    out: Annotated[Path, typer.Option(help="The run folder; an unfinished run in it is continued.")],
+    out: Annotated[
+        Path, typer.Option(help="The run folder; an unfinished run in it is continued.")
+    ],
     table: Annotated[bool, typer.Option(help="Print the tables at the end.")] = True,
     dry_run: DryRun = False,
 ) -> None:
     """Let an agent play every task of a split, and print its success by group of tasks.
 
-    The exit status is 0 at the end, 1 if every episode ended with an error or no further one could succeed, 2 for a
-    mistake in the command, 3 at a limit of money, tokens or time, 130 after Ctrl-C, and 143 after SIGTERM.
+    The exit status is 0 at the end, 1 if every episode ended with an error or no further one could
+    succeed, 2 for a mistake in the command, 3 at a limit of money, tokens or time, 130 after
+    Ctrl-C, and 143 after SIGTERM.
     """
     if dry_run:
         tables.show_estimates({out.name: estimate(spec, out)})
@@ -167,7 +202,9 @@ def evaluate(
     try:
         records = tables.evaluate_with_progress(spec, out)
     except KeyboardInterrupt:
-        say(f"Stopped. {len(read_records(out))} episodes are in {out}; the same command continues from there.")
+        say(
+            f"Stopped. {len(read_records(out))} episodes are in {out}; the same command continues from there."
+        )
         raise typer.Exit(130) from None
     if table:
         tables.show_runs({out.name: summarise_by_group(records)})
@@ -179,37 +216,62 @@ def evaluate(
 def sweep(
     spec: RunSpec,
     agents: Annotated[str, typer.Option(help="Names of agents, with commas.")],
-    out: Annotated[Path, typer.Option(help="The folder of the runs; an unfinished sweep in it is continued.")],
-    d_max: Annotated[str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")] = "",
-    model: Annotated[list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated.")] = None,
-    seeds: Annotated[str, typer.Option(help="Seeds, as 0-4 or 1,3, in place of --seed: a run for each.")] = "",
+    out: Annotated[
+        Path, typer.Option(help="The folder of the runs; an unfinished sweep in it is continued.")
+    ],
+    d_max: Annotated[
+        str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")
+    ] = "",
+    model: Annotated[
+        list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated.")
+    ] = None,
+    seeds: Annotated[
+        str, typer.Option(help="Seeds, as 0-4 or 1,3, in place of --seed: a run for each.")
+    ] = "",
     as_json: Json = False,
     dry_run: DryRun = False,
 ) -> None:
     """Evaluate a grid of agents, depths, models and seeds, and print one table.
 
-    Limits of money, tokens and time are those of all runs together. The exit status is that of evaluate.
+    Limits of money, tokens and time are those of all runs together. The exit status is that of
+    evaluate.
     """
-    bar_on = Console(stderr=True) if as_json else tables.console  # with --json, standard output has only JSON
+    bar_on = (
+        Console(stderr=True) if as_json else tables.console
+    )  # with --json, standard output has only JSON
     cells = list(grid(_names(agents), _integers(d_max), model or [DEFAULT_MODEL], _integers(seeds)))
     names = folder_names(cells)
     if dry_run:
-        estimates = {names[cell]: estimate(run, out / names[cell]) for cell, run in cell_specs(spec, cells).items()}
+        estimates = {
+            names[cell]: estimate(run, out / names[cell])
+            for cell, run in cell_specs(spec, cells).items()
+        }
         if as_json:
             _print_json([{"run": name, **asdict(found)} for name, found in estimates.items()])
         else:
             tables.show_estimates(estimates)
         return
     try:
-        results = run_sweep(spec, cells, out, run=partial(tables.evaluate_with_progress, bar_on=bar_on))
+        results = run_sweep(
+            spec, cells, out, run=partial(tables.evaluate_with_progress, bar_on=bar_on)
+        )
     except KeyboardInterrupt:
         say("Stopped. The same command continues from there.")
         raise typer.Exit(130) from None
     if as_json:
-        rows = [(cell, group, summary) for cell, groups in results.items() for group, summary in groups.items()]
+        rows = [
+            (cell, group, summary)
+            for cell, groups in results.items()
+            for group, summary in groups.items()
+        ]
         _print_json(
             [
-                {**asdict(cell), "model": without_key(cell.model), "group": group, **asdict(summary)}
+                {
+                    **asdict(cell),
+                    "model": without_key(cell.model),
+                    "group": group,
+                    **asdict(summary),
+                }
                 for cell, group, summary in rows
             ]
         )
@@ -223,20 +285,30 @@ def sweep(
 def optimise_plan(
     spec: RunSpec,
     out: Annotated[
-        Path, typer.Option(help="The folder of plans and episodes; an unfinished optimisation is continued.")
+        Path,
+        typer.Option(
+            help="The folder of plans and episodes; an unfinished optimisation is continued."
+        ),
     ],
     task_type: Annotated[
-        str | None, typer.Option("--type", help="A group of tasks, or a part of its name: heat. By default all tasks.")
+        str | None,
+        typer.Option(
+            "--type", help="A group of tasks, or a part of its name: heat. By default all tasks."
+        ),
     ] = None,
     batch: Annotated[int, typer.Option(help="Episodes before each update of the plan.")] = 4,
     iterations: Annotated[int, typer.Option(help="Updates of the plan.")] = 3,
     as_json: Json = False,
 ) -> None:
     """Let AutoPlan write a plan for a kind of task from its own episodes, on the training split by default."""
-    bar_on = Console(stderr=True) if as_json else tables.console  # with --json, standard output has only JSON
+    bar_on = (
+        Console(stderr=True) if as_json else tables.console
+    )  # with --json, standard output has only JSON
     run = partial(tables.evaluate_with_progress, bar_on=bar_on)
     try:
-        done = write_plans(spec, out, task_type=task_type, batch=batch, iterations=iterations, run=run)
+        done = write_plans(
+            spec, out, task_type=task_type, batch=batch, iterations=iterations, run=run
+        )
     except KeyboardInterrupt:
         say("Stopped. The same command continues from there.")
         raise typer.Exit(130) from None
@@ -245,15 +317,20 @@ def optimise_plan(
         return
     headings, *rows = table_of_plans(done)
     tables.show_rows(
-        "Success with the plan before, and what it took", [dict(zip(headings, row, strict=True)) for row in rows]
+        "Success with the plan before, and what it took",
+        [dict(zip(headings, row, strict=True)) for row in rows],
     )
-    say(f"The plan is {done[-1].plan}: evaluate it with --agent autoplan --agent-arg plan={done[-1].plan}")
+    say(
+        f"The plan is {done[-1].plan}: evaluate it with --agent autoplan --agent-arg plan={done[-1].plan}"
+    )
 
 
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
-    out: Annotated[Path | None, typer.Option(help="Write one page with tables, plots and every episode.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write one page with tables, plots and every episode.")
+    ] = None,
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
 ) -> None:
@@ -261,7 +338,9 @@ def report(
     how = _errors(errors)
     # Runs go by their folders' names, or by their paths if two folders have the same name.
     names = [run.name for run in runs]
-    folders = dict(zip(names if len(set(names)) == len(names) else map(str, runs), runs, strict=True))
+    folders = dict(
+        zip(names if len(set(names)) == len(names) else map(str, runs), runs, strict=True)
+    )
     configs = {name: read_config(run) for name, run in folders.items()}
     records = {name: read_records(run) for name, run in folders.items()}
     if out:
@@ -271,7 +350,12 @@ def report(
         return
     summaries = {name: summarise_by_group(of_run, errors=how) for name, of_run in records.items()}
     if as_json:
-        _print_json({run: {name: asdict(group) for name, group in groups.items()} for run, groups in summaries.items()})
+        _print_json(
+            {
+                run: {name: asdict(group) for name, group in groups.items()}
+                for run, groups in summaries.items()
+            }
+        )
     else:
         tables.show_runs(summaries)
         for name, config in configs.items():
@@ -293,36 +377,49 @@ def compare(
         _print_json({"first": first.name, "second": second.name, "unlike": others, **asdict(found)})
     else:
         if others:
-            say(f"Besides agent and model, the runs differ in what may explain a difference: {'; '.join(others)}")
+            say(
+                f"Besides agent and model, the runs differ in what may explain a difference: {'; '.join(others)}"
+            )
         tables.show_comparison(first.name, second.name, found)
 
 
 @app.command()
 def verify(
     runs: Annotated[
-        list[Path] | None, typer.Argument(help="Run folders; without any, the worlds of this installation.")
+        list[Path] | None,
+        typer.Argument(help="Run folders; without any, the worlds of this installation."),
     ] = None,
-    env: Annotated[str | None, typer.Option(help="Without run folders, only the world of this id.")] = None,
+    env: Annotated[
+        str | None, typer.Option(help="Without run folders, only the world of this id.")
+    ] = None,
     trust: Annotated[
         list[str] | None,
-        typer.Option(help="A module, or an id or agent not of the suite, that a run may name; may be repeated."),
+        typer.Option(
+            help="A module, or an id or agent not of the suite, that a run may name; may be repeated."
+        ),
     ] = None,
     env_arg: Annotated[
-        list[str] | None, typer.Option(help="KEY=VALUE for gym.make, in place of the run's; may be repeated.")
+        list[str] | None,
+        typer.Option(help="KEY=VALUE for gym.make, in place of the run's; may be repeated."),
     ] = None,
     split: Annotated[str | None, typer.Option(help="The split, in place of the run's.")] = None,
-    prompts: Annotated[str | None, typer.Option(help="The set or folder of prompts, in place of the run's.")] = None,
+    prompts: Annotated[
+        str | None, typer.Option(help="The set or folder of prompts, in place of the run's.")
+    ] = None,
     show: Annotated[int, typer.Option(min=0, help="Differences to print.")] = 20,
     as_json: Json = False,
 ) -> None:
     """Replay every recorded action of runs, and print where their records differ from what happens.
 
-    Without a run, the worlds and prompts of this installation are compared with those of the release. The exit status
-    is 0 if all is identical, 1 if something differs or could not be rechecked, and 2 if a folder cannot be read.
+    Without a run, the worlds and prompts of this installation are compared with those of the
+    release. The exit status is 0 if all is identical, 1 if something differs or could not be
+    rechecked, and 2 if a folder cannot be read.
     """
     if not runs:
         if trust or split or prompts:
-            raise ValueError("--trust, --split and --prompts are about a run: expected run folders, got none")
+            raise ValueError(
+                "--trust, --split and --prompts are about a run: expected run folders, got none"
+            )
         _verify_installation([env] if env else [], key_values(env_arg or []), show, as_json)
         return
     if env:
@@ -331,7 +428,9 @@ def verify(
     for run in runs:
         try:
             arguments = key_values(env_arg or [])
-            found[run] = verify_run(run, trusted=trust or (), env_args=arguments, split=split, prompts=prompts)
+            found[run] = verify_run(
+                run, trusted=trust or (), env_args=arguments, split=split, prompts=prompts
+            )
         except RunError as error:  # the other runs are rechecked all the same
             say(f"textcraft-gym: {error}", error=True)
             unreadable = True
@@ -353,11 +452,15 @@ def play(
     task: Annotated[str | None, typer.Option(help="A task id.")] = None,
     seed: Annotated[int | None, typer.Option(help="Draws the task and the distractors.")] = None,
     watch: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Watch a model play instead: a model, as for evaluate.")
+        str | None,
+        typer.Option(metavar="MODEL", help="Watch a model play instead: a model, as for evaluate."),
     ] = None,
-    agent: Annotated[str | None, typer.Option(help="With --watch, the agent that asks it; by default react.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="With --watch, the agent that asks it; by default react.")
+    ] = None,
     agent_arg: Annotated[
-        list[str] | None, typer.Option(help="With --watch, KEY=VALUE for the agent; may be repeated.")
+        list[str] | None,
+        typer.Option(help="With --watch, KEY=VALUE for the agent; may be repeated."),
     ] = None,
     env_arg: EnvArgs = None,
 ) -> None:
@@ -365,7 +468,9 @@ def play(
     env_args = key_values(env_arg or [])
     if watch is None:
         if agent or agent_arg:
-            raise ValueError("--agent and --agent-arg are about a model that plays: expected --watch MODEL with them")
+            raise ValueError(
+                "--agent and --agent-arg are about a model that plays: expected --watch MODEL with them"
+            )
         play_episode(env, task=task, seed=seed, **env_args)
         return
     spec = RunSpec(
@@ -387,21 +492,30 @@ def play(
 @app.command()
 def shop(
     data: Annotated[
-        Path | None, typer.Option(help="Folder or file of products of the original's data; by default generated ones.")
+        Path | None,
+        typer.Option(
+            help="Folder or file of products of the original's data; by default generated ones."
+        ),
     ] = None,
     split: Annotated[str, typer.Option(help="Split whose tasks are listed.")] = "dev",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes a free one.")] = 0,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes a free one.")
+    ] = 0,
     replay: Annotated[
-        Path | None, typer.Option(help="A run folder, or a session saved as a file, to step through.")
+        Path | None,
+        typer.Option(help="A run folder, or a session saved as a file, to step through."),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="A task id: the episode to replay, or the task to start with.")
+        str | None,
+        typer.Option(help="A task id: the episode to replay, or the task to start with."),
     ] = None,
     env_arg: EnvArgs = None,
 ) -> None:
     """Serve WebShop-lite as web pages on this machine, to try a goal by hand or to step through an agent's episode."""
     env_args = key_values(env_arg or []) | ({"data": str(data)} if data else {})
-    serve(split=split, port=port, replay=replay, task=task, env_args=env_args, on_start=_print_address)
+    serve(
+        split=split, port=port, replay=replay, task=task, env_args=env_args, on_start=_print_address
+    )
 
 
 @app.command()
@@ -430,7 +544,8 @@ def tasks(
     split: Annotated[str | None, typer.Option(help="A split; by default all tasks.")] = None,
     env_arg: EnvArgs = None,
     guidance: Annotated[
-        bool, typer.Option("--guidance", help="Print MineDojo's guidance as well, if it is installed.")
+        bool,
+        typer.Option("--guidance", help="Print MineDojo's guidance as well, if it is installed."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -450,7 +565,9 @@ def demos(
     out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
     split: Split = None,
     format: FormatOption = "openai",
-    thoughts: Annotated[bool, typer.Option("--thoughts", help="Add ReAct thoughts before actions.")] = False,
+    thoughts: Annotated[
+        bool, typer.Option("--thoughts", help="Add ReAct thoughts before actions.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every reset.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N tasks.")] = None,
     env_arg: EnvArgs = None,
@@ -460,7 +577,11 @@ def demos(
     check_output(out, [split, *env_args.values()])
     found = expert_trajectories(env, split, thoughts=thoughts, seed=seed, limit=limit, **env_args)
     written = write_trajectories(found, out, format)
-    left_out = f"; {written.left_out} tasks that the expert does not win are left out" if written.left_out else ""
+    left_out = (
+        f"; {written.left_out} tasks that the expert does not win are left out"
+        if written.left_out
+        else ""
+    )
     say(f"{written.trajectories} demonstrations to {out}{left_out}")
 
 
@@ -469,7 +590,9 @@ def export(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
     format: FormatOption = "openai",
-    won_only: Annotated[bool, typer.Option("--won-only", help="Only episodes that were won.")] = False,
+    won_only: Annotated[
+        bool, typer.Option("--won-only", help="Only episodes that were won.")
+    ] = False,
 ) -> None:
     """Write the episodes of a run as dialogues to learn from; each says whether it was won."""
     check_output(out, run_files(run))
@@ -481,16 +604,21 @@ def export(
 
 @models_app.command("check")
 def check(
-    model: Annotated[str, typer.Argument(help="A model, as for evaluate: openai:NAME,base_url=..., local, ...")],
+    model: Annotated[
+        str, typer.Argument(help="A model, as for evaluate: openai:NAME,base_url=..., local, ...")
+    ],
     form: Annotated[
-        str | None, typer.Option(help="The form of the talk: line, chat or tools; by default what suits the model.")
+        str | None,
+        typer.Option(
+            help="The form of the talk: line, chat or tools; by default what suits the model."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Ask a model for a few small answers, let it play one short episode, and say how to use it.
 
-    It makes 25 calls at most. The exit status is 0 if the model can play, 1 if it answers and cannot play, and 2 if it
-    cannot be asked.
+    It makes 25 calls at most. The exit status is 0 if the model can play, 1 if it answers and
+    cannot play, and 2 if it cannot be asked.
     """
     found = check_model(model, form)
     if as_json:
@@ -516,7 +644,9 @@ def import_recipes(
 
 
 @recipes_app.command("show")
-def show_recipe(item: str, recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False) -> None:
+def show_recipe(
+    item: str, recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False
+) -> None:
     """Draw the recipe tree of an item, named with or without minecraft:."""
     book = _book(recipes, tags)
     item = item if item in book.names else DEFAULT_NAMESPACE + item
@@ -529,7 +659,9 @@ def show_recipe(item: str, recipes: Recipes = None, tags: TagsOption = "group", 
 
 
 @recipes_app.command("stats")
-def recipe_stats(recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False) -> None:
+def recipe_stats(
+    recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False
+) -> None:
     """Count recipes, items and depths."""
     stats = tables.recipe_stats(open_pack(recipes), _book(recipes, tags))
     if as_json:
@@ -549,13 +681,18 @@ def show_paper_splits(recipes: Recipes = None, tags: TagsOption = "group") -> No
 
 @splits_app.command("make")
 def make_splits(
-    out: Annotated[Path, typer.Option(help="The file of JSON lines to write; FILE.leakage.json goes beside it.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="The file of JSON lines to write; FILE.leakage.json goes beside it."),
+    ],
     env: Annotated[str, typer.Option(help="TextCraft-v0 or TextCraftTags-v0.")] = "TextCraft-v0",
     train: float = 0.8,
     dev: float = 0.1,
     test: float = 0.1,
     seed: int = 0,
-    compositional: Annotated[bool, typer.Option(help="No intermediate of a test tree is a train goal.")] = False,
+    compositional: Annotated[
+        bool, typer.Option(help="No intermediate of a test tree is a train goal.")
+    ] = False,
     recipes: Recipes = None,
 ) -> None:
     """Make train, dev and test by fractions, stratified by depth, and report the overlap of train and test."""
@@ -571,7 +708,9 @@ def make_splits(
     tables.show_leakage(made.leakage, "train", "test")
 
 
-def _verify_installation(envs: list[str], env_args: Mapping[str, Any], show: int, as_json: bool) -> None:
+def _verify_installation(
+    envs: list[str], env_args: Mapping[str, Any], show: int, as_json: bool
+) -> None:
     """Print each world beside what the release carries, and exit with status 1 if one differs."""
     found = []
     for world in compare_with_release(envs, **env_args):
@@ -593,7 +732,10 @@ def _end(runs: Sequence[Records], out: Path) -> None:
     failed, episodes = sum(errors.values()), sum(map(len, runs))
     if failed:
         share = "every episode" if failed == episodes else f"{failed} of {episodes} episodes"
-        say(f"textcraft-gym: {share} ended with an error; records and tracebacks are in {out}:", error=True)
+        say(
+            f"textcraft-gym: {share} ended with an error; records and tracebacks are in {out}:",
+            error=True,
+        )
         for error, count in errors.most_common(MAX_ERRORS_SHOWN):
             say(f"  {count} x {error}", error=True)
         if len(errors) > MAX_ERRORS_SHOWN:

@@ -27,7 +27,13 @@ from textcraft_gym.agents.contract.model import (
     form_of,
 )
 from textcraft_gym.agents.models.completions import REASONING_TOKENS
-from textcraft_gym.agents.models.spec import form_of_spec, make_model, price_of, with_options, without_key
+from textcraft_gym.agents.models.spec import (
+    form_of_spec,
+    make_model,
+    price_of,
+    with_options,
+    without_key,
+)
 from textcraft_gym.agents.redaction import HIDDEN
 from textcraft_gym.episodes.episode import Episode, EpisodeRunner, Job
 from textcraft_gym.episodes.model_calls import ModelCalls
@@ -144,7 +150,12 @@ class Recorder:
         completion, failure = None, None
         try:
             completion = complete(
-                prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample, **offered
+                prompt,
+                stop=stop,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                sample=sample,
+                **offered,
             )
         except ModelError as error:
             failure = error
@@ -170,7 +181,11 @@ class Recorder:
 
     def knows(self, request: CompletionRequest) -> bool:
         """Return whether the model takes this kind of request: tools, and messages beside the user's."""
-        return self.takes_tools if request.tools else isinstance(request.prompt, str) or self.form != "line"
+        return (
+            self.takes_tools
+            if request.tools
+            else isinstance(request.prompt, str) or self.form != "line"
+        )
 
 
 @dataclass(frozen=True)
@@ -263,12 +278,21 @@ class Check:
             yield "ended by", _counted(self.finish_reasons)
         if self.episode:
             yield "episode", f"{TASK}, form {self.form}: {self.episode}"
-            counts = [f"{self.mended} mended", f"{self.no_command} without a command", f"{self.cut} cut off"]
+            counts = [
+                f"{self.mended} mended",
+                f"{self.no_command} without a command",
+                f"{self.cut} cut off",
+            ]
             yield "replies", f"{self.replies}, with {self.commands} commands; {', '.join(counts)}"
         if self.calls:
             yield "calls", f"{self.calls}, {self.seconds:.1f} s each, {self.slowest:.1f} s at most"
         if self.tokens:
-            yield "tokens", _counted({kind.removesuffix("_tokens"): count for kind, count in self.tokens.items()})
+            yield (
+                "tokens",
+                _counted(
+                    {kind.removesuffix("_tokens"): count for kind, count in self.tokens.items()}
+                ),
+            )
         if self.cost is not None:
             yield "cost", f"{self.cost:.6f}"
 
@@ -293,16 +317,24 @@ def check_model(spec: str, form: str | None = None) -> Check:
     plain = model.ask(_PLAIN)
     further = {}
     if plain.completion and not plain.completion.is_empty:
-        further = {name: model.ask(request) for name, request in _FURTHER.items() if model.knows(request)}
+        further = {
+            name: model.ask(request) for name, request in _FURTHER.items() if model.knows(request)
+        }
     elif plain.error and limit_of_error(plain.error) is None:
-        return _checked(spec, model, 2, problem=str(plain.error), advice=advice_on(str(plain.error)))
-    runner = EpisodeRunner(run.make_env(agent), agent, Job(TASK, 0), model, MAX_STEPS, MAX_CALLS - len(model.calls))
+        return _checked(
+            spec, model, 2, problem=str(plain.error), advice=advice_on(str(plain.error))
+        )
+    runner = EpisodeRunner(
+        run.make_env(agent), agent, Job(TASK, 0), model, MAX_STEPS, MAX_CALLS - len(model.calls)
+    )
     first = len(model.calls)
     with closing(ModelCalls()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
     reader = run.make_prompts().commands(game_profile(ENV))
-    played = _played(runner, [call.completion for call in model.calls[first:] if call.completion], reader)
+    played = _played(
+        runner, [call.completion for call in model.calls[first:] if call.completion], reader
+    )
     return _checked(spec, model, takes=_takes(model, further), form=form or model.form, **played)
 
 
@@ -335,7 +367,11 @@ def _came(error: ModelError | None) -> str:
     """Return what came of a request by its error; a server that is busy or broken has refused nothing."""
     if error is None:
         return "taken"
-    return f"not known: {error}" if re.search(rf"{_BUSY}|no answer from", str(error)) else f"refused: {error}"
+    return (
+        f"not known: {error}"
+        if re.search(rf"{_BUSY}|no answer from", str(error))
+        else f"refused: {error}"
+    )
 
 
 def _takes(model: Recorder, further: Mapping[str, Call]) -> dict[str, str]:
@@ -371,7 +407,9 @@ def _reasoning(model: Recorder, answers: Sequence[Completion], reasons: bool) ->
     return f"{where if shown else 'hidden'}, {length} at most"
 
 
-def _played(runner: EpisodeRunner, answers: Sequence[Completion], reader: CommandReader) -> dict[str, Any]:
+def _played(
+    runner: EpisodeRunner, answers: Sequence[Completion], reader: CommandReader
+) -> dict[str, Any]:
     """Return what an episode tells of its model."""
     episode, failure = runner.episode, runner.failure
     replies = sum(episode.calls.values())
@@ -382,13 +420,17 @@ def _played(runner: EpisodeRunner, answers: Sequence[Completion], reader: Comman
         "steps": episode.steps,
         "replies": replies,
         "commands": commands,
-        "answers": dict(Counter(form_of_reply(answer, reader) for answer in answers if not answer.is_empty)),
+        "answers": dict(
+            Counter(form_of_reply(answer, reader) for answer in answers if not answer.is_empty)
+        ),
         **{count: episode.replies.get(count, 0) for count in ("mended", "no_command", "cut")},
     }
     if can_play:
         return found
     if failure is None:
-        found["problem"] = f"{replies} replies held {commands} commands of the game; {_example(answers, reader)}"
+        found["problem"] = (
+            f"{replies} replies held {commands} commands of the game; {_example(answers, reader)}"
+        )
         found["advice"] = "Try another form, --form chat, tools or line, or a larger model."
     else:
         found["problem"] = str(failure)
@@ -403,7 +445,11 @@ def _ending(episode: Episode) -> str:
     if episode.won:
         return f"won in {episode.steps} steps"
     if episode.stop_reason == "agent":
-        why = "the model claimed success" if episode.claimed_success else "the model gave up, or did nothing for long"
+        why = (
+            "the model claimed success"
+            if episode.claimed_success
+            else "the model gave up, or did nothing for long"
+        )
         return f"lost after {episode.steps} steps: {why}"
     endings = {
         "limit": f"lost by the model's own limit: {episode.limit}",
@@ -434,7 +480,10 @@ def form_of_reply(completion: Completion, reader: CommandReader) -> str:
 
 def _example(answers: Sequence[Completion], reader: CommandReader) -> str:
     """Return the beginning of the first reply that holds no command, for a message."""
-    texts = (answer.text or "; ".join(f"{name}({given})" for _, name, given in answer.tool_calls) for answer in answers)
+    texts = (
+        answer.text or "; ".join(f"{name}({given})" for _, name, given in answer.tool_calls)
+        for answer in answers
+    )
     text = next((text for text in texts if not reader.canonical(reader.read(text).action)), "")
     return f"one was {text[:MAX_EXAMPLE]!r}"
 

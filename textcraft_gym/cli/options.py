@@ -25,7 +25,9 @@ def takes_run_spec(
         without: Fields of ``RunSpec`` that get no option and keep their defaults.
         fixed: Values of fields that get no option.
     """
-    options = [field for field in fields(RunSpec) if field.name not in without and field.name not in fixed]
+    options = [
+        field for field in fields(RunSpec) if field.name not in without and field.name not in fixed
+    ]
 
     def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
         signature = inspect.signature(command, eval_str=True)
@@ -37,7 +39,8 @@ def takes_run_spec(
             chosen = {field.name: _value(field, given.pop(field.name)) for field in options}
             return command(spec=RunSpec(**chosen, **fixed), **given)
 
-        # Typer reads signature and annotations, and would follow __wrapped__ to those of the command.
+        # Typer reads signature and annotations, and would follow __wrapped__ to those of the
+        # command.
         del run.__wrapped__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
@@ -57,7 +60,10 @@ def _parameter(field: Field[Any]) -> inspect.Parameter:
     if flag:  # a repeatable option that is not given is None
         default = None
     return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, option],
     )
 
 

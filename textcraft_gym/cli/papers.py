@@ -47,8 +47,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 def papers(as_json: Json = False) -> None:
     """List the tables of the papers: what each plays, and what that takes for one model and one seed.
 
-    Calls and tokens are estimates. A world with * plays data that the suite makes, since the original's is not
-    installed; reproduce takes it with --data.
+    Calls and tokens are estimates. A world with * plays data that the suite makes, since the
+    original's is not installed; reproduce takes it with --data.
     """
     rows = [_about(paper, table) for paper in PAPERS.values() for table in paper.tables]
     if as_json:
@@ -59,7 +59,9 @@ def papers(as_json: Json = False) -> None:
         for why, names in _by_reason(paper.missing):
             say(f"{paper.key}: {names} not here: {why}.")
     say("* is played on made data, unless reproduce is given the original's with --data.")
-    say("textcraft-gym reproduce NAME --model MODEL --out DIR plays one; --dry-run says what it takes.")
+    say(
+        "textcraft-gym reproduce NAME --model MODEL --out DIR plays one; --dry-run says what it takes."
+    )
 
 
 def _by_reason(missing: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -85,10 +87,16 @@ def _shown(row: Mapping[str, Any]) -> dict[str, str]:
 @takes_run_spec(without=NOT_OF_TABLES, env="")
 def reproduce(
     spec: RunSpec,
-    name: Annotated[str, typer.Argument(help="A table, such as adapt/table2, or a paper, such as adapt.")],
-    out: Annotated[Path, typer.Option(help="The folder of pages and runs; unfinished ones in it are continued.")],
+    name: Annotated[
+        str, typer.Argument(help="A table, such as adapt/table2, or a paper, such as adapt.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="The folder of pages and runs; unfinished ones in it are continued."),
+    ],
     model: Annotated[
-        list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated, for a column each.")
+        list[str] | None,
+        typer.Option(help="A model, as for evaluate; may be repeated, for a column each."),
     ] = None,
     rows: Annotated[str, typer.Option(help="Only these rows, with commas.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each setting.")] = 1,
@@ -99,7 +107,9 @@ def reproduce(
             "ALFWorld's is found where it is installed."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it is expected to take.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what it is expected to take.")
+    ] = False,
 ) -> None:
     """Play tables of a paper, and write each as a page beside the published numbers, with the runs.
 
@@ -111,7 +121,9 @@ def reproduce(
     if dry_run:
         _show_estimates(reproduction, out)
         return
-    runs = play(reproduction, out, run=partial(tables.evaluate_with_progress, bar_on=Console(stderr=True)))
+    runs = play(
+        reproduction, out, run=partial(tables.evaluate_with_progress, bar_on=Console(stderr=True))
+    )
     records: dict[Job, Sequence[Record]] = {}
     try:
         records.update(runs)  # one by one, so that those before a stop are there
@@ -125,7 +137,9 @@ def reproduce(
     _write_pages(paper, reproduction, records, out)
 
 
-def _write_pages(paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path) -> None:
+def _write_pages(
+    paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path
+) -> None:
     """Write the page of each table, of what was played; a table of which nothing was has none."""
     records = {**kept(reproduction, out), **finished}
     played = collected(reproduction, records)
@@ -186,14 +200,18 @@ def _notes(reproduction: Reproduction, table: Table, played: Container[Job]) -> 
     jobs = reproduction.jobs(table)
     worlds = dict.fromkeys(job.setting.env for job in jobs)
     data = [
-        f"{env} is played on the original's data." if env in reproduction.data else f"{env} is played on made data."
+        f"{env} is played on the original's data."
+        if env in reproduction.data
+        else f"{env} is played on made data."
         for env in worlds
         if env in DATA_ARGUMENT
     ]
     limit = reproduction.options.limit
     cut = [] if limit is None else [f"Only the first {limit} tasks of each split were played."]
     missing = sum(job not in played for job in jobs)
-    stopped = [f"Not all was played: {missing} of {len(jobs)} runs are unfinished."] if missing else []
+    stopped = (
+        [f"Not all was played: {missing} of {len(jobs)} runs are unfinished."] if missing else []
+    )
     alone = len(reproduction.models) == 1 and any(max(setting.roles) for setting in table.settings)
     pairs = ["Rows of two models were not played: they take a second --model."] if alone else []
     return (*data, *cut, *stopped, *pairs)
@@ -214,7 +232,12 @@ def _about(paper: Paper, table: Table) -> dict[str, Any]:
         "episodes": sum(one.planned for one in expected),
         "calls": round(sum(one.calls.mean for one in known if one.calls)),
         "tokens": round(
-            sum(amount.mean for one in known for amount in (one.prompt_tokens, one.completion_tokens) if amount)
+            sum(
+                amount.mean
+                for one in known
+                for amount in (one.prompt_tokens, one.completion_tokens)
+                if amount
+            )
         ),
         "without figures": len(asked) - len(known),
         "worlds": list(worlds),
@@ -237,8 +260,14 @@ def _show_estimates(reproduction: Reproduction, out: Path) -> None:
         for job, expected in estimates(reproduction, table, out):
             if job not in counted:
                 counted.add(job)
-                rows = "+".join(row.key for row in table.rows if job.setting in table.settings_of([row.key]))
-                player = f"{reproduction.models[job.model]}, seed {job.seed}" if job.setting.asks else "scripted"
+                rows = "+".join(
+                    row.key for row in table.rows if job.setting in table.settings_of([row.key])
+                )
+                player = (
+                    f"{reproduction.models[job.model]}, seed {job.seed}"
+                    if job.setting.asks
+                    else "scripted"
+                )
                 found[f"{table.key} {rows}: {job.setting.name}, {player}"] = expected
         for note in _notes(reproduction, table, reproduction.jobs(table)):
             say(f"{table.key}: {note}")

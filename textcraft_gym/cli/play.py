@@ -44,10 +44,14 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
         env_args: Further arguments of ``gym.make``.
     """
     console = Console(highlight=False)
-    helpful = {name: True for name in ("admissible", "expert") if name in parameters(find_spec(env_id))}
+    helpful = {
+        name: True for name in ("admissible", "expert") if name in parameters(find_spec(env_id))
+    }
     env = make(env_id, **{**helpful, **env_args})
     observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
-    help_line = ", ".join(f"[bold]{command}[/] {effect}" for command, effect in OWN_COMMANDS.items())
+    help_line = ", ".join(
+        f"[bold]{command}[/] {effect}" for command, effect in OWN_COMMANDS.items()
+    )
     _draw(console, env)
     console.print(_coloured(observation), f"\nTab completes, {help_line}.\n", soft_wrap=True)
     typed = _typed_lines(lambda: _words(observation, info))
@@ -83,7 +87,9 @@ def _draw(console: Console, env: gym.Env[str, str]) -> None:
         console.print(f"{env.unwrapped.drawing()}\n", markup=False, soft_wrap=True)
 
 
-def _show_answer(console: Console, env: gym.Env[str, str], action: str, answer: str, info: dict[str, Any]) -> None:
+def _show_answer(
+    console: Console, env: gym.Env[str, str], action: str, answer: str, info: dict[str, Any]
+) -> None:
     """Print the game's answer to an action, with an explanation if the action was invalid."""
     if "invalid_reason" not in info:
         console.print(f"[green]{escape(answer)}[/]", soft_wrap=True)
@@ -111,7 +117,11 @@ def _snapshot(env: gym.Env[str, str]) -> Any:
 def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> dict[str, Any] | None:
     """Restore the state before the last action and return its info; None if none was saved."""
     if not earlier:
-        why = "This environment takes no snapshots" if _snapshot(env) is None else "There is nothing to take back"
+        why = (
+            "This environment takes no snapshots"
+            if _snapshot(env) is None
+            else "There is nothing to take back"
+        )
         console.print(f"[yellow]{why}.[/]")
         return None
     snapshot, info = earlier.pop()
@@ -161,10 +171,20 @@ def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[
     A command completes the whole line, an item name the part after the last number.
     """
     *counted, name = re.split(r"\d+ ", line)
-    candidates = [(command, line) for command in commands] + [(item, name) for item in names if counted]
-    # Keyed by the completed line, so that a command and an item name that give the same line are offered once.
-    found = {line.removesuffix(typed) + text: (text, typed) for text, typed in candidates if text.startswith(typed)}
-    return sorted((pair for completed, pair in found.items() if completed != line), key=lambda pair: len(pair[0]))
+    candidates = [(command, line) for command in commands] + [
+        (item, name) for item in names if counted
+    ]
+    # Keyed by the completed line, so that a command and an item name that give the same line are
+    # offered once.
+    found = {
+        line.removesuffix(typed) + text: (text, typed)
+        for text, typed in candidates
+        if text.startswith(typed)
+    }
+    return sorted(
+        (pair for completed, pair in found.items() if completed != line),
+        key=lambda pair: len(pair[0]),
+    )
 
 
 def _words(observation: str, info: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -176,4 +196,6 @@ def _words(observation: str, info: dict[str, Any]) -> tuple[list[str], list[str]
 
 def _coloured(observation: str) -> str:
     lines = (escape(line) for line in observation.split("\n"))
-    return "\n".join(f"[bold magenta]{line}[/]" if line.startswith(GOALS) else line for line in lines)
+    return "\n".join(
+        f"[bold magenta]{line}[/]" if line.startswith(GOALS) else line for line in lines
+    )

@@ -16,19 +16,30 @@ from textcraft_gym.serving.descriptors import make_room
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 
 serve_app = typer.Typer(
-    no_args_is_help=True, help="Serve environments or a model to other programs, on this machine unless told otherwise."
+    no_args_is_help=True,
+    help="Serve environments or a model to other programs, on this machine unless told otherwise.",
 )
 
-Host = Annotated[str, typer.Option(help="Address to listen on; by default reached from this machine only.")]
+Host = Annotated[
+    str, typer.Option(help="Address to listen on; by default reached from this machine only.")
+]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes a free one.")]
 AllowedHosts = Annotated[
     list[str] | None,
-    typer.Option("--allow-host", help="A name by which clients may address the server; may be repeated."),
+    typer.Option(
+        "--allow-host", help="A name by which clients may address the server; may be repeated."
+    ),
 ]
-MaxSessions = Annotated[int, typer.Option(min=1, help="Maximum number of sessions that are open at once.")]
-SessionTimeout = Annotated[float, typer.Option(help="Seconds without use after which a session is closed.")]
+MaxSessions = Annotated[
+    int, typer.Option(min=1, help="Maximum number of sessions that are open at once.")
+]
+SessionTimeout = Annotated[
+    float, typer.Option(help="Seconds without use after which a session is closed.")
+]
 
-EnvArgs = Annotated[list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")]
+EnvArgs = Annotated[
+    list[str] | None, typer.Option("--env-arg", help="KEY=VALUE for gym.make; may be repeated.")
+]
 
 
 @serve_app.command()
@@ -36,14 +47,19 @@ def agentgym(
     env: Annotated[str, typer.Option(help="textcraft, alfworld or webshop.")],
     games: Annotated[
         Path | None,
-        typer.Option(help="A folder of ALFWorld's official games, such as json_2.1.1; by default generated ones."),
+        typer.Option(
+            help="A folder of ALFWorld's official games, such as json_2.1.1; by default generated ones."
+        ),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="A folder or file of WebShop's products, with their synthetic goals.")
+        Path | None,
+        typer.Option(help="A folder or file of WebShop's products, with their synthetic goals."),
     ] = None,
     mapping: Annotated[
         list[Path] | None,
-        typer.Option(help="A file of item ids and tasks, such as mappings_test.json; may be repeated."),
+        typer.Option(
+            help="A file of item ids and tasks, such as mappings_test.json; may be repeated."
+        ),
     ] = None,
     env_arg: EnvArgs = None,
     host: Host = "127.0.0.1",
@@ -76,9 +92,12 @@ def agentgym(
 
 @serve_app.command()
 def model(
-    model: Annotated[str, typer.Option(help="A model, as for evaluate: local, openai:NAME, MODULE:CLASS.")],
+    model: Annotated[
+        str, typer.Option(help="A model, as for evaluate: local, openai:NAME, MODULE:CLASS.")
+    ],
     name: Annotated[
-        str | None, typer.Option(help="The model's name for clients; by default the first word of --model.")
+        str | None,
+        typer.Option(help="The model's name for clients; by default the first word of --model."),
     ] = None,
     host: Host = "127.0.0.1",
     port: Port = 8080,
@@ -102,10 +121,15 @@ def model(
 
 @serve_app.command()
 def openenv(
-    env: Annotated[str, typer.Option(help="The id of an environment of text, also as my_module:My-v0.")],
+    env: Annotated[
+        str, typer.Option(help="The id of an environment of text, also as my_module:My-v0.")
+    ],
     env_arg: EnvArgs = None,
     max_steps: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of commands of an episode; by default the id's limit.")
+        int | None,
+        typer.Option(
+            min=1, help="Maximum number of commands of an episode; by default the id's limit."
+        ),
     ] = None,
     web: Annotated[bool, typer.Option(help="Add the page /web, where a person plays.")] = False,
     host: Host = "127.0.0.1",
@@ -142,7 +166,9 @@ def _extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ValueError(f"this needs the package {error.name}: pip install 'textcraft-gym[{name}]'") from error
+        raise ValueError(
+            f"this needs the package {error.name}: pip install 'textcraft-gym[{name}]'"
+        ) from error
 
 
 def _show(what: str, address: str, sessions: int | None = None) -> None:

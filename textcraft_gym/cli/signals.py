@@ -16,8 +16,8 @@ INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 def sigterm_as_interrupt() -> Iterator[None]:
     """Have SIGTERM interrupt what runs in the ``with`` block, which then exits with ``TERMINATED``.
 
-    What cleans up after Ctrl-C and says what is kept does the same after SIGTERM. A second SIGTERM is ignored, so that
-    it does not break off the clean-up; Ctrl-C can.
+    What cleans up after Ctrl-C and says what is kept does the same after SIGTERM. A second SIGTERM
+    is ignored, so that it does not break off the clean-up; Ctrl-C can.
     """
     is_told = False
 

@@ -49,7 +49,9 @@ from textcraft_gym.runs.sweep import Results, legend
 from textcraft_gym.runs.sweep import table as sweep_table
 from textcraft_gym.task import Task, describe_task
 
-_is_terminal = sys.stdout is not None and sys.stdout.isatty()  # it is None where standard output is closed
+_is_terminal = (
+    sys.stdout is not None and sys.stdout.isatty()
+)  # it is None where standard output is closed
 console = Console(width=None if _is_terminal or "COLUMNS" in os.environ else 160)
 LEFT_ALIGNED = ("group", "such as", "summary", "split", "game", "shows", "worlds")
 """Headings of text columns; the first column is always text, and all others are numbers."""
@@ -64,7 +66,9 @@ def show_runs(runs: Runs) -> None:
     """Print success by group, and for runs with model calls their number, tokens and claims of success."""
     _show_by_group("Success by group", SUCCESS, success_rows(runs))
     if effort := effort_table(runs):
-        _show_by_group("Model calls per episode, and the agent's claims of success", effort[0], effort[1:])
+        _show_by_group(
+            "Model calls per episode, and the agent's claims of success", effort[0], effort[1:]
+        )
     if replies := replies_table(runs):
         _show_by_group("Replies that could not be taken as they were", replies[0], replies[1:])
     if passes := pass_rows(runs):
@@ -107,7 +111,10 @@ def suite_rows() -> list[dict[str, Any]]:
 def agent_rows() -> list[dict[str, Any]]:
     """Return a row for each agent with, for each game, ``plays`` or the reason why not."""
     games = list(dict.fromkeys(map(game_profile, SUITE)))
-    return [{"agent": agent} | {game: why_not(agent, game) or "plays" for game in games} for agent in AGENTS]
+    return [
+        {"agent": agent} | {game: why_not(agent, game) or "plays" for game in games}
+        for agent in AGENTS
+    ]
 
 
 def show_agents(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -154,7 +161,9 @@ def show_comparison(first: str, second: str, found: Comparison) -> None:
             f"{100 * found.high:+.1f}) over {found.tasks} tasks; {test} = {found.p_value:.2g}."
         )
     if found.left_out:
-        console.print(f"{found.left_out} tasks are left out: only one run has them, or one has only errors on them.")
+        console.print(
+            f"{found.left_out} tasks are left out: only one run has them, or one has only errors on them."
+        )
 
 
 def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> Records:
@@ -164,10 +173,15 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
         RunStopped: If the run stops before its last episode.
     """
     named = spec.resolved().described()
-    arguments = (f"{key}={textwrap.shorten(redact(str(value)), 40)}" for key, value in named["agent_args"].items())
+    arguments = (
+        f"{key}={textwrap.shorten(redact(str(value)), 40)}"
+        for key, value in named["agent_args"].items()
+    )
     title = " ".join([named["agent"], *arguments, "on", spec.env, named["split"] or ""])
     title = printable(f"{title.strip()}, {named['model']}" if spec.asked else title.strip())
-    shown = _Bar(title, bar_on) if bar_on.is_terminal or bar_on.is_jupyter else _Lines(title, bar_on)
+    shown = (
+        _Bar(title, bar_on) if bar_on.is_terminal or bar_on.is_jupyter else _Lines(title, bar_on)
+    )
     tally = Tally(0)
 
     def started(total: int, done: Records) -> None:
@@ -188,8 +202,12 @@ class _Bar:
 
     def __init__(self, title: str, console: Console) -> None:
         self.title = title
-        so_far = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=False, overflow="fold"))
-        self.progress = Progress(BarColumn(bar_width=20), MofNCompleteColumn(), so_far, console=console)
+        so_far = TextColumn(
+            "{task.description}", markup=False, table_column=Column(no_wrap=False, overflow="fold")
+        )
+        self.progress = Progress(
+            BarColumn(bar_width=20), MofNCompleteColumn(), so_far, console=console
+        )
         self.bar = self.progress.add_task("", visible=False)
 
     def __enter__(self) -> None:
@@ -201,7 +219,13 @@ class _Bar:
     def show(self, tally: Tally) -> None:
         if not self.progress.tasks[0].visible:
             self.progress.print(self.title, markup=False, highlight=False)
-        self.progress.update(self.bar, total=tally.total, completed=tally.ended, description=tally.line(), visible=True)
+        self.progress.update(
+            self.bar,
+            total=tally.total,
+            completed=tally.ended,
+            description=tally.line(),
+            visible=True,
+        )
 
 
 class _Lines:
@@ -234,8 +258,15 @@ def show_estimates(estimates: Mapping[str, Estimate]) -> None:
     shown = dict(estimates)
     if len(shown) > 1:
         shown["all"] = total(list(estimates.values()))
-    width = len(HEADINGS) if any(estimate.seconds for estimate in shown.values()) else HEADINGS.index("time")
-    table = _table("Expected, and from the cheapest to the dearest tenth of episodes", ("run", *HEADINGS[:width]))
+    width = (
+        len(HEADINGS)
+        if any(estimate.seconds for estimate in shown.values())
+        else HEADINGS.index("time")
+    )
+    table = _table(
+        "Expected, and from the cheapest to the dearest tenth of episodes",
+        ("run", *HEADINGS[:width]),
+    )
     for name, estimate in shown.items():
         table.add_row(_one_line(name), *row_of(estimate)[:width])
     _print(table)
@@ -251,7 +282,10 @@ def show_tasks(tasks: Iterable[Task]) -> None:
     described = [(describe_task(task), getattr(task, "details", {})) for task in tasks]
     headings = list(dict.fromkeys(heading for _, details in described for heading in details))
     is_grouped = any(task["group"] not in (ALL, f"depth {task['depth']}") for task, _ in described)
-    table = _table("Tasks", ("task", *(["group"] if is_grouped else []), "depth", "shortest solution", *headings))
+    table = _table(
+        "Tasks",
+        ("task", *(["group"] if is_grouped else []), "depth", "shortest solution", *headings),
+    )
     for task, details in described:
         group = [_one_line(task["group"])] if is_grouped else []
         shortest = "-" if task["optimal_length"] is None else str(task["optimal_length"])
@@ -270,7 +304,9 @@ def show_guidance(tasks: Iterable[Task]) -> None:
         read_specification = getattr(task, "specification", None)
         found = read_specification() if read_specification else None
         if found:
-            console.print(f"[bold]{escape(task.id)}[/]: {escape(found.prompt)}\n{escape(found.guidance)}\n")
+            console.print(
+                f"[bold]{escape(task.id)}[/]: {escape(found.prompt)}\n{escape(found.guidance)}\n"
+            )
 
 
 def show_tree(book: RecipeBook, item: str) -> None:
@@ -311,7 +347,10 @@ def tree_rows(book: RecipeBook, item: str) -> list[dict[str, Any]]:
         {
             "item": crafted,
             "makes": recipe.makes,
-            "takes": [{"any_of": list(book.members[slot.ingredient]), "amount": slot.amount} for slot in recipe.slots],
+            "takes": [
+                {"any_of": list(book.members[slot.ingredient]), "amount": slot.amount}
+                for slot in recipe.slots
+            ],
         }
         for crafted in found
         for recipe in book.recipes.get(crafted, ())
@@ -323,13 +362,17 @@ def recipe_stats(pack: Pack, book: RecipeBook) -> dict[str, Any]:
     return {
         "origin": str(pack.origin),
         "recipe files": len(pack.recipes),
-        "recipe types": dict(Counter(str(file.data.get("type")) for file in pack.recipes.values()).most_common()),
+        "recipe types": dict(
+            Counter(str(file.data.get("type")) for file in pack.recipes.values()).most_common()
+        ),
         "item tags": len(pack.tags),
         "tags": book.tags,
         "recipes in use": sum(map(len, book.recipes.values())),
         "craftable items": len(book.recipes),
         "base items": len(book.base_items),
-        "craftable items by depth": {str(depth): n for depth, n in sorted(Counter(book.depths.values()).items())},
+        "craftable items by depth": {
+            str(depth): n for depth, n in sorted(Counter(book.depths.values()).items())
+        },
     }
 
 
@@ -339,7 +382,10 @@ def show_stats(stats: Mapping[str, Any]) -> None:
     for name, value in stats.items():
         if isinstance(value, Mapping):
             for kind, count in value.items():
-                table.add_row(f"  {_one_line(kind)}" if name == "recipe types" else f"  depth {kind}", str(count))
+                table.add_row(
+                    f"  {_one_line(kind)}" if name == "recipe types" else f"  depth {kind}",
+                    str(count),
+                )
         elif name not in ("origin", "tags"):
             table.add_row(name, str(value))
     _print(table)
@@ -367,17 +413,26 @@ def show_leakage(found: Leakage, train: str, test: str) -> None:
         table.add_row(text, str(len(items)), _one_line(_some(items)))
     untouched = sum(not met for met in found.goals.values())
     _print(table)
-    console.print(f"{untouched} of {len(found.goals)} {test} goals have no intermediate that occurs in {train}.")
+    console.print(
+        f"{untouched} of {len(found.goals)} {test} goals have no intermediate that occurs in {train}."
+    )
 
 
 def _table(title: str, headings: Sequence[str]) -> Table:
     table = Table(
-        title=_one_line(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+        title=_one_line(title),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
     )
     for index, heading in enumerate(headings):
         is_text = index == 0 or heading in LEFT_ALIGNED
         table.add_column(
-            _one_line(heading), justify="left" if is_text else "right", no_wrap=heading not in PROSE, overflow="fold"
+            _one_line(heading),
+            justify="left" if is_text else "right",
+            no_wrap=heading not in PROSE,
+            overflow="fold",
         )
     return table
 

@@ -35,8 +35,8 @@ def watch(spec: RunSpec, task: str | None = None) -> Episode:
         task: A task id; otherwise the seed draws one.
 
     Raises:
-        ModelError: If the model cannot be made, or does not answer. What else the agent or the environment raises is
-            passed on, too.
+        ModelError: If the model cannot be made, or does not answer. What else the agent or the
+            environment raises is passed on, too.
     """
     console = Console(highlight=False)
     if not console.is_terminal:
@@ -83,7 +83,8 @@ class View:
     Args:
         console: Where it is printed.
         status: The line below, which says who is asked.
-        profile: Tells the task in the first observation, and the answers to actions that changed nothing.
+        profile: Tells the task in the first observation, and the answers to actions that changed
+            nothing.
     """
 
     def __init__(self, console: Console, status: Status, profile: GameProfile) -> None:
@@ -104,12 +105,17 @@ class View:
         style = "bold green" if outcome == "Won" else "bold"
         self.say(0, f"{outcome} after {', '.join(_efforts(episode))}.", style)
         claim = f"The agent {CLAIMS[episode.claimed_success]}."
-        self.say(0, f"{claim} Task {episode.task}, seed {episode.seed}, stop reason {episode.stop_reason}.", "")
+        self.say(
+            0,
+            f"{claim} Task {episode.task}, seed {episode.seed}, stop reason {episode.stop_reason}.",
+            "",
+        )
 
     def say(self, level: int, text: str, style: str = "") -> None:
         """Print lines at a level of the tree."""
         encoding = self.console.encoding
-        # What a model writes may be anything, such as control characters that a terminal would obey.
+        # What a model writes may be anything, such as control characters that a terminal would
+        # obey.
         for line in printable_lines(redact(text)).split("\n"):
             shown = line.encode(encoding, "backslashreplace").decode(encoding)
             self.console.print(Padding.indent(Text(shown, style), INDENT * level) if shown else "")
@@ -132,7 +138,11 @@ class View:
         level = len(self._branches) - 1
         if isinstance(part, Node):
             # An attempt at a task and its plan are nodes of their own, but no other task.
-            self.say(level, part.role if part.task == node.task else f"{part.role}: {part.task}", "bold cyan")
+            self.say(
+                level,
+                part.role if part.task == node.task else f"{part.role}: {part.task}",
+                "bold cyan",
+            )
             self._branches.append(Branch(part))
         elif isinstance(part, str):
             self.say(level, part, "cyan" if node.role == "planner" else "dim italic")
@@ -145,13 +155,20 @@ class View:
                 self._begin(observation, again=part > 0)
             else:
                 self.say(level, f"> {action}", "bold")
-                self.say(level, observation, "red" if observation.startswith(self.profile.no_op) else "green")
+                self.say(
+                    level,
+                    observation,
+                    "red" if observation.startswith(self.profile.no_op) else "green",
+                )
 
     def _close(self) -> None:
         """Leave the innermost node; its outcome is told unless it is but a plan that was made."""
         node = self._branches.pop().node
         if node.outcome is not None and not (node.outcome and node.role == "planner"):
-            self.say(len(self._branches), *("-> success", "green") if node.outcome else ("-> failure", "red"))
+            self.say(
+                len(self._branches),
+                *("-> success", "green") if node.outcome else ("-> failure", "red"),
+            )
 
     def _begin(self, observation: str, *, again: bool) -> None:
         """Print how the game begins; after a reset it begins in the same way."""
@@ -167,12 +184,19 @@ class View:
 def _entry(episode: Episode, index: int) -> str:
     """Return an entry of a transcript in words."""
     action, _ = episode.transcript[index]
-    return f"the beginning of trial {_trial(episode, index)}." if action is None else f"entry {index}: > {action}"
+    return (
+        f"the beginning of trial {_trial(episode, index)}."
+        if action is None
+        else f"entry {index}: > {action}"
+    )
 
 
 def _trial(episode: Episode, index: int) -> int:
     returns = dict(episode.restores)
-    return sum(action is None and at not in returns for at, (action, _) in enumerate(episode.transcript[: index + 1]))
+    return sum(
+        action is None and at not in returns
+        for at, (action, _) in enumerate(episode.transcript[: index + 1])
+    )
 
 
 def _efforts(episode: Episode) -> Iterator[str]:
@@ -181,7 +205,9 @@ def _efforts(episode: Episode) -> Iterator[str]:
     if episode.calls:
         yield f"{sum(episode.calls.values())} calls ({', '.join(f'{role} {n}' for role, n in episode.calls.items())})"
     if episode.tokens:
-        read, written = (episode.tokens.get(f"{kind}_tokens", 0) for kind in ("prompt", "completion"))
+        read, written = (
+            episode.tokens.get(f"{kind}_tokens", 0) for kind in ("prompt", "completion")
+        )
         yield f"{read:,} tokens read and {written:,} written"
     if episode.cost:
         yield f"a cost of {episode.cost:.4f}"

@@ -18,4 +18,6 @@ def pick(rng: Uniform, items: Sequence[T]) -> T:
 
 def shuffle(rng: Uniform, items: Sequence[T]) -> list[T]:
     """Return the items in random order."""
-    return [item for _, _, item in sorted([(rng(), index, item) for index, item in enumerate(items)])]
+    return [
+        item for _, _, item in sorted([(rng(), index, item) for index, item in enumerate(items)])
+    ]

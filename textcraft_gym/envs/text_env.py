@@ -7,7 +7,16 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    Any,
+    ClassVar,
+    NamedTuple,
+    NoReturn,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import gymnasium as gym
 import numpy as np
@@ -25,8 +34,8 @@ class Snapshot(NamedTuple):
     """A moment of an episode: a small value that can be kept, compared, pickled and sent to other processes.
 
     Attributes:
-        settings: The game, and the arguments and data that it plays by; a snapshot fits every environment with equal
-            settings.
+        settings: The game, and the arguments and data that it plays by; a snapshot fits every
+            environment with equal settings.
         task: The id of the task.
         draw: The random integer of the reset.
         position: The state of the game.
@@ -66,12 +75,13 @@ def plain_seed(seed: Any) -> Any:
 class TextEnv(gym.Env[str, str]):
     """A game of text with named tasks.
 
-    ``reset(seed=...)`` draws a task from the split, ``reset(options={"task": id})`` plays that one. A step before the
-    first reset or after the end raises ``ResetNeeded``, an action that is no string ``TypeError``, and an argument
-    that the environment does not take ``UnknownName``, with near names.
+    ``reset(seed=...)`` draws a task from the split, ``reset(options={"task": id})`` plays that one.
+    A step before the first reset or after the end raises ``ResetNeeded``, an action that is no
+    string ``TypeError``, and an argument that the environment does not take ``UnknownName``, with
+    near names.
 
-    A subclass sets ``tasks`` and implements ``_find_task``, ``_begin``, ``_info`` and ``_play``; for snapshots
-    ``_settings``, ``_position`` and ``_go_back`` as well.
+    A subclass sets ``tasks`` and implements ``_find_task``, ``_begin``, ``_info`` and ``_play``;
+    for snapshots ``_settings``, ``_position`` and ``_go_back`` as well.
 
     Args:
         admissible: List ``admissible_commands`` in info.
@@ -96,7 +106,9 @@ class TextEnv(gym.Env[str, str]):
                 raise UnknownName(f"argument of {cls.__name__}", name, known)
         return super().__new__(cls)
 
-    def __init__(self, *, admissible: bool = False, expert: bool = False, render_mode: str | None = None) -> None:
+    def __init__(
+        self, *, admissible: bool = False, expert: bool = False, render_mode: str | None = None
+    ) -> None:
         true_or_false("admissible", admissible)
         true_or_false("expert", expert)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -111,14 +123,17 @@ class TextEnv(gym.Env[str, str]):
         self._over = True
         self._last: tuple[str | None, str] = None, ""
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         """Begin a task: the one in ``options``, or one that the seed draws from the split.
 
         Raises:
             UnknownName: For a task or an option that does not exist.
         """
         super().reset(seed=plain_seed(seed))
-        # Raw bits are stable across NumPy versions; the values that its distributions make of them are not.
+        # Raw bits are stable across NumPy versions; the values that its distributions make of them
+        # are not.
         draw = int(self.np_random.bit_generator.random_raw())
         chosen = self._chosen(options or {})
         self.task, self._draw = self._draw_task(draw) if chosen is None else chosen, draw
@@ -152,9 +167,9 @@ class TextEnv(gym.Env[str, str]):
     def snapshot(self) -> Snapshot:
         """Return this moment of the episode.
 
-        Through wrappers it is ``env.get_wrapper_attr("snapshot")()``. Wrappers of this suite add their own state;
-        Gymnasium's do not: a ``TimeLimit`` counts every step since the reset, so that an environment that is searched
-        is made with ``max_episode_steps=-1``.
+        Through wrappers it is ``env.get_wrapper_attr("snapshot")()``. Wrappers of this suite add
+        their own state; Gymnasium's do not: a ``TimeLimit`` counts every step since the reset, so
+        that an environment that is searched is made with ``max_episode_steps=-1``.
 
         Raises:
             ResetNeeded: Before the first reset.
@@ -169,7 +184,8 @@ class TextEnv(gym.Env[str, str]):
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a moment of this environment, or of one with equal settings; its split may be another.
 
-        The same actions then lead to the same observations and infos, byte for byte, if the info options are equal.
+        The same actions then lead to the same observations and infos, byte for byte, if the info
+        options are equal.
 
         Raises:
             ValueError: For anything but a snapshot of the same game with the same arguments.
@@ -182,7 +198,12 @@ class TextEnv(gym.Env[str, str]):
             raise ValueError(f"expected a snapshot of {expected}, got one of {got}")
         task = self._find_task(snapshot.task)
         self._go_back(task, snapshot.draw, snapshot.position)
-        self.task, self._draw, self._last, self._over = task, snapshot.draw, snapshot.last, snapshot.over
+        self.task, self._draw, self._last, self._over = (
+            task,
+            snapshot.draw,
+            snapshot.last,
+            snapshot.over,
+        )
         self.np_random.bit_generator.state = json.loads(snapshot.random)
         self._np_random_seed = snapshot.seed
 
@@ -231,7 +252,9 @@ class TextEnv(gym.Env[str, str]):
 
     def _refuse(self, action: Any) -> NoReturn:
         if self._over:
-            raise ResetNeeded("the episode is over, or none has started: call reset() before step()")
+            raise ResetNeeded(
+                "the episode is over, or none has started: call reset() before step()"
+            )
         raise TypeError(f"expected an action of text, got {type(action).__name__}")
 
 

@@ -13,5 +13,6 @@ Turn: TypeAlias = tuple[State, str, str, str]
 - ``state``: the state afterwards; the one before where nothing happened.
 - ``text``: the answer that the player reads.
 - ``reason``: why nothing happened, a code of the game's ``REASONS``; empty where something did.
-- ``why``: the same in words, if the game has them at no cost; the environment's ``explain`` always has them.
+- ``why``: the same in words, if the game has them at no cost; the environment's ``explain`` always
+  has them.
 """

@@ -18,7 +18,10 @@ class Budget:
     """
 
     def __init__(
-        self, max_cost: float | None = None, max_tokens: int | None = None, max_seconds: float | None = None
+        self,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        max_seconds: float | None = None,
     ) -> None:
         self.max_cost = max_cost
         self.max_tokens = max_tokens

@@ -45,7 +45,12 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.envs.text_env import Draws, snapshot_of
-from textcraft_gym.episodes.episode_limits import NO_LIMITS, EpisodeLimit, EpisodeLimits, LimitReached
+from textcraft_gym.episodes.episode_limits import (
+    NO_LIMITS,
+    EpisodeLimit,
+    EpisodeLimits,
+    LimitReached,
+)
 from textcraft_gym.episodes.model_calls import ModelCall, ModelCalls
 from textcraft_gym.episodes.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.episodes.step_limit import step_budget, without_registered_limit
@@ -76,38 +81,48 @@ class Episode:
     """Record of one episode.
 
     Attributes:
-        task: ``info["task"]`` of the first step, if the environment names its tasks, else the task asked for.
+        task: ``info["task"]`` of the first step, if the environment names its tasks, else the task
+            asked for.
         seed: Seed of the reset.
-        repeat: Number of the episode among those of one task and seed, from 0; samples of models depend on it.
-        reward: Sum of rewards of the best trial, so that a reset never takes one back; of a trial that goes back, the
-            best of the branches.
-        won: Whether info ever said that the task is done (see ``won_in``), or the reward reached the bound of the run
-            (``won_at``); None if neither says.
-        claimed_success: The agent's own claim of success: its last word, or what it implied by the action that ended
-            the episode, such as a purchase. True also where that action won, since the environment says so. None if
-            the agent was cut off before it could say, or never makes claims.
+        repeat: Number of the episode among those of one task and seed, from 0; samples of models
+            depend on it.
+        reward: Sum of rewards of the best trial, so that a reset never takes one back; of a trial
+            that goes back, the best of the branches.
+        won: Whether info ever said that the task is done (see ``won_in``), or the reward reached
+            the bound of the run (``won_at``); None if neither says.
+        claimed_success: The agent's own claim of success: its last word, or what it implied by the
+            action that ended the episode, such as a purchase. True also where that action won,
+            since the environment says so. None if the agent was cut off before it could say, or
+            never makes claims.
         steps: Actions played, over all trials.
         calls: Completions asked for, by role.
         tokens: Tokens as counted by the models, by kind (``prompt_tokens``, ``completion_tokens``).
         cost: Price of the completions, in the currency of the models' prices.
-        replies: Counts of the replies that could not be taken as they were: those of ``Play.replies``, ``empty`` for
-            completions without a text, and ``cut`` for texts that ended at the token limit.
+        replies: Counts of the replies that could not be taken as they were: those of
+            ``Play.replies``, ``empty`` for completions without a text, and ``cut`` for texts that
+            ended at the token limit.
         trials: 1 plus the resets that the agent asked for.
-        stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``limit``, ``error``, or ``agent`` if
-            it stopped by itself.
-        limit: The limit that ended the episode, which is lost by it unless it was won before: the model's own, or one
-            that the run sets to each episode; None if none did. The last note of the trace says how.
+        stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``limit``,
+            ``error``, or ``agent`` if it stopped by itself.
+        limit: The limit that ended the episode, which is lost by it unless it was won before: the
+            model's own, or one that the run sets to each episode; None if none did. The last note
+            of the trace says how.
         error: Type and message of the exception that broke the episode; None if none did.
         traceback: Traceback of that exception.
-        transcript: Each action as it was played with its observation. A reset is an entry with the action None, as is a
-            return to an earlier moment, with the observation of that moment.
-        restores: The returns to earlier moments, each as two indices of entries of the transcript: its own, and the one
-            whose moment it leads to. Any other entry but a reset follows the entry before it.
-        trace: The tree of parts into which the agent divided the episode, each with its steps, calls and outcome.
-        k_max: Deepest level of decomposition at which something was executed: an action played or the executor asked.
+        transcript: Each action as it was played with its observation. A reset is an entry with the
+            action None, as is a return to an earlier moment, with the observation of that moment.
+        restores: The returns to earlier moments, each as two indices of entries of the transcript:
+            its own, and the one whose moment it leads to. Any other entry but a reset follows the
+            entry before it.
+        trace: The tree of parts into which the agent divided the episode, each with its steps,
+            calls and outcome.
+        k_max: Deepest level of decomposition at which something was executed: an action played or
+            the executor asked.
         picture: The last state as an SVG picture; empty if the environment draws none.
-        start: Time of the start, UTC, in ISO 8601. This and the durations are ignored when episodes are compared.
-        seconds: Duration from the start to the end, during which other episodes may have been played, too.
+        start: Time of the start, UTC, in ISO 8601. This and the durations are ignored when episodes
+            are compared.
+        seconds: Duration from the start to the end, during which other episodes may have been
+            played, too.
         model_seconds: Sum of the durations of all completions.
     """
 
@@ -168,8 +183,9 @@ class Job(NamedTuple):
     Attributes:
         task: The task; None to have the seed draw one.
         seed: Seed of the reset.
-        repeat: Number of the episode among those of this task and seed, from 0: each has its own random choices of the
-            agent and, at a temperature above 0, its own samples of the models.
+        repeat: Number of the episode among those of this task and seed, from 0: each has its own
+            random choices of the agent and, at a temperature above 0, its own samples of the
+            models.
     """
 
     task: str | None
@@ -197,22 +213,26 @@ def run_episode(
         env: The environment. None of the suite's info keys is needed.
         agent: An Agent, or a function ``(observation, info) -> action``.
         task: Task to play; passed to ``reset`` as ``options={"task": task}``.
-        seed: Seed of the reset, and of the agent's own randomness; by default one is drawn and recorded.
-        max_steps: Maximum number of actions, over all trials; by default ``agent.max_steps`` if the agent declares it,
-            else the registered limit of the environment.
+        seed: Seed of the reset, and of the agent's own randomness; by default one is drawn and
+            recorded.
+        max_steps: Maximum number of actions, over all trials; by default ``agent.max_steps`` if the
+            agent declares it, else the registered limit of the environment.
         model: The model that the agent asks, or one for each role.
-        max_calls: Maximum number of completions. An agent that asks for more samples at once than are left gets none,
-            and the episode ends.
-        won_at: The reward with which an episode is won, for environments whose info does not say so.
+        max_calls: Maximum number of completions. An agent that asks for more samples at once than
+            are left gets none, and the episode ends.
+        won_at: The reward with which an episode is won, for environments whose info does not say
+            so.
         temperature: Sampling temperature where the agent asks for the likeliest completion.
-        on_request: Called with each request of the agent before it is answered, and with the record up to there, which
-            grows; for those who watch an episode.
-        reading: How replies are read for commands: ``lenient`` finds them in the forms in which chat models write them,
-            ``strict`` takes the first line as it is, as the papers' programs do.
+        on_request: Called with each request of the agent before it is answered, and with the record
+            up to there, which grows; for those who watch an episode.
+        reading: How replies are read for commands: ``lenient`` finds them in the forms in which
+            chat models write them, ``strict`` takes the first line as it is, as the papers'
+            programs do.
 
     Raises:
         ValueError: If the environment was not made with what the agent declares in ``env_args``.
-        AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the environment are passed on.
+        AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the
+            environment are passed on.
         ModelLimit: If the model's own limit ends the episode, such as an answer without a text.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
@@ -241,7 +261,8 @@ class EpisodeRunner:
 
     Attributes:
         episode: The record so far.
-        failure: The exception that broke the episode, or the limit that ended it; None if there is none.
+        failure: The exception that broke the episode, or the limit that ended it; None if there is
+            none.
     """
 
     def __init__(
@@ -270,17 +291,23 @@ class EpisodeRunner:
         self.on_request = on_request
         self.limits = limits
         self.deadline: float | None = None
-        self.episode = Episode(job.task, job.seed, job.repeat, trace=Node(job.task or "", "agent", 0))
+        self.episode = Episode(
+            job.task, job.seed, job.repeat, trace=Node(job.task or "", "agent", 0)
+        )
         self.failure: Exception | None = None
         self.over = False
         self.out_of_budget = False
         self.refusals = 0
         self.position = 0
         self.total = 0.0
-        self.returns: dict[int, float] = {}  # sum of rewards at the end of each branch, by its entry in the transcript
+        self.returns: dict[
+            int, float
+        ] = {}  # sum of rewards at the end of each branch, by its entry in the transcript
         executor = model.get("executor") if isinstance(model, Mapping) else model
         form: Form = "line" if executor is None else form_of(executor)
-        self.play = Play(Step("", 0.0, False, False, {}), node=self.episode.trace, form=form, reading=reading)
+        self.play = Play(
+            Step("", 0.0, False, False, {}), node=self.episode.trace, form=form, reading=reading
+        )
         self._calls = self._play()
 
     def advance(self) -> ModelCall | None:
@@ -325,7 +352,11 @@ class EpisodeRunner:
         play = self.play
         repeat = [f"repeat {self.episode.repeat}"] if self.episode.repeat else []
         play.first, play.seed = first, _derived_seed(self.episode.task, self.episode.seed, *repeat)
-        routine = self.agent.episode(play) if hasattr(self.agent, "episode") else _policy_routine(self.agent, play)
+        routine = (
+            self.agent.episode(play)
+            if hasattr(self.agent, "episode")
+            else _policy_routine(self.agent, play)
+        )
         if not isinstance(routine, Generator):
             raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
         try:
@@ -350,25 +381,30 @@ class EpisodeRunner:
         """Return the task that the environment says it plays, else the one that it was asked for.
 
         Raises:
-            ValueError: If it was asked for one of its tasks and plays another, so that the record would be of that one.
+            ValueError: If it was asked for one of its tasks and plays another, so that the record
+                would be of that one.
         """
         asked, named = self.episode.task, info.get("task")
         if not isinstance(named, str) or named == asked:
             return asked
         if asked is not None and any(task.id == asked for task in tasks_of(self.env) or ()):
-            raise ValueError(f"the environment was asked for the task {asked!r}, and plays {named!r}")
+            raise ValueError(
+                f"the environment was asked for the task {asked!r}, and plays {named!r}"
+            )
         return named
 
     def _answer(self, request: Request) -> Generator[ModelCall, None, Any]:
         """Return the answer to a request; the end of the episode and a refusal are thrown into the agent.
 
         Raises:
-            LimitReached: If the episode has reached a limit, which is not thrown into the agent: it might go on.
+            LimitReached: If the episode has reached a limit, which is not thrown into the agent: it
+                might go on.
         """
         self._check_limits(request)
         self._check_budget(request)
         if self.out_of_budget:
-            # An agent may catch EpisodeOver and go on asking, which must not become an infinite loop.
+            # An agent may catch EpisodeOver and go on asking, which must not become an infinite
+            # loop.
             self.refusals += 1
             if self.refusals > MAX_REFUSALS:
                 raise AgentError("the agent does not stop, though its steps or calls are spent")
@@ -376,7 +412,9 @@ class EpisodeRunner:
         if isinstance(request, Act):
             _check_claim("the claim of an action to be", request.claim)
             step = self._act(request.text)
-            return EpisodeOver(step, request.claim if step.terminated else None) if self.over else step
+            return (
+                EpisodeOver(step, request.claim if step.terminated else None) if self.over else step
+            )
         if isinstance(request, Reset):
             return self._next_trial()
         if isinstance(request, Ask) and isinstance(request.role, str):
@@ -386,7 +424,9 @@ class EpisodeRunner:
             return self._keep_moment()
         if isinstance(request, Restore):
             return self._go_back(request.moment)
-        raise AgentError(f"expected a request (Act, Ask, Reset, Snapshot or Restore), got {request!r}")
+        raise AgentError(
+            f"expected a request (Act, Ask, Reset, Snapshot or Restore), got {request!r}"
+        )
 
     def _check_limits(self, request: Request) -> None:
         if self.deadline is not None and time.monotonic() >= self.deadline:
@@ -396,7 +436,10 @@ class EpisodeRunner:
 
     def _check_budget(self, request: Request) -> None:
         """End the episode if a request needs more calls than are left; a reset refunds none."""
-        if isinstance(request, Ask) and sum(self.episode.calls.values()) + request.n > self.max_calls:
+        if (
+            isinstance(request, Ask)
+            and sum(self.episode.calls.values()) + request.n > self.max_calls
+        ):
             self.out_of_budget = True
             self.episode.stop_reason = self.episode.stop_reason if self.over else "max_calls"
 
@@ -446,11 +489,17 @@ class EpisodeRunner:
             game = snapshot_of(self.world)
         except Unsupported as refusal:
             return refusal
-        return _Moment(self.episode, self.position, self.total, tuple(self.play.history), self.last, game)
+        return _Moment(
+            self.episode, self.position, self.total, tuple(self.play.history), self.last, game
+        )
 
     def _go_back(self, moment: object) -> Step:
         if not isinstance(moment, _Moment) or moment.episode is not self.episode:
-            raise AgentError(f"expected a moment that a Snapshot of this episode was answered by, got {moment!r}"[:200])
+            raise AgentError(
+                f"expected a moment that a Snapshot of this episode was answered by, got {moment!r}"[
+                    :200
+                ]
+            )
         self._check_returns()
         self.world.get_wrapper_attr("restore")(moment.game)
         self.over, self.episode.stop_reason = False, "agent"
@@ -503,7 +552,9 @@ class EpisodeRunner:
         sample = request.sample if index == 0 else f"{request.sample}/{index}"
         # Seeds of 31 bits are accepted by every server.
         seed = _derived_seed(self.play.seed, sample) >> 33 if temperature > 0 else 0
-        return CompletionRequest(request.prompt, request.stop, request.max_tokens, temperature, seed, request.tools)
+        return CompletionRequest(
+            request.prompt, request.stop, request.max_tokens, temperature, seed, request.tools
+        )
 
     def _count(self, answer: Completion | Exception) -> Exception | None:
         """Add the cost and the tokens of an answer, and whether it was empty or cut off.
@@ -539,7 +590,9 @@ class EpisodeRunner:
         """Have the reward say whether the episode was won, if the run gives a bound."""
         if self.won_at is not None:
             # Sums of rewards are rounded: ten times 0.1 is less than 1.
-            reached = self.episode.reward >= self.won_at or math.isclose(self.episode.reward, self.won_at)
+            reached = self.episode.reward >= self.won_at or math.isclose(
+                self.episode.reward, self.won_at
+            )
             self.episode.won = bool(self.episode.won) or reached
 
 
@@ -565,21 +618,29 @@ def token_counts(completion: Any) -> dict[str, int]:
         ModelError: If it is no valid completion; checked here, since models are foreign code.
     """
     if not isinstance(completion, Completion):
-        raise ModelError(f"expected a model to answer with a Completion, got {type(completion).__name__}")
+        raise ModelError(
+            f"expected a model to answer with a Completion, got {type(completion).__name__}"
+        )
     if not isinstance(completion.text, str) or cost_of(completion) is None:
-        raise ModelError(f"expected a completion of text at a finite cost, got {completion!r}"[:MAX_ERROR])
+        raise ModelError(
+            f"expected a completion of text at a finite cost, got {completion!r}"[:MAX_ERROR]
+        )
     try:
         counts = {kind: int(completion.usage[kind]) for kind in TOKENS if kind in completion.usage}
         if not all(0 <= count < MAX_TOKENS for count in counts.values()):
             raise ValueError("a negative number, or one that no model can reach")
     except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"expected numbers of tokens, got {completion.usage!r}"[:MAX_ERROR]) from error
+        raise ModelError(
+            f"expected numbers of tokens, got {completion.usage!r}"[:MAX_ERROR]
+        ) from error
     return counts
 
 
 def _kind(error: Exception) -> str:
     """Return the name of an error's class; that of the contract where no model can be asked, since runs look for it."""
-    return ModelUnavailable.__name__ if isinstance(error, ModelUnavailable) else type(error).__name__
+    return (
+        ModelUnavailable.__name__ if isinstance(error, ModelUnavailable) else type(error).__name__
+    )
 
 
 def _message(error: Exception) -> str:

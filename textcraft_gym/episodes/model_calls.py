@@ -40,8 +40,8 @@ class ModelCall:
         requests: The requests, equal but for their seeds.
         answers: The answers so far, by index of the request.
         deadline: When to stop waiting for it, by ``time.monotonic``; None to wait without end.
-        seconds: Time that the answers so far took, summed over the requests; each request of a batch counts the time
-            of the whole batch.
+        seconds: Time that the answers so far took, summed over the requests; each request of a
+            batch counts the time of the whole batch.
         abandoned: Whether nobody waits for it any more.
     """
 
@@ -85,8 +85,8 @@ class _Done(NamedTuple):
 class ModelCalls:
     """Calls models, each in the way that it is best at.
 
-    One that waits in an event loop gets every request at once, a batching one all pending requests as one batch at a
-    time, any other one request in each of a pool of threads.
+    One that waits in an event loop gets every request at once, a batching one all pending requests
+    as one batch at a time, any other one request in each of a pool of threads.
 
     Not thread-safe: all methods are called from the thread that made it.
 
@@ -95,8 +95,8 @@ class ModelCalls:
     """
 
     def __init__(self, max_threads: int = DEFAULT_THREADS) -> None:
-        # Daemon threads, so that an interrupted run ends without waiting for a slow server. concurrent.futures joins
-        # its threads at exit.
+        # Daemon threads, so that an interrupted run ends without waiting for a slow server.
+        # concurrent.futures joins its threads at exit.
         self._threads: list[threading.Thread] = []
         self._max_threads = max_threads
         self._can_grow = True
@@ -109,7 +109,9 @@ class ModelCalls:
         self._unsent: list[_Sample] = []
         self._in_loop = False
         self._tasks: dict[asyncio.Task[None], ModelCall] = {}  # touched in the event loop only
-        self._dated: list[tuple[float, int, ModelCall]] = []  # a heap of the calls that have a deadline
+        self._dated: list[
+            tuple[float, int, ModelCall]
+        ] = []  # a heap of the calls that have a deadline
         self._closed = False
 
     def answer(self, call: ModelCall) -> None:
@@ -141,7 +143,8 @@ class ModelCalls:
     def receive(self) -> ModelCall:
         """Wait for a call that was sent and return it: answered, or at its deadline with the answers it has."""
         while not self._answered:
-            # Only when no answer is ready: the episode of a ready answer may add a request to the next batch.
+            # Only when no answer is ready: the episode of a ready answer may add a request to the
+            # next batch.
             if self._done.empty():
                 self._start_batches()
                 self._start_tasks()
@@ -179,8 +182,8 @@ class ModelCalls:
         self._answered.append(call)
 
     def _start_batches(self) -> None:
-        # Those of all models together, and not before the last ones are back: which requests a batch has must not
-        # depend on which of two models is the faster one.
+        # Those of all models together, and not before the last ones are back: which requests a
+        # batch has must not depend on which of two models is the faster one.
         if not self._busy:
             for model in list(self._pending):
                 if batch := _wanted(self._pending.pop(model)):
@@ -202,7 +205,10 @@ class ModelCalls:
         try:
             thread.start()
         except RuntimeError as error:
-            warn(f"models are asked from {len(self._threads) or 1} threads at most: {error}", stacklevel=2)
+            warn(
+                f"models are asked from {len(self._threads) or 1} threads at most: {error}",
+                stacklevel=2,
+            )
             return False
         self._threads.append(thread)
         return True
@@ -231,7 +237,11 @@ class ModelCalls:
         answer: Answer
         try:
             complete = async_method(sample.call.model)
-            answer = await complete(sample.request) if complete else ModelError("the model is no longer asynchronous")
+            answer = (
+                await complete(sample.request)
+                if complete
+                else ModelError("the model is no longer asynchronous")
+            )
         except Exception as error:  # a model is foreign code
             answer = error
         self._done.put(_Done([sample], [answer], time.perf_counter() - start, from_thread=False))
@@ -278,11 +288,16 @@ def _ask(samples: Sequence[_Sample]) -> _Done:
         if complete_many:
             answers = complete_many(requests)
             if len(answers) != len(requests):
-                raise ModelError(f"expected {len(requests)} completions of a batch, got {len(answers)}")
+                raise ModelError(
+                    f"expected {len(requests)} completions of a batch, got {len(answers)}"
+                )
         else:
             answers = [_complete(model, request) for request in requests]
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+        if (
+            isinstance(error, KeyboardInterrupt)
+            and threading.current_thread() is threading.main_thread()
+        ):
             raise
         answers = _failures(error, len(requests))
     return _Done(samples, answers, time.perf_counter() - start)

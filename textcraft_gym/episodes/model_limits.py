@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textcraft_gym.agents.contract.model import Completion, Limit, ModelError, ModelLimit, is_overflow
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    Limit,
+    ModelError,
+    ModelLimit,
+    is_overflow,
+)
 
-_LIMITS: dict[str, Limit] = {"length": "length", "content_filter": "content_filter", "refusal": "refusal"}
+_LIMITS: dict[str, Limit] = {
+    "length": "length",
+    "content_filter": "content_filter",
+    "refusal": "refusal",
+}
 """Limits by why an answer without text ended; any other such answer is simply empty."""
 
 

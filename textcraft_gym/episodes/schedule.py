@@ -9,7 +9,14 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.episodes.budget import Budget
-from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job, Models, OnRequest
+from textcraft_gym.episodes.episode import (
+    DEFAULT_MAX_CALLS,
+    Episode,
+    EpisodeRunner,
+    Job,
+    Models,
+    OnRequest,
+)
 from textcraft_gym.episodes.episode_limits import NO_LIMITS, EpisodeLimits
 from textcraft_gym.episodes.model_calls import DEFAULT_THREADS, ModelCall, ModelCalls
 from textcraft_gym.episodes.step_limit import step_budget
@@ -33,8 +40,9 @@ def run_episodes(
 ) -> Generator[Episode, None, None]:
     """Play many episodes, one per environment at a time, and yield each as it ends.
 
-    Environments and agent run in this thread; only model calls run in other threads, for all episodes at once. The
-    result of an episode does not depend on the others. An episode that raises is yielded with its ``error``.
+    Environments and agent run in this thread; only model calls run in other threads, for all
+    episodes at once. The result of an episode does not depend on the others. An episode that raises
+    is yielded with its ``error``.
 
     Args:
         envs: Environments of one kind, one for each concurrent episode.
@@ -46,12 +54,12 @@ def run_episodes(
         won_at: As in ``run_episode``.
         temperature: As in ``run_episode``.
         reading: As in ``run_episode``.
-        limits: What each episode may take. One that reaches a limit is lost by it (``Episode.limit``). Its time is
-            checked at each request of the agent, and ends the wait for a model; what the model still answers is not
-            counted.
-        budget: What all episodes together may be answered by models, which is counted in it, and how long they may
-            take; None for no limit. Once it is spent no episode begins, and one under way ends with the error
-            ``RunStopped`` where it asks a model, or waits for one.
+        limits: What each episode may take. One that reaches a limit is lost by it
+            (``Episode.limit``). Its time is checked at each request of the agent, and ends the wait
+            for a model; what the model still answers is not counted.
+        budget: What all episodes together may be answered by models, which is counted in it, and
+            how long they may take; None for no limit. Once it is spent no episode begins, and one
+            under way ends with the error ``RunStopped`` where it asks a model, or waits for one.
         on_request: As in ``run_episode``, for each episode.
     """
     if not envs:
@@ -81,7 +89,8 @@ def run_episodes(
                 else:
                     return
                 call = _advance(runner, budget, answered)
-                # With one environment there is nothing to overlap: calls are answered in this thread, which is faster.
+                # With one environment there is nothing to overlap: calls are answered in this
+                # thread, which is faster.
                 while call and len(envs) == 1:
                     threads.answer(call)
                     call = _advance(runner, budget, call)
@@ -105,7 +114,11 @@ def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) 
         answered: The call that it waited for, if any.
     """
     if answered and not answered.answered:
-        answered.refuse(_stopped(budget) if answered.deadline == budget.deadline else runner.limits.out_of_time())
+        answered.refuse(
+            _stopped(budget)
+            if answered.deadline == budget.deadline
+            else runner.limits.out_of_time()
+        )
     before = _spent(runner.episode)
     call = runner.advance()
     cost, tokens = _spent(runner.episode)
@@ -115,7 +128,9 @@ def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) 
     if budget.reached:
         call.refuse(_stopped(budget))
         return runner.advance()
-    call.deadline = min((date for date in (call.deadline, budget.deadline) if date is not None), default=None)
+    call.deadline = min(
+        (date for date in (call.deadline, budget.deadline) if date is not None), default=None
+    )
     return call
 
 

@@ -33,19 +33,23 @@ def step_budget(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | 
 def without_registered_limit(env: gym.Env[str, str]) -> Iterator[gym.Env[str, str]]:
     """Lift the step limit that ``gym.make`` adds by itself, since the loop enforces its own budget.
 
-    So an agent that declares a larger budget than the registered limit gets it in an environment of ``gym.make``, as in
-    an evaluation. A limit that the caller chose, ``gym.make(id, max_episode_steps=20)``, stays.
+    So an agent that declares a larger budget than the registered limit gets it in an environment of
+    ``gym.make``, as in an evaluation. A limit that the caller chose,
+    ``gym.make(id, max_episode_steps=20)``, stays.
     """
     layers: list[Any] = [env]
     while isinstance(layers[-1], gym.Wrapper):
         layers.append(layers[-1].env)
-    depth = next((depth for depth, layer in enumerate(layers) if isinstance(layer, TimeLimit)), None)
+    depth = next(
+        (depth for depth, layer in enumerate(layers) if isinstance(layer, TimeLimit)), None
+    )
     if depth is None or not _is_registered(layers[depth]):
         yield env
     elif depth == 0:
         yield layers[0].env
     else:
-        # The wrapper outside the limit skips it for the length of the episode, and the env keeps its other wrappers.
+        # The wrapper outside the limit skips it for the length of the episode, and the env keeps
+        # its other wrappers.
         outer, limit = layers[depth - 1 : depth + 1]
         outer.env = limit.env
         try:

@@ -1,8 +1,9 @@
 """The worlds as tasks of inspect_ai (extra ``[inspect]``): ``inspect eval textcraft_gym/alfworld --model ...``.
 
-Inspect imports this module by its entry point. It offers a task for each world; three solvers, of which ``chat`` is the
-default, ``command_tool`` gives the model a tool, and ``suite_agent`` has an agent of the suite play with inspect's
-models; the scorers ``reward`` and ``won``; and the suite's own models, as ``--model textcraft_gym/local``.
+Inspect imports this module by its entry point. It offers a task for each world; three solvers, of
+which ``chat`` is the default, ``command_tool`` gives the model a tool, and ``suite_agent`` has an
+agent of the suite play with inspect's models; the scorers ``reward`` and ``won``; and the suite's
+own models, as ``--model textcraft_gym/local``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,18 @@ from inspect_ai.model import (
     modelapi,
 )
 from inspect_ai.model import model_roles as assigned_roles
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, grouped, mean, scorer, stderr
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    grouped,
+    mean,
+    scorer,
+    stderr,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
 from inspect_ai.util import collect
@@ -65,9 +77,12 @@ def game(
     Args:
         env: An id, or ``my_module:My-v0``.
         split: The split; by default that of ``gym.make``.
-        seeds: Number of seeds of each task. For more attempts at the same ones use inspect's epochs.
-        max_steps: Maximum number of commands; by default the registered limit, or the budget that an agent declares.
-        wrappers: Wrappers around the environment, ``NAME`` or ``module:Class,option=value``, innermost first.
+        seeds: Number of seeds of each task. For more attempts at the same ones use inspect's
+            epochs.
+        max_steps: Maximum number of commands; by default the registered limit, or the budget that
+            an agent declares.
+        wrappers: Wrappers around the environment, ``NAME`` or ``module:Class,option=value``,
+            innermost first.
         env_args: Further arguments of ``gym.make``.
 
     Raises:
@@ -75,7 +90,13 @@ def game(
         ValueError: For an environment that is not of text, or a number out of bounds.
     """
     layers = [wrappers] if isinstance(wrappers, str) else list(wrappers)
-    how = {"env": env, "split": split, "max_steps": max_steps, "wrappers": layers, "env_args": env_args}
+    how = {
+        "env": env,
+        "split": split,
+        "max_steps": max_steps,
+        "wrappers": layers,
+        "env_args": env_args,
+    }
     samples = [
         Sample(
             id=f"{start.task or 'seed'}#{start.seed}",
@@ -89,43 +110,57 @@ def game(
 
 
 @task
-def textcraft(split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any) -> Task:
+def textcraft(
+    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+) -> Task:
     """Return the task of playing TextCraft; see ``game`` for the arguments."""
     return game("TextCraft-v0", split, seeds, max_steps, **others)
 
 
 @task
-def textcraft_tags(split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any) -> Task:
+def textcraft_tags(
+    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+) -> Task:
     """Return the task of playing TextCraft with real tags; see ``game`` for the arguments."""
     return game("TextCraftTags-v0", split, seeds, max_steps, **others)
 
 
 @task
-def alfworld(split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any) -> Task:
+def alfworld(
+    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+) -> Task:
     """Return the task of playing ALFWorld; see ``game`` for the arguments."""
     return game("ALFWorld-v0", split, seeds, max_steps, **others)
 
 
 @task
-def webshop(split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any) -> Task:
+def webshop(
+    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+) -> Task:
     """Return the task of shopping in WebShop-lite; see ``game`` for the arguments."""
     return game("WebShopLite-v0", split, seeds, max_steps, **others)
 
 
 @task
-def minetechtree(split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any) -> Task:
+def minetechtree(
+    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+) -> Task:
     """Return the task of playing the tech tree; see ``game`` for the arguments."""
     return game("MineTechTree-v0", split, seeds, max_steps, **others)
 
 
 @task
-def hotpotqa(split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any) -> Task:
+def hotpotqa(
+    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+) -> Task:
     """Return the task of answering HotpotQA's questions; see ``game`` for the arguments."""
     return game("HotpotQA-v0", split, seeds, max_steps, **others)
 
 
 @task
-def tabletop(split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any) -> Task:
+def tabletop(
+    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+) -> Task:
     """Return the task of playing the tabletop; see ``game`` for the arguments."""
     return game("Tabletop-v0", split, seeds, max_steps, **others)
 
@@ -140,7 +175,9 @@ def chat(prompts: str | None = None) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         with closing(_begun(state)) as played:
-            state.messages.insert(0, ChatMessageSystem(content=f"{_manual(state, prompts)}\n\n{REPLY}"))
+            state.messages.insert(
+                0, ChatMessageSystem(content=f"{_manual(state, prompts)}\n\n{REPLY}")
+            )
             while not (played.over or state.completed):
                 state = await generate(state)
                 answer = played.step(state.output.completion)
@@ -186,7 +223,9 @@ def command_tool(prompts: str | None = None) -> Solver:
                 steps = played.steps
                 return not played.over and idle_turns < MAX_IDLE_TURNS
 
-            agent = react(prompt=_manual(state, prompts), tools=[command()], submit=False, on_continue=goes_on)
+            agent = react(
+                prompt=_manual(state, prompts), tools=[command()], submit=False, on_continue=goes_on
+            )
             return await as_solver(agent)(state, generate)
 
     return solve
@@ -210,32 +249,49 @@ def suite_agent(
         prompts: A bundled set of prompts, or a folder with prompts of your own.
         max_calls: Maximum number of completions of a sample.
         dialogue: Whether a dialogue is sent message by message; else as one message of the user.
-        omit: Fields of inspect's ``GenerateConfig`` that the agent does not set, of ``max_tokens``, ``temperature``,
-            ``seed`` and ``stop_seqs``: for a model that reasons before it answers, or refuses one of them.
+        omit: Fields of inspect's ``GenerateConfig`` that the agent does not set, of ``max_tokens``,
+            ``temperature``, ``seed`` and ``stop_seqs``: for a model that reasons before it answers,
+            or refuses one of them.
         agent_args: Arguments of the agent.
     """
-    asking = partial(InspectModel, dialogue=dialogue, omit=[omit] if isinstance(omit, str) else omit)
+    asking = partial(
+        InspectModel, dialogue=dialogue, omit=[omit] if isinstance(omit, str) else omit
+    )
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         about = state.metadata
         where = {key: about[key] for key in ("env", "split", "max_steps", "env_args")}
         wrappers = tuple(about["wrappers"])
-        spec = RunSpec(**where, wrappers=wrappers, agent=name, agent_args=agent_args, prompts=prompts, model=None)
+        spec = RunSpec(
+            **where,
+            wrappers=wrappers,
+            agent=name,
+            agent_args=agent_args,
+            prompts=prompts,
+            model=None,
+        )
         agent = spec.make_agent()
         models = {role: asking(get_model(role=role)) for role in ("executor", *assigned_roles())}
         with closing(spec.make_env(agent)) as env:
             budget = step_budget(env, agent, spec.max_steps)
-            runner = EpisodeRunner(env, agent, Job(about["task"], about["seed"]), models, budget, max_calls)
+            runner = EpisodeRunner(
+                env, agent, Job(about["task"], about["seed"]), models, budget, max_calls
+            )
             with closing(runner):
                 try:
                     while call := runner.advance():
-                        asked = (cast(InspectModel, call.model).complete_async(request) for request in call.requests)
+                        asked = (
+                            cast(InspectModel, call.model).complete_async(request)
+                            for request in call.requests
+                        )
                         call.answers.update(enumerate(await collect(*asked)))
                         _keep(state, runner.episode)
                 finally:
                     _keep(state, runner.episode)
                     state.messages = _messages(runner.episode)
-        if runner.failure and not runner.episode.limit:  # an episode that a model's limit ends is lost, and scored
+        if (
+            runner.failure and not runner.episode.limit
+        ):  # an episode that a model's limit ends is lost, and scored
             raise runner.failure
         return state
 
@@ -274,8 +330,9 @@ class SuiteModel(ModelAPI):
     """A model of the suite's own for inspect; it asks for no server and no key unless its spec does.
 
     Args:
-        model_name: A spec, as after ``--model`` of an evaluation of the suite. Inspect takes a comma in it for the end
-            of the name, so further options are model arguments: ``-M slots=2``.
+        model_name: A spec, as after ``--model`` of an evaluation of the suite. Inspect takes a
+            comma in it for the end of the name, so further options are model arguments:
+            ``-M slots=2``.
         base_url: Not used.
         api_key: Not used.
         config: Default parameters.
@@ -292,11 +349,17 @@ class SuiteModel(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         given = ",".join(f"{name}={value}" for name, value in options.items())
-        self.model = make_model(f"{model_name}{',' if ':' in model_name else ':'}{given}" if given else model_name)
+        self.model = make_model(
+            f"{model_name}{',' if ':' in model_name else ':'}{given}" if given else model_name
+        )
         self.form = form_of(self.model)
 
     async def generate(
-        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
     ) -> ModelOutput:
         """Return the completion of a dialogue; the model is given no tools."""
         temperature = config.temperature or 0.0
@@ -312,8 +375,12 @@ class SuiteModel(ModelAPI):
 
         completion = await anyio.to_thread.run_sync(complete)
         output = ModelOutput.from_content(self.model_name, completion.text)
-        read, written = (completion.usage.get(f"{part}_tokens", 0) for part in ("prompt", "completion"))
-        output.usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
+        read, written = (
+            completion.usage.get(f"{part}_tokens", 0) for part in ("prompt", "completion")
+        )
+        output.usage = ModelUsage(
+            input_tokens=read, output_tokens=written, total_tokens=read + written
+        )
         return output
 
     async def count_text_tokens(self, text: str) -> int:

@@ -16,7 +16,13 @@ from gymnasium.error import Error as GymnasiumError
 from gymnasium.error import ResetNeeded
 from openenv.core.env_server.http_server import create_app as create_openenv_app
 from openenv.core.env_server.interfaces import Environment
-from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+from openenv.core.env_server.types import (
+    Action,
+    ConcurrencyConfig,
+    EnvironmentMetadata,
+    Observation,
+    State,
+)
 from openenv.core.env_server.web_interface import create_web_interface_app
 from pydantic import BeforeValidator, Field
 
@@ -36,7 +42,8 @@ MAX_NAME = 255
 RESET_FIRST = "the episode is over, or none has started: reset first"
 CONNECT_AGAIN = "this session was closed, since it was not used for long: connect again"
 NOT_BY_REQUESTS = (
-    "each request to /reset and /step is answered by an environment of its own: play an episode over the WebSocket /ws"
+    "each request to /reset and /step is answered by an environment of its own: "
+    "play an episode over the WebSocket /ws"
 )
 OPEN = (
     r"/openapi\.json|/docs|/redoc|/health|/metadata|/schema|/state|/reset|/step|/mcp|/ws|/list_environments"
@@ -64,7 +71,8 @@ class TextAction(Action):  # type: ignore[misc, unused-ignore]
     """A command of the game."""
 
     command: Unicode = Field(
-        max_length=MAX_COMMAND, description="A command of the game, or a reply that ends with one, as 'Action: look'."
+        max_length=MAX_COMMAND,
+        description="A command of the game, or a reply that ends with one, as 'Action: look'.",
     )
 
 
@@ -73,8 +81,12 @@ class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
 
     text: str = Field(description="What the player reads.")
     task: str | None = Field(default=None, description="The id of the task.")
-    won: bool | None = Field(default=None, description="Whether the task is done; null if the game does not say.")
-    invalid_reason: str | None = Field(default=None, description="Code of why the command had no effect, if so.")
+    won: bool | None = Field(
+        default=None, description="Whether the task is done; null if the game does not say."
+    )
+    invalid_reason: str | None = Field(
+        default=None, description="Code of why the command had no effect, if so."
+    )
     admissible_commands: list[str] = Field(
         default_factory=list,
         description="The commands that would have an effect now; listed with admissible=true or --web.",
@@ -86,11 +98,17 @@ class TextState(State):  # type: ignore[misc, unused-ignore]
 
     episode_id: Unicode | None = Field(default=None, max_length=MAX_NAME)
     task: Unicode | None = Field(default=None, description="The id of the task.")
-    split: Unicode | None = Field(default=None, description="The split that the task was drawn from.")
+    split: Unicode | None = Field(
+        default=None, description="The split that the task was drawn from."
+    )
     seed: int | None = Field(default=None, ge=0, description="The seed of the reset.")
     reward: float = Field(default=0.0, description="The sum of the rewards.")
-    won: bool | None = Field(default=None, description="Whether the task is done; null if the game does not say.")
-    done: bool = Field(default=True, description="Whether the episode is over; so it is before the first reset.")
+    won: bool | None = Field(
+        default=None, description="Whether the task is done; null if the game does not say."
+    )
+    done: bool = Field(
+        default=True, description="Whether the episode is over; so it is before the first reset."
+    )
 
 
 class World:
@@ -99,33 +117,46 @@ class World:
     Args:
         env_id: An id, or ``my_module:My-v0``.
         split: The split that is played by default; None for that of ``gym.make``.
-        max_steps: Maximum number of commands of an episode; by default the limit registered for the id.
+        max_steps: Maximum number of commands of an episode; by default the limit registered for the
+            id.
         env_args: Further arguments of ``gym.make``.
 
     Raises:
         UnknownName, ValueError: As for a ``TextEpisode``.
     """
 
-    def __init__(self, env_id: str, *, split: str | None = None, max_steps: int | None = None, **env_args: Any) -> None:
+    def __init__(
+        self,
+        env_id: str,
+        *,
+        split: str | None = None,
+        max_steps: int | None = None,
+        **env_args: Any,
+    ) -> None:
         self.env_id = env_id
         self.max_steps = max_steps
         self.default_split = default_split(env_id) if split is None else split
         self.env_args = env_args
         self._tasks: dict[str | None, Sequence[Task] | None] = {}
-        self.tasks(self.default_split)  # which tells of an argument that does not exist before anything is served
+        self.tasks(
+            self.default_split
+        )  # which tells of an argument that does not exist before anything is served
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
         """The names of the splits, the one that is played by default first; tasks without splits are all one split."""
         if self.default_split is not None:
-            return tuple(dict.fromkeys((self.default_split, *split_names(self.env_id, **self.env_args))))
+            return tuple(
+                dict.fromkeys((self.default_split, *split_names(self.env_id, **self.env_args)))
+            )
         return () if self.tasks(None) is None else (UNGROUPED,)
 
     def chosen(self, split: str | None) -> str | None:
         """Return the split with which the environment of a client is made, None where it takes none.
 
         Raises:
-            UnknownName: For a split that this world does not list: others can be files, which clients do not choose.
+            UnknownName: For a split that this world does not list: others can be files, which
+                clients do not choose.
         """
         if split is not None and split not in self.splits:
             raise UnknownName("split", split, self.splits)
@@ -147,15 +178,17 @@ class World:
 class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # type: ignore[misc, unused-ignore]
     """One session of a world, with OpenEnv's methods, and those of its task provider.
 
-    ``reset`` takes a task by its id, or by split and index; a seed alone draws one from the split. A step before the
-    first reset or after the end of an episode raises ``ResetNeeded``.
+    ``reset`` takes a task by its id, or by split and index; a seed alone draws one from the split.
+    A step before the first reset or after the end of an episode raises ``ResetNeeded``.
 
     Args:
         world: What is served.
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
-    REQUIRES_SINGLE_THREAD_EXECUTOR = True  # one thread plays all sessions: a command takes microseconds
+    REQUIRES_SINGLE_THREAD_EXECUTOR = (
+        True  # one thread plays all sessions: a command takes microseconds
+    )
 
     def __init__(self, world: World) -> None:
         super().__init__()
@@ -191,10 +224,14 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
             IndexError: If the split has no task with this number.
         """
         for name in unknown:
-            raise UnknownName("argument of reset", name, ["seed", "episode_id", "task", "split", "index"])
+            raise UnknownName(
+                "argument of reset", name, ["seed", "episode_id", "task", "split", "index"]
+            )
         if self._closed:
             raise ResetNeeded(CONNECT_AGAIN)
-        asked = TextState(episode_id=episode_id or str(uuid4()), task=task, split=split, seed=seed)  # checks the types
+        asked = TextState(
+            episode_id=episode_id or str(uuid4()), task=task, split=split, seed=seed
+        )  # checks the types
         chosen = self.world.chosen(split)
         if index is not None:
             if task is not None:
@@ -207,11 +244,14 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         self._episode, self._state = episode, asked.model_copy(update={"split": chosen})
         return _observation(episode, reward=None)
 
-    def step(self, action: TextAction, timeout_s: float | None = None, **ignored: Any) -> TextObservation:
+    def step(
+        self, action: TextAction, timeout_s: float | None = None, **ignored: Any
+    ) -> TextObservation:
         """Play a command.
 
         Raises:
-            ResetNeeded: Before the first reset, after the end of an episode, and in a closed session.
+            ResetNeeded: Before the first reset, after the end of an episode, and in a closed
+                session.
         """
         if self._closed:
             raise ResetNeeded(CONNECT_AGAIN)
@@ -228,7 +268,9 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         if episode is None:
             return self._state
         played = {"step_count": episode.steps, "task": episode.task, "reward": episode.reward}
-        state: TextState = self._state.model_copy(update={**played, "won": episode.won, "done": episode.over})
+        state: TextState = self._state.model_copy(
+            update={**played, "won": episode.won, "done": episode.over}
+        )
         return state
 
     def get_metadata(self) -> EnvironmentMetadata:
@@ -262,14 +304,22 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         """
         return _described(_task_at(self._listed(split), index), index)
 
-    def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, Any]]:
+    def get_task_range(
+        self, split: str, start: int | None = None, stop: int | None = None
+    ) -> list[dict[str, Any]]:
         """Return the tasks of a split from one number up to another, as a slice has them."""
         tasks = self._listed(split)
-        return [_described(tasks[index], index) for index in range(*slice(start, stop).indices(len(tasks)))]
+        return [
+            _described(tasks[index], index)
+            for index in range(*slice(start, stop).indices(len(tasks)))
+        ]
 
     def web_actions(self, observation: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         """Return the buttons of the web page: the admissible commands."""
-        return [(command, {"command": command}) for command in observation.get("admissible_commands", ())]
+        return [
+            (command, {"command": command})
+            for command in observation.get("admissible_commands", ())
+        ]
 
     def render_web(self, observation: Mapping[str, Any]) -> str | None:
         """Return the picture of a game that draws one, for the web page."""
@@ -309,11 +359,13 @@ def create_app(
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
-        max_steps: Maximum number of commands of an episode; by default the limit registered for the id.
+        max_steps: Maximum number of commands of an episode; by default the limit registered for the
+            id.
         max_sessions: Maximum number of sessions that are open at once.
         session_seconds: Seconds without use after which a session is closed.
-        web: Add the web page ``/web``, where a person plays; so does the variable ``ENABLE_WEB_INTERFACE``. Admissible
-            commands, of which its buttons are made, are then in every observation.
+        web: Add the web page ``/web``, where a person plays; so does the variable
+            ``ENABLE_WEB_INTERFACE``. Admissible commands, of which its buttons are made, are then
+            in every observation.
         env_args: Further arguments of ``gym.make``.
 
     Raises:
@@ -331,13 +383,23 @@ def create_app(
         TextAction,
         TextObservation,
         env_name=env_id,
-        concurrency_config=ConcurrencyConfig(max_concurrent_envs=max_sessions, session_timeout=session_seconds),
+        concurrency_config=ConcurrencyConfig(
+            max_concurrent_envs=max_sessions, session_timeout=session_seconds
+        ),
         state_cls=TextState,
     )
-    for mistake, status in ((ResetNeeded, 409), (GymnasiumError, 400), (ValueError, 400), (IndexError, 400)):
+    for mistake, status in (
+        (ResetNeeded, 409),
+        (GymnasiumError, 400),
+        (ValueError, 400),
+        (IndexError, 400),
+    ):
         app.add_exception_handler(mistake, partial(_refused, status))
-    # OpenEnv would open sessions at requests to it, which no connection ends; its validator wants an answer.
-    app.router.routes = [route for route in app.router.routes if getattr(route, "path", None) != "/mcp"]
+    # OpenEnv would open sessions at requests to it, which no connection ends; its validator wants
+    # an answer.
+    app.router.routes = [
+        route for route in app.router.routes if getattr(route, "path", None) != "/mcp"
+    ]
     app.add_api_route("/mcp", _without_tools, methods=["POST"], response_model=None)
     app.add_middleware(_OpenPaths, paths=f"{OPEN}|{OPEN_ON_THE_PAGE}" if web else OPEN)
     return app
@@ -354,19 +416,30 @@ class _OpenPaths:
         if scope["type"] == "lifespan" or self.is_open(scope["path"]):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": "there is no such path"})
+            await send(
+                {
+                    "type": "websocket.close",
+                    "code": POLICY_VIOLATION,
+                    "reason": "there is no such path",
+                }
+            )
         else:
             await json_answer({"detail": "Not Found"}, 404)(scope, receive, send)
 
 
 async def _without_tools() -> Response:
-    error = {"code": _NO_SUCH_METHOD, "message": "this environment has no tools: play it over the WebSocket /ws"}
+    error = {
+        "code": _NO_SUCH_METHOD,
+        "message": "this environment has no tools: play it over the WebSocket /ws",
+    }
     return json_answer({"jsonrpc": "2.0", "error": error, "id": None})
 
 
 async def _refused(status: int, request: Request, mistake: Exception) -> Response:
     """Answer a mistake of the caller over HTTP; over a WebSocket OpenEnv answers each with a message."""
-    return json_answer({"detail": NOT_BY_REQUESTS if isinstance(mistake, ResetNeeded) else str(mistake)}, status)
+    return json_answer(
+        {"detail": NOT_BY_REQUESTS if isinstance(mistake, ResetNeeded) else str(mistake)}, status
+    )
 
 
 def _observation(episode: TextEpisode, *, reward: float | None) -> TextObservation:

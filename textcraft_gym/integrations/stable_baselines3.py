@@ -40,7 +40,8 @@ def make_vec(id: str, n: int, *, processes: bool = False, **arguments: Any) -> V
     Args:
         id: An id of an environment of text that lists admissible commands.
         n: Number of environments.
-        processes: Whether each environment has a process of its own, which pays for slow games only.
+        processes: Whether each environment has a process of its own, which pays for slow games
+            only.
         **arguments: Those of ``make_env``.
     """
     made = partial(make_env, id, **arguments)
@@ -52,14 +53,15 @@ def make_vec(id: str, n: int, *, processes: bool = False, **arguments: Any) -> V
 class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
     """A vector of Gymnasium's as a ``VecEnv``, for the algorithms of Stable-Baselines3 and sb3-contrib.
 
-    The algorithms need observations and actions that are no text: give it a ``sync`` vector with ``TokenIds`` and
-    ``ActionMasking`` as ``wrappers``. A ``TextVectorEnv`` plays faster, and suits a ``VecEnvWrapper`` that reads text:
-    its observations are a tuple of strings, and ``set_options([{"task": id}, ...])`` gives each environment a task of
-    its own in the next reset.
+    The algorithms need observations and actions that are no text: give it a ``sync`` vector with
+    ``TokenIds`` and ``ActionMasking`` as ``wrappers``. A ``TextVectorEnv`` plays faster, and suits
+    a ``VecEnvWrapper`` that reads text: its observations are a tuple of strings, and
+    ``set_options([{"task": id}, ...])`` gives each environment a task of its own in the next reset.
 
     Args:
-        vector: A ``TextVectorEnv`` or ``SyncVectorEnv`` with ``autoreset_mode="SameStep"``, as algorithms of
-            Stable-Baselines3 expect the first observation of the next episode with the end of the last.
+        vector: A ``TextVectorEnv`` or ``SyncVectorEnv`` with ``autoreset_mode="SameStep"``, as
+            algorithms of Stable-Baselines3 expect the first observation of the next episode with
+            the end of the last.
 
     Raises:
         ValueError: For a vector with another autoreset.
@@ -68,17 +70,25 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
     def __init__(self, vector: TextVectorEnv | SyncVectorEnv[Any, Any]) -> None:
         mode = vector.metadata["autoreset_mode"]
         if mode is not AutoresetMode.SAME_STEP:
-            raise ValueError(f"expected a vector with autoreset_mode='SameStep', got {mode.value!r}")
+            raise ValueError(
+                f"expected a vector with autoreset_mode='SameStep', got {mode.value!r}"
+            )
         self.vector: Any = vector
-        super().__init__(vector.num_envs, vector.single_observation_space, vector.single_action_space)
+        super().__init__(
+            vector.num_envs, vector.single_observation_space, vector.single_action_space
+        )
 
     def reset(self) -> Any:
         """Start an episode in each environment, with the seeds and options that were set for it."""
         options = self._options
         if isinstance(self.vector, TextVectorEnv):
             tasks = [own.get("task") for own in options]
-            shared = [{key: value for key, value in own.items() if key != "task"} for own in options]
-            observations, infos = self.vector.reset(seed=self._seeds, options=_only(shared), tasks=tasks)
+            shared = [
+                {key: value for key, value in own.items() if key != "task"} for own in options
+            ]
+            observations, infos = self.vector.reset(
+                seed=self._seeds, options=_only(shared), tasks=tasks
+            )
         else:
             observations, infos = self.vector.reset(seed=self._seeds, options=_only(options))
         self.reset_infos = self._listed(infos)
@@ -99,7 +109,9 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
             first = listed[index]
             last, final = first.pop("final_info"), first.pop("final_obs")
             self.reset_infos[index], listed[index] = first, {**last, "terminal_observation": final}
-        for info, terminated, truncated in zip(listed, terminations.tolist(), truncations.tolist(), strict=True):
+        for info, terminated, truncated in zip(
+            listed, terminations.tolist(), truncations.tolist(), strict=True
+        ):
             info["TimeLimit.truncated"] = truncated and not terminated
         return observations, rewards.astype(np.float32), over, listed
 
@@ -116,11 +128,18 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         for env in self._some(indices):
             env.set_wrapper_attr(attr_name, value)
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
         """Return the results of a method of each environment, such as ``action_masks``."""
-        return [env.get_wrapper_attr(method_name)(*method_args, **method_kwargs) for env in self._some(indices)]
+        return [
+            env.get_wrapper_attr(method_name)(*method_args, **method_kwargs)
+            for env in self._some(indices)
+        ]
 
-    def env_is_wrapped(self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None) -> list[bool]:
+    def env_is_wrapped(
+        self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None
+    ) -> list[bool]:
         """Return whether each environment has a wrapper of this class around it."""
         return [_has(env, wrapper_class) for env in self._some(indices)]
 
@@ -133,7 +152,11 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
 
     def _listed(self, infos: Any) -> list[dict[str, Any]]:
         """Return the infos of the single environments."""
-        return infos if isinstance(infos, list) else [_own(infos, index) for index in range(self.num_envs)]
+        return (
+            infos
+            if isinstance(infos, list)
+            else [_own(infos, index) for index in range(self.num_envs)]
+        )
 
 
 def _only(options: Sequence[dict[str, Any]]) -> dict[str, Any]:

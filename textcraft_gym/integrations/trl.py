@@ -1,6 +1,7 @@
 """Games as environments of TRL's ``GRPOTrainer`` (extra ``[trl]``): the model plays by calling tools.
 
-TRL itself is not imported: its trainer takes any object with a ``reset``, and makes a tool of each other public method.
+TRL itself is not imported: its trainer takes any object with a ``reset``, and makes a tool of each
+other public method.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ PROMPT = "You play a game of text. Play it by calling a tool, one call at a time
 class ToolGame:
     """A game without tools: the base of those below, whose methods are the tools of the model.
 
-    The trainer plays an object as often as it wants, and each begins with ``reset``. After the end of an episode tools
-    answer that it is over, since nothing but the model's own silence ends the trainer's loop.
+    The trainer plays an object as often as it wants, and each begins with ``reset``. After the end
+    of an episode tools answer that it is over, since nothing but the model's own silence ends the
+    trainer's loop.
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
-        **arguments: Those of ``TextEpisode``: ``max_steps``, ``wrappers``, and arguments of ``gym.make``.
+        **arguments: Those of ``TextEpisode``: ``max_steps``, ``wrappers``, and arguments of
+            ``gym.make``.
     """
 
     def __init__(self, env_id: str, **arguments: Any) -> None:
@@ -102,7 +105,8 @@ class TextCraftGame(VerbGame):
         """Craft an item from ingredients in the inventory.
 
         Args:
-            recipe: A crafting command as it was listed, without the word craft: 4 oak planks using 1 oak log.
+            recipe: A crafting command as it was listed, without the word craft: 4 oak planks using
+                1 oak log.
 
         Returns:
             What was crafted, or why nothing was.
@@ -153,11 +157,14 @@ def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[]
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
-        tools: ``step`` for one tool that plays any command, ``verbs`` for one tool a verb, in TextCraft and WebShop.
-        **arguments: Those of ``TextEpisode``: ``max_steps``, ``wrappers``, and arguments of ``gym.make``.
+        tools: ``step`` for one tool that plays any command, ``verbs`` for one tool a verb, in
+            TextCraft and WebShop.
+        **arguments: Those of ``TextEpisode``: ``max_steps``, ``wrappers``, and arguments of
+            ``gym.make``.
 
     Raises:
-        UnknownName: For an environment or a kind of tools that does not exist, or a game without tools for verbs.
+        UnknownName: For an environment or a kind of tools that does not exist, or a game without
+            tools for verbs.
     """
     if tools not in get_args(Tools):
         raise UnknownName("tools", tools, get_args(Tools))
@@ -178,15 +185,17 @@ def dataset(
 ) -> Dataset:
     """Return the data set of a split: a row for each task and seed.
 
-    The columns are ``prompt``, a dialogue of one message; ``task`` and ``seed``, with which the trainer resets a game;
-    and ``environment``, the id, by which it finds one if the ``environment_factory`` is a dictionary of several.
+    The columns are ``prompt``, a dialogue of one message; ``task`` and ``seed``, with which the
+    trainer resets a game; and ``environment``, the id, by which it finds one if the
+    ``environment_factory`` is a dictionary of several.
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
         split: The split to train on.
         seeds: The seeds of each task, or their number, counted from 0.
         limit: Maximum number of rows.
-        prompt: The message. The trainer appends the first observation without a blank: end it with a blank line.
+        prompt: The message. The trainer appends the first observation without a blank: end it with
+            a blank line.
         **arguments: Further arguments of ``gym.make``.
 
     Raises:

@@ -1,7 +1,8 @@
 """The worlds as a taskset and an environment of verifiers (extra ``[verifiers]``): ``eval textcraft-gym-verifiers``.
 
-verifiers finds tasksets by the name of a top-level module; this one is offered as ``textcraft_gym_verifiers``, with its
-environment and its harness, so that nothing but the model and the tasks needs to be chosen.
+verifiers finds tasksets by the name of a top-level module; this one is offered as
+``textcraft_gym_verifiers``, with its environment and its harness, so that nothing but the model and
+the tasks needs to be chosen.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class GameConfig(vf.TasksetConfig):
         split: The split; by default that of ``gym.make``.
         seeds: Number of seeds of each task.
         max_steps: Maximum number of commands; by default the registered limit.
-        wrappers: Wrappers around the environment, ``NAME`` or ``module:Class,option=value``, innermost first.
+        wrappers: Wrappers around the environment, ``NAME`` or ``module:Class,option=value``,
+            innermost first.
         env_args: Further arguments of ``gym.make``.
     """
 
@@ -42,7 +44,8 @@ class GameData(vf.TaskData):
     """A task, and how to make its environment.
 
     Attributes:
-        info: The arguments of ``TextEpisode``, and the ``task``, ``seed`` and ``group`` of the episode.
+        info: The arguments of ``TextEpisode``, and the ``task``, ``seed`` and ``group`` of the
+            episode.
     """
 
     info: dict[str, Any]
@@ -69,9 +72,18 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
             ValueError: For an environment that is not of text, or a number out of bounds.
         """
         config = self.config
-        how = {key: getattr(config, key) for key in ("env", "split", "max_steps", "wrappers", "env_args")}
+        how = {
+            key: getattr(config, key)
+            for key in ("env", "split", "max_steps", "wrappers", "env_args")
+        }
         system = f"{manual(config.env, **config.env_args)}\n\n{REPLY}"
-        for start in starts(config.env, config.split, seeds=config.seeds, wrappers=config.wrappers, **config.env_args):
+        for start in starts(
+            config.env,
+            config.split,
+            seeds=config.seeds,
+            wrappers=config.wrappers,
+            **config.env_args,
+        ):
             info = {**how, "task": start.task, "seed": start.seed, "group": start.group}
             name = f"{start.task or 'seed'}#{start.seed}"
             data = GameData(name=name, prompt=start.observation, system_prompt=system, info=info)
@@ -81,8 +93,8 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
 class GameHarness(vf.Harness[vf.HarnessConfig]):
     """Asks the model for one reply a turn, in this process.
 
-    The harnesses of verifiers launch a program for each turn, which a game of fifty short turns would wait for most of
-    its time, and which has to be installed first.
+    The harnesses of verifiers launch a program for each turn, which a game of fifty short turns
+    would wait for most of its time, and which has to be installed first.
     """
 
     APPENDS_SYSTEM_PROMPT = True
@@ -108,9 +120,13 @@ class GameHarness(vf.Harness[vf.HarnessConfig]):
         else:
             messages.extend(map(message_to_wire, prompt or []))
         try:
-            async with openai.AsyncOpenAI(base_url=endpoint, api_key=secret, max_retries=0, timeout=None) as client:
+            async with openai.AsyncOpenAI(
+                base_url=endpoint, api_key=secret, max_retries=0, timeout=None
+            ) as client:
                 await client.chat.completions.create(model=ctx.model, messages=messages)
-        except openai.OpenAIError as error:  # also the way in which a limit of the rollout refuses a turn
+        except (
+            openai.OpenAIError
+        ) as error:  # also the way in which a limit of the rollout refuses a turn
             return vf.ProgramResult(1, "", str(error))
         return vf.ProgramResult(0, "", "")
 
@@ -124,8 +140,8 @@ class GameEnvConfig(vf.EnvConfig):
 class GameEnv(vf.Env[GameEnvConfig]):
     """Plays an episode as a dialogue: the game is the user, who answers the command in each reply.
 
-    The rollout's reward ``game_reward`` is the sum of the game's rewards; its metrics are ``won``, if the game says so,
-    ``steps`` and ``invalid``, the number of commands that had no effect.
+    The rollout's reward ``game_reward`` is the sum of the game's rewards; its metrics are ``won``,
+    if the game says so, ``steps`` and ``invalid``, the number of commands that had no effect.
     """
 
     async def run(self, task: GameTask, agents: Any) -> None:

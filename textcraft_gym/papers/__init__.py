@@ -1,6 +1,7 @@
 """The papers' tables: what they publish, what is played for each row, and how to play it with a model of your own.
 
-``textcraft_gym.papers.ADAPT["table2"]`` is a table as values; ``textcraft-gym reproduce adapt/table2`` plays it.
+``textcraft_gym.papers.ADAPT["table2"]`` is a table as values;
+``textcraft-gym reproduce adapt/table2`` plays it.
 """
 
 from textcraft_gym.papers.adapt import ADAPT

@@ -7,7 +7,17 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from textcraft_gym.papers.table import Column, Measure, Order, Paper, Row, Setting, Statement, Table, cells
+from textcraft_gym.papers.table import (
+    Column,
+    Measure,
+    Order,
+    Paper,
+    Row,
+    Setting,
+    Statement,
+    Table,
+    cells,
+)
 
 ALFWORLD = Setting("ALFWorld-v0", "valid_unseen", "react", {"demonstrations": "hybrid"})
 WEBSHOP = Setting("WebShopLite-v0", "adapt_test", "react", env_args={"mode": "adapt"})
@@ -38,7 +48,8 @@ HOUSEHOLDS = (
     "in which the six types are as frequent."
 )
 SHOP = (
-    "The 100 goals of the paper's part of the test split, in a shop made by the suite instead of 1.18 million products."
+    "The 100 goals of the paper's part of the test split, in a shop made by the suite instead of "
+    "1.18 million products."
 )
 
 
@@ -173,9 +184,16 @@ TABLE_7 = Table(
     (Column("score", measure="score"), Column("success")),
     (
         Row("react", "Iterative Executor-Only", WEBSHOP, cells("42.1 29.0")),
-        Row("plan_and_execute", "Static Decomposition", of(WEBSHOP, "plan_and_execute"), cells("27.7 17.0")),
+        Row(
+            "plan_and_execute",
+            "Static Decomposition",
+            of(WEBSHOP, "plan_and_execute"),
+            cells("27.7 17.0"),
+        ),
         Row("try_again", "Retry Execution", of(WEBSHOP, "try_again"), cells("45.4 30.0")),
-        Row("naive", "Naive", replace(WEBSHOP, agent="naive_buyer", asks=False), cells("58.3 24.0")),
+        Row(
+            "naive", "Naive", replace(WEBSHOP, agent="naive_buyer", asks=False), cells("58.3 24.0")
+        ),
         Row("reflexion", "Reflexion", of(WEBSHOP, "reflexion"), cells("64.2† 35.0†")),
         Row("lats", "LATS", of(WEBSHOP, "lats"), cells("75.9† 38.0†")),
         Row("adapt", "ADaPT", of(WEBSHOP, "adapt"), cells("60.0 44.0")),
@@ -191,7 +209,10 @@ TABLE_8 = Table(
             agent,
             AGENTS[agent],
             tuple(
-                replace(of(WEBSHOP_DEV, agent), env_args={**WEBSHOP_DEV.env_args, "products_per_page": products})
+                replace(
+                    of(WEBSHOP_DEV, agent),
+                    env_args={**WEBSHOP_DEV.env_args, "products_per_page": products},
+                )
                 for products in (3, 10)
             ),
             cells(published),
@@ -208,7 +229,10 @@ FIGURE_4 = Table(
         Row(
             f"d_max{d_max}",
             f"d_max {d_max}",
-            tuple(of(world, "adapt", d_max=d_max) for world in (ALFWORLD_DEV, WEBSHOP_DEV, TEXTCRAFT_DEV)),
+            tuple(
+                of(world, "adapt", d_max=d_max)
+                for world in (ALFWORLD_DEV, WEBSHOP_DEV, TEXTCRAFT_DEV)
+            ),
         )
         for d_max in (1, 2, 3)
     ),
@@ -263,7 +287,11 @@ FIGURE_6 = Table(
     "The paper plays ReAct and ADaPT with GPT-3.5, GPT-4, LLaMA-2-70B and Lemur-70B: give each model that you have.",
     each_world("success"),
     tuple(
-        Row(agent, AGENTS[agent], tuple(of(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)))
+        Row(
+            agent,
+            AGENTS[agent],
+            tuple(of(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
+        )
         for agent in ("react", "adapt")
     ),
     (
@@ -297,7 +325,13 @@ FIGURE_12 = Table(
         for name in ("ALFWorld", "WebShop", "TextCraft")
         for column in (Column(f"{name}, claimed", measure="claimed"), Column(f"{name}, won"))
     ),
-    (Row("adapt", "ADaPT", tuple(of(world, "adapt") for world in (ALFWORLD, WEBSHOP, TEXTCRAFT) for _ in range(2))),),
+    (
+        Row(
+            "adapt",
+            "ADaPT",
+            tuple(of(world, "adapt") for world in (ALFWORLD, WEBSHOP, TEXTCRAFT) for _ in range(2)),
+        ),
+    ),
     section="appendix F",
 )
 ADAPT = Paper(

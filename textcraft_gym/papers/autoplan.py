@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from textcraft_gym.papers.table import Column, Order, Paper, Row, Setting, Statement, Table, Training, cells
+from textcraft_gym.papers.table import (
+    Column,
+    Order,
+    Paper,
+    Row,
+    Setting,
+    Statement,
+    Table,
+    Training,
+    cells,
+)
 
 ALFWORLD = Setting("ALFWorld-v0", "valid_unseen", "autoplan", wrappers=("HelpfulFeedback",))
 HOTPOTQA = Setting("HotpotQA-v0", "dev", "autoplan")
@@ -21,10 +31,15 @@ TYPES: Mapping[str, str] = {
     "Cool": "pick_cool_then_place_in_recep",
     "Pick Two": "pick_two_obj_and_place",
 }
-SHOWN = replace(ALFWORLD, agent="react", args={"demonstrations": "task"}, wrappers=(), max_steps=ACTIONS)
+SHOWN = replace(
+    ALFWORLD, agent="react", args={"demonstrations": "task"}, wrappers=(), max_steps=ACTIONS
+)
 """ReAct with whole tasks in its prompt."""
 REFLEXION = replace(
-    SHOWN, agent="reflexion", args={**SHOWN.args, "d_max": TRIALS, "turns": 60}, max_steps=TRIALS * ACTIONS
+    SHOWN,
+    agent="reflexion",
+    args={**SHOWN.args, "d_max": TRIALS, "turns": 60},
+    max_steps=TRIALS * ACTIONS,
 )
 ADAPLANNER = Setting("ALFWorld-v0", "valid_unseen", "adaplanner")
 NUMBERED = replace(HOTPOTQA, agent="react", args={"form": "numbered", "turns": 20})
@@ -48,11 +63,22 @@ TABLE_3A = Table(
     "plans are trained on 24 games of each type, in 3 batches of 4; its game says why an action failed.",
     tuple(Column(name, group) for name, group in TYPES.items()),
     (
-        Row("butler", "BUTLER", None, cells("46 22 39 74 100 24"), "it is a network that was trained on the games"),
+        Row(
+            "butler",
+            "BUTLER",
+            None,
+            cells("46 22 39 74 100 24"),
+            "it is a network that was trained on the games",
+        ),
         Row("adaplanner", "AdaPlanner, 1-shot", ADAPLANNER, cells("100 100 97 96 100 47")),
         Row("react", "ReAct, 2-shot", SHOWN, cells("100 100 100 91 96 76")),
         Row("reflexion", "Reflexion, 2-shot", REFLEXION, cells("100 100 100 91 100 94")),
-        Row("adaplanner_0", "AdaPlanner, 0-shot", replace(ADAPLANNER, args={"examples": 0}), cells("0 0 0 0 0 0")),
+        Row(
+            "adaplanner_0",
+            "AdaPlanner, 0-shot",
+            replace(ADAPLANNER, args={"examples": 0}),
+            cells("0 0 0 0 0 0"),
+        ),
         Row("react_0", "ReAct, 0-shot", ALFWORLD, cells("92 94 87 35 71 59")),
         Row(
             "reflexion_0",
@@ -61,7 +87,12 @@ TABLE_3A = Table(
             cells("96 100 97 52 81 88"),
             "every prompt of the suite's Reflexion in ALFWorld has examples",
         ),
-        Row("autoplan", "AutoPlan", tuple(trained(name) for name in TYPES), cells("100 100 97 96 90 82")),
+        Row(
+            "autoplan",
+            "AutoPlan",
+            tuple(trained(name) for name in TYPES),
+            cells("100 100 97 96 90 82"),
+        ),
     ),
     notes=("AutoPlan's types add up to 127 of 134 games. The text speaks of 137 once.",),
 )
@@ -77,13 +108,23 @@ TABLE_3B = Table(
     "paper hard ones, here of all levels.",
     (Column("accuracy"),),
     (
-        Row("chain_of_skills", "Chain-of-Skills", None, cells("90"), "it is trained on the questions"),
+        Row(
+            "chain_of_skills",
+            "Chain-of-Skills",
+            None,
+            cells("90"),
+            "it is trained on the questions",
+        ),
         Row("react_0", "ReAct, 0-shot", HOTPOTQA, cells("70")),
         Row("react", "ReAct, 6-shot", NUMBERED, cells("75")),
         Row("autoplan", "AutoPlan", TRAINED, cells("83")),
     ),
 )
-COSTS = (Column("dollars, training"), Column("dollars, inference", measure="cost"), Column("calls", measure="calls"))
+COSTS = (
+    Column("dollars, training"),
+    Column("dollars, inference", measure="cost"),
+    Column("calls", measure="calls"),
+)
 PRICES = (
     "Dollars a question. Those of your model are of the prices that you give with it, and of tests alone; completions "
     "stand beside them, since prices have changed."

@@ -38,7 +38,9 @@ def of(world: Setting, agent: str, **args: Any) -> Setting:
 
 def rounds(number: int | None) -> Setting:
     """Return DEPS with a maximum number of re-plans; unlimited ones end with the 200th call."""
-    return replace(of(MINECRAFT, "deps", rounds=number), max_calls=200 if number is None else Setting.max_calls)
+    return replace(
+        of(MINECRAFT, "deps", rounds=number), max_calls=200 if number is None else Setting.max_calls
+    )
 
 
 def perfect(world: Setting, reliability: str) -> Setting:
@@ -194,7 +196,12 @@ TABLE_8 = Table(
             cells("60 100 100 40 80 76"),
         ),
         Row("zero_shot", "GPT", of(TABLETOP, "zero_shot"), cells("60 100 100 40 100 80")),
-        Row("inner_monologue", "Inner Monologue", of(TABLETOP, "inner_monologue"), cells("60 40 82 60 40 56.4")),
+        Row(
+            "inner_monologue",
+            "Inner Monologue",
+            of(TABLETOP, "inner_monologue"),
+            cells("60 40 82 60 40 56.4"),
+        ),
         Row("dep", "DEP", TABLETOP, cells("60 100 100 40 100 80")),
     ),
     notes=("With five seeds a kind, 20 points are one episode.",),
@@ -228,7 +235,13 @@ TABLE_20 = Table(
     "paper's controller missed them. Your model's numbers stand beside those of each published model.",
     tuple(Column(model, "MT2") for model in ("LLaMA2-70B", "LLaMA2-13B, fine-tuned", "Codex")),
     tuple(
-        Row(task, task.replace("_", " "), replace(MINECRAFT, split="MT2"), cells(published), task=task)
+        Row(
+            task,
+            task.replace("_", " "),
+            replace(MINECRAFT, split="MT2"),
+            cells(published),
+            task=task,
+        )
         for task, published in {
             "crafting_table": "60 90 90",
             "wooden_pickaxe": "50 80 80",
@@ -357,7 +370,11 @@ FIGURE_1 = Table(
                 perfect(of(TABLETOP, "inner_monologue"), "oracle"),
             ),
         ),
-        Row("learned", "learned", tuple(of(world, "inner_monologue") for world in (MINECRAFT, ALFWORLD, TABLETOP))),
+        Row(
+            "learned",
+            "learned",
+            tuple(of(world, "inner_monologue") for world in (MINECRAFT, ALFWORLD, TABLETOP)),
+        ),
     ),
 )
 VIEWS = "it rates views of the game by a network"
@@ -367,7 +384,10 @@ TICKS: Mapping[int, int] = {2: 1500, 3: 2000, 4: 2500}
 
 def goals_at_once(selector: str) -> tuple[Setting, ...]:
     """Return DEPS with a selector and with each number of goals at once."""
-    worlds = (replace(MINECRAFT, split=f"goals{number}", env_args={"ticks": ticks}) for number, ticks in TICKS.items())
+    worlds = (
+        replace(MINECRAFT, split=f"goals{number}", env_args={"ticks": ticks})
+        for number, ticks in TICKS.items()
+    )
     return tuple(of(world, "deps", selector=selector) for world in worlds)
 
 
@@ -401,7 +421,12 @@ FIGURE_9 = Table(
     (Column("diamond", "MT8"),),
     (
         Row("learned", "learned controller", replace(MINECRAFT, split="MT8"), cells("0.6")),
-        Row("oracle", "oracle controller", perfect(replace(MINECRAFT, split="MT8"), "perfect"), cells("60")),
+        Row(
+            "oracle",
+            "oracle controller",
+            perfect(replace(MINECRAFT, split="MT8"), "perfect"),
+            cells("60"),
+        ),
     ),
     notes=("The learned controller's is 0.59 in table 2, within ten minutes of the game.",),
     section="appendix E",

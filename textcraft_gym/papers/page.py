@@ -60,7 +60,10 @@ class Page:
     def grid(self) -> list[tuple[str, ...]]:
         """The headings and the rows of the table as texts: each column published, then by model."""
         sources = ("published", *self.models)
-        headings = ("", *(f"{column.heading}, {source}" for column in self.table.columns for source in sources))
+        headings = (
+            "",
+            *(f"{column.heading}, {source}" for column in self.table.columns for source in sources),
+        )
         return [headings, *((row.label, *self._texts(row)) for row in self.shown)]
 
     def _texts(self, row: Row) -> Iterator[str]:
@@ -75,7 +78,9 @@ class Page:
     def sentences(self) -> list[str]:
         """What agrees with the paper, for each model."""
         return [
-            line for model, played in zip(self.models, self.played, strict=True) for line in self._of(model, played)
+            line
+            for model, played in zip(self.models, self.played, strict=True)
+            for line in self._of(model, played)
         ]
 
     def _of(self, model: str, played: Played) -> Iterator[str]:
@@ -104,13 +109,23 @@ class Page:
             if several
             else "Brackets hold the 95% interval over the tasks of one run."
         )
-        return [self.table.about, " ".join(filter(None, (unit, spread))), *self.notes, *self._errors()]
+        return [
+            self.table.about,
+            " ".join(filter(None, (unit, spread))),
+            *self.notes,
+            *self._errors(),
+        ]
 
     def _errors(self) -> Iterator[str]:
         for model, played in zip(self.models, self.played, strict=True):
             settings = self.table.settings_of(self.rows)
             runs = [played[setting] for setting in settings if setting in played]
-            broken = sum(bool(record["error"]) for run in runs for records in run.records for record in records)
+            broken = sum(
+                bool(record["error"])
+                for run in runs
+                for records in run.records
+                for record in records
+            )
             if broken:
                 yield f"{model}: {broken} episodes ended with an error, and count in no number."
 
@@ -159,17 +174,26 @@ class Page:
         for row in self.shown:
             for index, column in enumerate(self.table.columns):
                 published = row.published[index] if row.published else None
-                about = {"paper": self.paper.key, "table": self.table.key, "row": row.key, "column": column.heading}
+                about = {
+                    "paper": self.paper.key,
+                    "table": self.table.key,
+                    "row": row.key,
+                    "column": column.heading,
+                }
                 if published:
                     about |= {"published": f"{published.value:g}", "mark": published.mark}
-                    about["published_spread"] = "" if published.spread is None else f"{published.spread:g}"
+                    about["published_spread"] = (
+                        "" if published.spread is None else f"{published.spread:g}"
+                    )
                 for model, played in zip(self.models, self.played, strict=True):
                     value = cell(row, index, column, played)
                     yield about | ({"model": model} | _numbers(value) if value else {})
 
 
 def _numbers(value: Value) -> dict[str, str]:
-    return {name: "" if number is None else f"{number:.6g}" for name, number in value._asdict().items()}
+    return {
+        name: "" if number is None else f"{number:.6g}" for name, number in value._asdict().items()
+    }
 
 
 def _counts(found: Sequence[Verdict]) -> str:

@@ -62,13 +62,16 @@ class Reproduction:
         jobs = []
         for setting in table.settings_of(self.tables[table]):
             for model in self.players(setting):
-                jobs += [Job(setting, model, seed) for seed in range(self.seeds if setting.asks else 1)]
+                jobs += [
+                    Job(setting, model, seed) for seed in range(self.seeds if setting.asks else 1)
+                ]
         return jobs
 
     def players(self, setting: Setting) -> range:
         """Return the numbers of the models that play a setting, one after the other.
 
-        A setting of two models is played by the pair that is given; it is played by none where there is one model.
+        A setting of two models is played by the pair that is given; it is played by none where
+        there is one model.
         """
         needed = max(setting.roles) + 1
         if not setting.asks or needed > 1:
@@ -79,7 +82,9 @@ class Reproduction:
         """Return the spec of a run."""
         setting = job.setting
         executor, planner = (self.models[job.model + role] for role in setting.roles)
-        data = {DATA_ARGUMENT[setting.env]: self.data[setting.env]} if setting.env in self.data else {}
+        data = (
+            {DATA_ARGUMENT[setting.env]: self.data[setting.env]} if setting.env in self.data else {}
+        )
         return replace(
             self.options,
             env=setting.env,
@@ -97,7 +102,9 @@ class Reproduction:
 
     def folder(self, job: Job, out: Path) -> Path:
         """Return the folder of a run."""
-        executor, planner = (without_key(self.models[job.model + role]) for role in job.setting.roles)
+        executor, planner = (
+            without_key(self.models[job.model + role]) for role in job.setting.roles
+        )
         player = executor if executor == planner else f"{executor} planned by {planner}"
         return (
             out
@@ -109,7 +116,10 @@ class Reproduction:
 
 
 def play(
-    reproduction: Reproduction, out: Path, *, run: Callable[[RunSpec, Path], Sequence[Record]] = evaluate_or_raise
+    reproduction: Reproduction,
+    out: Path,
+    *,
+    run: Callable[[RunSpec, Path], Sequence[Record]] = evaluate_or_raise,
 ) -> Iterator[tuple[Job, Sequence[Record]]]:
     """Play what the folder lacks, and yield the records of each run as it ends.
 
@@ -125,13 +135,18 @@ def kept(reproduction: Reproduction, out: Path) -> dict[Job, Sequence[Record]]:
     """Return the records that the folder has of each run, unfinished ones too."""
     jobs = dict.fromkeys(job for table in reproduction.tables for job in reproduction.jobs(table))
     folders = {job: reproduction.folder(job, out) for job in jobs}
-    return {job: found for job, folder in folders.items() if folder.is_dir() and (found := read_records(folder))}
+    return {
+        job: found
+        for job, folder in folders.items()
+        if folder.is_dir() and (found := read_records(folder))
+    }
 
 
 def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]]) -> list[Played]:
     """Return the runs of each setting by model; a scripted player's stand with every model's.
 
-    Each run is read once, without its long fields: a table looks at it for every cell and every pair of rows.
+    Each run is read once, without its long fields: a table looks at it for every cell and every
+    pair of rows.
     """
     played: list[Played] = []
     shortened = {job: [light(record) for record in of_run] for job, of_run in records.items()}
@@ -144,7 +159,9 @@ def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]
     return played
 
 
-def estimates(reproduction: Reproduction, table: Table, out: Path) -> Iterator[tuple[Job, Estimate]]:
+def estimates(
+    reproduction: Reproduction, table: Table, out: Path
+) -> Iterator[tuple[Job, Estimate]]:
     """Yield what each run of a table is expected to take; a training is not counted."""
     for job in reproduction.jobs(table):
         yield job, estimate(reproduction.spec(job), reproduction.folder(job, out))
@@ -169,14 +186,21 @@ def installed_data() -> dict[str, str]:
     return {"ALFWorld-v0": "official"} if (root / "json_2.1.1" / "valid_unseen").is_dir() else {}
 
 
-def _part(reproduction: Reproduction, job: Job, out: Path, run: Callable[[RunSpec, Path], Sequence[Record]]) -> Part:
+def _part(
+    reproduction: Reproduction,
+    job: Job,
+    out: Path,
+    run: Callable[[RunSpec, Path], Sequence[Record]],
+) -> Part:
     folder, training = reproduction.folder(job, out), job.setting.training
     if training is None:
         return Part(folder, lambda: reproduction.spec(job))
-    # Settings that differ in the number of updates alone share a training: the longer one goes on from the shorter.
+    # Settings that differ in the number of updates alone share a training: the longer one goes on
+    # from the shorter.
     shared = replace(job.setting, training=replace(training, iterations=0))
     place = reproduction.folder(job._replace(setting=shared), out).with_name(f"training{job.seed}")
-    # The training has its own split and number of tasks, and is not cut short: a plan that it leaves is finished.
+    # The training has its own split and number of tasks, and is not cut short: a plan that it
+    # leaves is finished.
     spec = replace(
         reproduction.spec(job),
         split=None,
@@ -188,10 +212,16 @@ def _part(reproduction: Reproduction, job: Job, out: Path, run: Callable[[RunSpe
     )
 
     def trained() -> RunSpec:
-        done = optimise_plan(spec, place, batch=training.batch, iterations=training.iterations, run=run)
+        done = optimise_plan(
+            spec, place, batch=training.batch, iterations=training.iterations, run=run
+        )
         return reproduction.spec(job, done[-1].plan)
 
-    return Part(folder, trained, tuple(place / f"batch-{number}" for number in range(1, training.iterations + 1)))
+    return Part(
+        folder,
+        trained,
+        tuple(place / f"batch-{number}" for number in range(1, training.iterations + 1)),
+    )
 
 
 def _slug(text: str) -> str:

@@ -11,7 +11,13 @@ from statistics import fmean, stdev
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.papers.table import Column, Measure, Order, Row, Setting, Table
-from textcraft_gym.reports.compare import SIGNIFICANT, holm, paired_interval, paired_p_value, two_sample_p_value
+from textcraft_gym.reports.compare import (
+    SIGNIFICANT,
+    holm,
+    paired_interval,
+    paired_p_value,
+    two_sample_p_value,
+)
 from textcraft_gym.reports.metrics import ALL, Summary, outcome_of, summarise, summarise_by_group
 from textcraft_gym.reports.spread import spread
 
@@ -44,7 +50,9 @@ class Runs:
 
     def summaries_of_task(self, task: str) -> list[Summary]:
         """Return the summary of a task's episodes in each run, of those that have the task."""
-        of_task = ([record for record in of_run if record["task"] == task] for of_run in self.records)
+        of_task = (
+            [record for record in of_run if record["task"] == task] for of_run in self.records
+        )
         return [summarise(records) for records in of_task if records]
 
 
@@ -73,7 +81,9 @@ class Value(NamedTuple):
         digits = ".2g" if 0 < self.value < 1 else ".1f"
         if self.between_runs is not None:
             return f"{self.value:{digits}} ± {self.between_runs:{digits}}"
-        interval = "" if self.low is None or self.high is None else f" [{self.low:.0f}, {self.high:.0f}]"
+        interval = (
+            "" if self.low is None or self.high is None else f" [{self.low:.0f}, {self.high:.0f}]"
+        )
         return f"{self.value:{digits}}{interval}"
 
 
@@ -86,7 +96,8 @@ class Verdict(NamedTuple):
 
     Attributes:
         order: The published order.
-        difference: How far the upper row is above the lower one here, in points; negative if it is below.
+        difference: How far the upper row is above the lower one here, in points; negative if it is
+            below.
         low, high: Its 95% interval over tasks.
         p_value: The p-value of the difference, adjusted for all pairs of the table.
         judgement: What follows.
@@ -140,8 +151,13 @@ def cell(row: Row, index: int, column: Column, played: Played) -> Value | None:
     runs = played[setting]
     if column.measure == "p_value":
         other = played.get(row.against[index])
-        return _p_value(runs.summaries(column.group), other.summaries(column.group)) if other else None
-    return value(runs.summaries_of_task(row.task) if row.task else runs.summaries(column.group), column.measure)
+        return (
+            _p_value(runs.summaries(column.group), other.summaries(column.group)) if other else None
+        )
+    return value(
+        runs.summaries_of_task(row.task) if row.task else runs.summaries(column.group),
+        column.measure,
+    )
 
 
 def _p_value(first: Sequence[Summary], second: Sequence[Summary]) -> Value | None:
@@ -168,9 +184,18 @@ def published_orders(table: Table) -> list[Order]:
     """
     orders: dict[tuple[Setting | None, Setting | None, Column], Order] = {}
     for index, column in enumerate(table.columns):
-        rows = [(row, row.published[index]) for row in table.rows if row.published and column.measure in COMPARED]
+        rows = [
+            (row, row.published[index])
+            for row in table.rows
+            if row.published and column.measure in COMPARED
+        ]
         for (one, first), (other, second) in combinations(rows, 2):
-            if first is None or second is None or first.value == second.value or one.task != other.task:
+            if (
+                first is None
+                or second is None
+                or first.value == second.value
+                or one.task != other.task
+            ):
                 continue
             above, below = (one, other) if first.value > second.value else (other, one)
             settings = above.setting(index), below.setting(index)
@@ -184,10 +209,18 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
 
     Rows are compared task by task, over all runs; p-values are adjusted for all these pairs.
     """
-    orders = [*published_orders(table), *(order for statement in table.statements for order in statement.orders)]
-    changes = {order: found for order in dict.fromkeys(orders) if (found := _changes(table, order, played))}
+    orders = [
+        *published_orders(table),
+        *(order for statement in table.statements for order in statement.orders),
+    ]
+    changes = {
+        order: found for order in dict.fromkeys(orders) if (found := _changes(table, order, played))
+    }
     p_values = holm([paired_p_value(found) for found in changes.values()])
-    return [_verdict(order, found, p) for (order, found), p in zip(changes.items(), p_values, strict=True)]
+    return [
+        _verdict(order, found, p)
+        for (order, found), p in zip(changes.items(), p_values, strict=True)
+    ]
 
 
 def _verdict(order: Order, changes: Sequence[Fraction], p_value: float) -> Verdict:
@@ -201,9 +234,13 @@ def _verdict(order: Order, changes: Sequence[Fraction], p_value: float) -> Verdi
 
 def _changes(table: Table, order: Order, played: Played) -> list[Fraction]:
     """Return how much more the upper row has of each task that both rows have; empty if one was not played."""
-    index, column = next((n, found) for n, found in enumerate(table.columns) if found.heading == order.column)
+    index, column = next(
+        (n, found) for n, found in enumerate(table.columns) if found.heading == order.column
+    )
     settings = [table.row(key).setting(index) for key in (order.above, order.below)]
-    above, below = (_by_task(played[one], column) if one and one in played else {} for one in settings)
+    above, below = (
+        _by_task(played[one], column) if one and one in played else {} for one in settings
+    )
     return [above[task] - below[task] for task in above if task in below]
 
 

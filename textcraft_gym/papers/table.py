@@ -15,8 +15,8 @@ Measure: TypeAlias = Literal["success", "score", "k_max", "calls", "claimed", "c
 PERCENT: tuple[Measure, ...] = ("success", "score", "claimed")
 """Measures in percent.
 
-Of the others, k_max is of the episodes won, calls are completions an episode, cost is its price, and p_value is of the
-difference in success between the runs of two settings.
+Of the others, k_max is of the episodes won, calls are completions an episode, cost is its price,
+and p_value is of the difference in success between the runs of two settings.
 """
 
 MARKS = {
@@ -100,8 +100,8 @@ class Setting:
         max_calls: Maximum number of completions an episode.
         max_steps: Maximum number of actions an episode; None for what the agent allows itself.
         asks: Whether the agent asks a model; a scripted player is played once.
-        roles: Which of the models given plays the executor, and which the planner, by number. A setting with a second
-            model is played only where two models are given.
+        roles: Which of the models given plays the executor, and which the planner, by number. A
+            setting with a second model is played only where two models are given.
         training: What the agent learns before; None for nothing.
     """
 
@@ -120,14 +120,18 @@ class Setting:
     @property
     def name(self) -> str:
         """All that tells it from others, as one text."""
-        arguments = [f"{key}={value}" for args in (self.env_args, self.args) for key, value in args.items()]
+        arguments = [
+            f"{key}={value}" for args in (self.env_args, self.args) for key, value in args.items()
+        ]
         parts = [self.env, self.split, self.agent, *arguments, *self.wrappers]
         if self.max_calls != Setting.max_calls:
             parts.append(f"max_calls={self.max_calls}")
         if self.max_steps is not None:
             parts.append(f"max_steps={self.max_steps}")
         if self.training:
-            parts.append(f"trained={self.training.batch}x{self.training.iterations} {self.training.reflect}")
+            parts.append(
+                f"trained={self.training.batch}x{self.training.iterations} {self.training.reflect}"
+            )
         return " ".join(parts)
 
 
@@ -155,9 +159,10 @@ class Row:
         played: What is played for all columns, or for each; None where the suite cannot play it.
         published: The paper's numbers, one for each column; empty without any.
         missing: Why it is not played.
-        against: What it is compared with for each column of the measure ``p_value``; empty without any.
-        task: The task that alone it counts, of those of the columns' groups; empty for all. Rows of different tasks are
-            not compared.
+        against: What it is compared with for each column of the measure ``p_value``; empty without
+            any.
+        task: The task that alone it counts, of those of the columns' groups; empty for all. Rows of
+            different tasks are not compared.
     """
 
     key: str
@@ -231,7 +236,8 @@ class Table:
         """Return what is played for rows, by their keys, each setting once."""
         chosen = [self.row(key) for key in rows]
         every = chain.from_iterable(
-            [*(row.setting(index) for index in range(len(self.columns))), *row.against] for row in chosen
+            [*(row.setting(index) for index in range(len(self.columns))), *row.against]
+            for row in chosen
         )
         return tuple(dict.fromkeys(setting for setting in every if setting is not None))
 

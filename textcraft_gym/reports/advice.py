@@ -11,7 +11,10 @@ OFTEN = 0.1
 
 _LENGTH = "raise the agent option max_tokens=N, and the model option reasoning_tokens=N where the model reasons"
 _ADVICE = {
-    "empty": ("had no text", f"an answer may be spent on reasoning: {_LENGTH}; or try the model option endpoint=chat"),
+    "empty": (
+        "had no text",
+        f"an answer may be spent on reasoning: {_LENGTH}; or try the model option endpoint=chat",
+    ),
     "cut": ("were cut off", f"the limit of tokens is too low: {_LENGTH}"),
     "no_command": (
         "held no command of the game",
@@ -25,7 +28,8 @@ def advice(records: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return a line for each kind of useless answer; none unless they are more than ``OFTEN`` of all answers.
 
     Args:
-        records: Episode records, whose ``replies`` count the answers by kind and ``calls`` all of them.
+        records: Episode records, whose ``replies`` count the answers by kind and ``calls`` all of
+            them.
     """
     counts: Counter[str] = Counter()
     asked = 0
@@ -35,4 +39,7 @@ def advice(records: Iterable[Mapping[str, Any]]) -> list[str]:
     if sum(counts[kind] for kind in _ADVICE) <= OFTEN * asked:
         return []
     found = sorted((kind for kind in _ADVICE if counts[kind]), key=lambda kind: -counts[kind])
-    return [f"{counts[kind]} of {asked} answers {_ADVICE[kind][0]}: {_ADVICE[kind][1]}." for kind in found[:2]]
+    return [
+        f"{counts[kind]} of {asked} answers {_ADVICE[kind][0]}: {_ADVICE[kind][1]}."
+        for kind in found[:2]
+    ]

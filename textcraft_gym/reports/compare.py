@@ -22,7 +22,18 @@ SIGNIFICANT = 0.05
 FINEST = 60
 """Differences between shares of one task are tested in steps of no less than one part in this number."""
 _SETTINGS = (
-    *("env", "split", "wrappers", "seed", "limit", "tasks", "max_steps", "max_calls", "reading", "won_at"),
+    *(
+        "env",
+        "split",
+        "wrappers",
+        "seed",
+        "limit",
+        "tasks",
+        "max_steps",
+        "max_calls",
+        "reading",
+        "won_at",
+    ),
     *("repeats", "temperature", "env_sha256", "tasks_sha256", "version"),
 )
 _SHOWN = 40
@@ -35,11 +46,13 @@ class Comparison:
 
     Attributes:
         tasks: Number of these tasks.
-        left_out: Number of tasks that only one run has, or of which one of them has only errors or unknown outcomes.
+        left_out: Number of tasks that only one run has, or of which one of them has only errors or
+            unknown outcomes.
         repeats: Largest number of episodes of one task.
         both: Number of tasks that both runs won equally often, at least once.
         neither: Number of tasks that neither run won.
-        gained: Tasks that the second run won more often; with one episode a task, those that only it won.
+        gained: Tasks that the second run won more often; with one episode a task, those that only
+            it won.
         lost: Tasks that the first run won more often.
         difference: Success rate of the second run minus that of the first; None without tasks.
         low, high: Its 95% interval, over tasks.
@@ -66,9 +79,10 @@ class Standing:
     Attributes:
         run: Its name.
         won: Number of the shared tasks that it won; with repeats the sum of the shares won.
-        behind: The best run compared with this one, so that the difference is how far this one is behind; None for the
-            best run itself.
-        p_value: The p-value of that difference, adjusted for all pairs of runs; None for the best run.
+        behind: The best run compared with this one, so that the difference is how far this one is
+            behind; None for the best run itself.
+        p_value: The p-value of that difference, adjusted for all pairs of runs; None for the best
+            run.
     """
 
     run: str
@@ -88,7 +102,8 @@ class Verdict:
 
     Attributes:
         tasks: Number of these tasks.
-        left_out: Number of tasks that a run lacks, or of which it has only errors or unknown outcomes.
+        left_out: Number of tasks that a run lacks, or of which it has only errors or unknown
+            outcomes.
         repeats: Largest number of episodes of one task.
         pairs: Number of pairs of runs, for which the p-values are adjusted.
         standings: The runs, best first; runs that won equally many are in the order given.
@@ -133,7 +148,11 @@ def unlike(configs: Sequence[Mapping[str, Any]]) -> list[str]:
     settings = [_settings(config) for config in configs]
     names = dict.fromkeys(name for setting in settings for name in setting)
     values = {name: [setting.get(name, "not given") for setting in settings] for name in names}
-    return [f"{name}: {', '.join(map(_brief, of_runs))}" for name, of_runs in values.items() if len(set(of_runs)) > 1]
+    return [
+        f"{name}: {', '.join(map(_brief, of_runs))}"
+        for name, of_runs in values.items()
+        if len(set(of_runs)) > 1
+    ]
 
 
 def _brief(text: str) -> str:
@@ -150,7 +169,10 @@ def _settings(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def compare(
-    first: Iterable[Mapping[str, Any]], second: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude"
+    first: Iterable[Mapping[str, Any]],
+    second: Iterable[Mapping[str, Any]],
+    *,
+    errors: Errors = "exclude",
 ) -> Comparison:
     """Compare the episode records of two runs (see ``records.py``), paired by task.
 
@@ -164,22 +186,33 @@ def compare(
     return _compare(before, after, pairing)
 
 
-def verdict(runs: Mapping[str, Iterable[Mapping[str, Any]]], *, errors: Errors = "exclude") -> Verdict:
+def verdict(
+    runs: Mapping[str, Iterable[Mapping[str, Any]]], *, errors: Errors = "exclude"
+) -> Verdict:
     """Rank runs by their episode records, paired by task; ``errors`` as in ``compare``.
 
-    Each pair of runs is compared, since the best and the next best are known only afterwards: Holm's adjustment for all
-    pairs keeps the chance that any difference is wrongly called clear below ``SIGNIFICANT``.
+    Each pair of runs is compared, since the best and the next best are known only afterwards:
+    Holm's adjustment for all pairs keeps the chance that any difference is wrongly called clear
+    below ``SIGNIFICANT``.
     """
     pairing = _paired(runs.values(), errors)
     shares = dict(zip(runs, pairing.shares, strict=True))
     won = {run: sum(of_run.values()) for run, of_run in shares.items()}
     ranked = sorted(won, key=lambda run: -won[run])
-    found = {pair: _compare(shares[pair[1]], shares[pair[0]], pairing) for pair in combinations(ranked, 2)}
-    p_values = dict(zip(found, holm([comparison.p_value for comparison in found.values()]), strict=True))
-    standings = (
-        Standing(run, float(won[run]), found.get((ranked[0], run)), p_values.get((ranked[0], run))) for run in ranked
+    found = {
+        pair: _compare(shares[pair[1]], shares[pair[0]], pairing)
+        for pair in combinations(ranked, 2)
+    }
+    p_values = dict(
+        zip(found, holm([comparison.p_value for comparison in found.values()]), strict=True)
     )
-    return Verdict(len(pairing.shares[0]), pairing.left_out, pairing.repeats, len(found), tuple(standings))
+    standings = (
+        Standing(run, float(won[run]), found.get((ranked[0], run)), p_values.get((ranked[0], run)))
+        for run in ranked
+    )
+    return Verdict(
+        len(pairing.shares[0]), pairing.left_out, pairing.repeats, len(found), tuple(standings)
+    )
 
 
 def _paired(runs: Iterable[Iterable[Mapping[str, Any]]], errors: Errors) -> _Pairing:
@@ -206,7 +239,9 @@ def _counts_by_task(records: Iterable[Mapping[str, Any]], errors: Errors) -> dic
     for record in records:
         outcome = outcome_of(record)
         count = counts.get(record["task"], _Count())
-        counts[record["task"]] = count if outcome in left_out else _one_more(count, outcome == "won")
+        counts[record["task"]] = (
+            count if outcome in left_out else _one_more(count, outcome == "won")
+        )
     return counts
 
 
@@ -220,7 +255,9 @@ def _share(count: _Count) -> Fraction:
     return Fraction(count.won, count.episodes)
 
 
-def _compare(before: Mapping[str, Fraction], after: Mapping[str, Fraction], pairing: _Pairing) -> Comparison:
+def _compare(
+    before: Mapping[str, Fraction], after: Mapping[str, Fraction], pairing: _Pairing
+) -> Comparison:
     changes = {task: after[task] - before[task] for task in before}
     low, high = paired_interval(list(changes.values()))
     return Comparison(
@@ -241,8 +278,8 @@ def _compare(before: Mapping[str, Fraction], after: Mapping[str, Fraction], pair
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values adjusted for their number, so that all can be compared with one level at once.
 
-    Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6,
-    1979.
+    Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal
+    of Statistics 6, 1979.
     """
     adjusted = [0.0] * len(p_values)
     largest = 0.0
@@ -255,18 +292,22 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def paired_p_value(changes: Sequence[Fraction]) -> float:
     """Return the exact two-sided p-value for the null hypothesis that the runs are alike on every task.
 
-    Then each task's change is as likely as its opposite. Changes of a whole task only are McNemar's case.
+    Then each task's change is as likely as its opposite. Changes of a whole task only are McNemar's
+    case.
     """
     if all(change.denominator == 1 for change in changes):
-        return mcnemar_p_value(sum(change > 0 for change in changes), sum(change < 0 for change in changes))
+        return mcnemar_p_value(
+            sum(change > 0 for change in changes), sum(change < 0 for change in changes)
+        )
     return sign_flip_p_value(changes)
 
 
 def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
     """Return the share of all choices of signs of the changes whose sum is as far from 0 as theirs.
 
-    Source: R. A. Fisher, The Design of Experiments, 1935, section 21; E. J. G. Pitman, Significance tests which may be
-    applied to samples from any populations, Supplement to the Journal of the Royal Statistical Society 4, 1937.
+    Source: R. A. Fisher, The Design of Experiments, 1935, section 21; E. J. G. Pitman, Significance
+    tests which may be applied to samples from any populations, Supplement to the Journal of the
+    Royal Statistical Society 4, 1937.
     """
     scale = min(FINEST, math.lcm(*(change.denominator for change in changes)))
     sizes = [round(change * scale) for change in changes]
@@ -283,11 +324,13 @@ def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
 def mcnemar_p_value(gained: int, lost: int) -> float:
     """Return the exact two-sided p-value for the null hypothesis that gains and losses are equally likely.
 
-    Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions, Psychometrika 12,
-    1947; exact, by the binomial distribution.
+    Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions,
+    Psychometrika 12, 1947; exact, by the binomial distribution.
     """
     flipped = gained + lost
-    tail = ways = 1  # binomial coefficients one from the other, since each by itself takes long for thousands of tasks
+    tail = ways = (
+        1  # binomial coefficients one from the other, since each by itself takes long for thousands of tasks
+    )
     for k in range(min(gained, lost)):
         ways = ways * (flipped - k) // (k + 1)
         tail += ways
@@ -305,16 +348,21 @@ def two_sample_p_value(first: Sequence[float], second: Sequence[float]) -> float
     def tail(angle: float, steps: int = 2000) -> float:
         """Return the integral of the density beyond t, by the angle whose tangent is t over the root of freedom."""
         width = (math.pi / 2 - angle) / steps
-        return width * sum(math.cos(angle + (step + 0.5) * width) ** (freedom - 1) for step in range(steps))
+        return width * sum(
+            math.cos(angle + (step + 0.5) * width) ** (freedom - 1) for step in range(steps)
+        )
 
-    return tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0) if difference else 1.0
+    return (
+        tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0) if difference else 1.0
+    )
 
 
 def paired_interval(changes: Sequence[Fraction], z: float = Z_95) -> tuple[float, float]:
     """Return the adjusted Wald interval of the mean change of a task, which is from -1 to 1.
 
-    Source: D. G. Bonett and R. M. Price, Adjusted Wald confidence interval for a difference of binomial proportions
-    based on paired data, Journal of Educational and Behavioral Statistics 37, 2012; there with changes of whole tasks.
+    Source: D. G. Bonett and R. M. Price, Adjusted Wald confidence interval for a difference of
+    binomial proportions based on paired data, Journal of Educational and Behavioral Statistics 37,
+    2012; there with changes of whole tasks.
     """
     # The adjustment adds one gained and one lost task, so that small samples keep their coverage.
     tasks = len(changes) + 2

@@ -1,8 +1,8 @@
 """Aggregates of episode records, by what became of each episode.
 
-An episode is won, lost, or lost by a limit, the model's own or one that the run sets to each episode; its outcome is
-unknown in a world that does not say so; or it broke by an error of the machinery, and then counts in no rate or mean
-unless errors are counted as lost.
+An episode is won, lost, or lost by a limit, the model's own or one that the run sets to each
+episode; its outcome is unknown in a world that does not say so; or it broke by an error of the
+machinery, and then counts in no rate or mean unless errors are counted as lost.
 """
 
 from __future__ import annotations
@@ -34,21 +34,25 @@ class Summary:
 
     Attributes:
         tasks: Number of tasks of the episodes that count.
-        episodes: Number of episodes that count: those without an error, or all where errors count as lost.
+        episodes: Number of episodes that count: those without an error, or all where errors count
+            as lost.
         errors: Number of episodes with an error.
         limits: Number of episodes lost by a limit, by its name.
         unknown: Number of episodes in which the world did not say whether they were won.
         depth: Mean depth of the tasks, including those of errors.
         won: Number of episodes won.
-        rate: Mean over tasks of the share of episodes won; None as long as the outcome of an episode is unknown.
-        low, high: The 95% interval of the rate over tasks; with one episode a task the Wilson interval.
+        rate: Mean over tasks of the share of episodes won; None as long as the outcome of an
+            episode is unknown.
+        low, high: The 95% interval of the rate over tasks; with one episode a task the Wilson
+            interval.
         reward: Mean reward of the episodes that count; that of an error is 0.
         steps: Mean number of actions.
         steps_over_optimal: Mean ratio of actions to the optimum, over the episodes won.
         calls: Mean number of completions by role.
         tokens: Mean number of tokens, as the models counted them.
         cost: Total cost of all completions, including those of errors.
-        replies: Number of replies of models that could not be taken as they were, by kind, over all episodes.
+        replies: Number of replies of models that could not be taken as they were, by kind, over all
+            episodes.
         k_max: Mean of the deepest level of decomposition at which something was executed.
         k_max_won: The same over the episodes won, as ADaPT's paper reports it.
         claimed: Number of episodes that the agent claimed to have won.
@@ -116,7 +120,9 @@ def summarise(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude
     return summarise_by_group(records, errors=errors)[ALL]
 
 
-def summarise_by_group(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude") -> dict[str, Summary]:
+def summarise_by_group(
+    records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude"
+) -> dict[str, Summary]:
     """Return a summary for each group, in order, and one for ``all``; see ``summarise``.
 
     The records are read once, and only numbers of them are kept.
@@ -136,7 +142,12 @@ def summarise_by_group(records: Iterable[Mapping[str, Any]], *, errors: Errors =
 def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
     """Return the groups of all runs without ``all``, by depth and then by name."""
     # The depth puts "depth 10" after "depth 9"; groups without depths are sorted by name.
-    depths = {name: summary.depth or 0.0 for by_group in runs for name, summary in by_group.items() if name != ALL}
+    depths = {
+        name: summary.depth or 0.0
+        for by_group in runs
+        for name, summary in by_group.items()
+        if name != ALL
+    }
     return sorted(depths, key=lambda name: (depths[name], name))
 
 
@@ -153,10 +164,14 @@ class _Sums:
         self.limits: Counter[str] = Counter()
         self.replies: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
-        self.by_task: dict[str, list[int]] = {}  # the number of episodes that count, and of those won
+        self.by_task: dict[
+            str, list[int]
+        ] = {}  # the number of episodes that count, and of those won
         self.rewards, self.ratios, self.costs = array("d"), array("d"), array("d")
         self.depth: float = 0
-        self.steps = self.tokens = self.k_max = self.k_max_won = self.claimed = self.rightly_claimed = self.restores = 0
+        self.steps = self.tokens = self.k_max = self.k_max_won = self.claimed = (
+            self.rightly_claimed
+        ) = self.restores = 0
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add an episode."""

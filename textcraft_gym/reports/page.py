@@ -15,7 +15,15 @@ from textcraft_gym.reports import plots
 from textcraft_gym.reports.advice import advice
 from textcraft_gym.reports.compare import Comparison, Verdict, compare, unlike, verdict
 from textcraft_gym.reports.metrics import ALL, Errors, groups, summarise_by_group
-from textcraft_gym.reports.page_episodes import OUTCOMES, Line, Packed, filters, inside, line, packed
+from textcraft_gym.reports.page_episodes import (
+    OUTCOMES,
+    Line,
+    Packed,
+    filters,
+    inside,
+    line,
+    packed,
+)
 from textcraft_gym.reports.records import light
 from textcraft_gym.reports.tables import (
     PASSES,
@@ -66,14 +74,18 @@ class Settings(NamedTuple):
 
 
 def html_page(
-    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], *, errors: Errors = "exclude"
+    runs: Mapping[str, Sequence[Record]],
+    configs: Mapping[str, Config],
+    *,
+    errors: Errors = "exclude",
 ) -> str:
     """Return the page of one or more runs.
 
     Records and configs are shown as text: nothing in them becomes markup or code of the page.
 
     Args:
-        runs: Episode records (see ``records.py``) by the label of the run; the best is found task by task.
+        runs: Episode records (see ``records.py``) by the label of the run; the best is found task
+            by task.
         configs: The config of each run, as ``read_config`` returns it.
         errors: Whether episodes that broke are left out, or count as lost.
     """
@@ -81,7 +93,10 @@ def html_page(
     by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
     asked = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
     judged = {run: summaries for run, summaries in asked.items() if not summaries[ALL].unknown}
-    told = {run: _without_models(configs[run]) if _asks_nothing(runs[run]) else configs[run] for run in runs}
+    told = {
+        run: _without_models(configs[run]) if _asks_nothing(runs[run]) else configs[run]
+        for run in runs
+    }
     replies = replies_table(by_group)
     page = _template().render(
         games=_games(runs, configs, errors),
@@ -110,7 +125,11 @@ def html_page(
             "runs": list(runs),
             "outcomes": OUTCOMES,
             "columns": Line._fields,
-            "lines": [line(number, record) for number, of_run in enumerate(runs.values()) for record in of_run],
+            "lines": [
+                line(number, record)
+                for number, of_run in enumerate(runs.values())
+                for record in of_run
+            ],
             "starts": blocks.starts,
         },
         blocks=blocks.blocks,
@@ -135,7 +154,11 @@ def _packed(runs: Mapping[str, Iterable[Record]]) -> tuple[Packed, dict[str, lis
 def html_environment(package: str) -> Environment:
     """Return what renders the templates of a package, in which every value is text and no markup."""
     return Environment(
-        loader=PackageLoader(package), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 
@@ -153,7 +176,9 @@ def _sha256(script: str) -> str:
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _games(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], errors: Errors) -> list[Game]:
+def _games(
+    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], errors: Errors
+) -> list[Game]:
     """Return the runs of each world and split together, since success in two of them cannot be compared."""
     names = {run: f"{configs[run]['env']}, split {configs[run]['split']}" for run in runs}
     games = []
@@ -163,13 +188,17 @@ def _games(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], 
         differences = unlike([configs[run] for run in of_game])
         first, *others = of_game
         comparisons = {other: compare(runs[first], runs[other], errors=errors) for other in others}
-        games.append(Game(name, verdict(of_game, errors=errors), worlds, differences, first, comparisons))
+        games.append(
+            Game(name, verdict(of_game, errors=errors), worlds, differences, first, comparisons)
+        )
     return games
 
 
 def _asks_nothing(records: Sequence[Record]) -> bool:
     """Return whether a run played without a model; one that broke before its first call may need one."""
-    return not any(record["calls"] for record in records) and any(not record.get("error") for record in records)
+    return not any(record["calls"] for record in records) and any(
+        not record.get("error") for record in records
+    )
 
 
 def _without_models(config: Config) -> Config:
@@ -179,7 +208,11 @@ def _without_models(config: Config) -> Config:
 
 def _kept(config: Config, *, is_folded: bool) -> Config:
     """Return the part of a config that is folded away, versions, dates and digests, or the other part."""
-    return {key: value for key, value in config.items() if (key in PROVENANCE or key.endswith("_sha256")) == is_folded}
+    return {
+        key: value
+        for key, value in config.items()
+        if (key in PROVENANCE or key.endswith("_sha256")) == is_folded
+    }
 
 
 def _settings(configs: Mapping[str, Config]) -> Settings:
@@ -187,8 +220,15 @@ def _settings(configs: Mapping[str, Config]) -> Settings:
     keys = dict.fromkeys(key for config in configs.values() for key in config)
     facts = {key: {run: _fact(config.get(key)) for run, config in configs.items()} for key in keys}
     facts = {key: by_run for key, by_run in facts.items() if any(by_run.values())}
-    shared = {key: next(iter(by_run.values())) for key, by_run in facts.items() if len(set(by_run.values())) == 1}
-    own = {run: {key: by_run[run] for key, by_run in facts.items() if key not in shared} for run in configs}
+    shared = {
+        key: next(iter(by_run.values()))
+        for key, by_run in facts.items()
+        if len(set(by_run.values())) == 1
+    }
+    own = {
+        run: {key: by_run[run] for key, by_run in facts.items() if key not in shared}
+        for run in configs
+    }
     return Settings(shared, own)
 
 
@@ -209,7 +249,9 @@ def _percent(share: float | None) -> str:
 
 
 def _points(difference: float | None) -> str:
-    return "-" if difference is None else f"{100 * difference + 0.0:+.1f}"  # -0.0 is no number to show
+    return (
+        "-" if difference is None else f"{100 * difference + 0.0:+.1f}"
+    )  # -0.0 is no number to show
 
 
 def _p_value(p_value: float) -> str:

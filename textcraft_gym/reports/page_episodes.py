@@ -1,7 +1,7 @@
 """The episodes of a page as data: a short line for each, and all that it holds, compressed, for when it is opened.
 
-A browser draws a hundred lines at once and unpacks only what is opened, so that a page of thousands of episodes opens
-quickly. Whatever an episode holds is JSON or Base64 here, and never markup.
+A browser draws a hundred lines at once and unpacks only what is opened, so that a page of thousands
+of episodes opens quickly. Whatever an episode holds is JSON or Base64 here, and never markup.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ def line(run: int, record: Record) -> Line:
     """Return the line of an episode."""
     claimed = record["claimed_success"]
     outcome = outcome_of(record)
-    mistaken = claimed is not None and outcome not in ("error", "unknown") and claimed != record["won"]
+    mistaken = (
+        claimed is not None and outcome not in ("error", "unknown") and claimed != record["won"]
+    )
     repeat = f" (repeat {record['repeat']})" if record["repeat"] else ""
     limit = f" ({record['limit']})" if record["limit"] else ""
     return Line(
@@ -103,7 +105,9 @@ def line(run: int, record: Record) -> Line:
 
 def inside(record: Record) -> str:
     """Return what is shown of an episode when it is opened, as a line of JSON."""
-    return json.dumps({**{key: record[key] for key in INSIDE}, "facts": _facts(record)}, separators=(",", ":"))
+    return json.dumps(
+        {**{key: record[key] for key in INSIDE}, "facts": _facts(record)}, separators=(",", ":")
+    )
 
 
 def packed(texts: Iterable[str]) -> Packed:
@@ -127,7 +131,9 @@ def filters(runs: Mapping[str, Sequence[Record]], groups: Sequence[str]) -> dict
     """Return the choices of each filter."""
     records = [record for of_run in runs.values() for record in of_run]
     outcomes = Counter(map(outcome_of, records))
-    shown = [outcome for outcome in OUTCOMES if outcomes[outcome] or outcome in ("won", "lost", "error")]
+    shown = [
+        outcome for outcome in OUTCOMES if outcomes[outcome] or outcome in ("won", "lost", "error")
+    ]
     episodes = Counter(record["group"] for record in records)
     return {
         "run": [Choice(run, run, len(of_run)) for run, of_run in runs.items()],
@@ -149,9 +155,17 @@ def _facts(record: Record) -> str:
             f"seed {record['seed']}",
             f"reward {record['reward']:g}",
             f"trials {record['trials']}",
-            *([f"returns to earlier moments {len(record['restores'])}"] if record["restores"] else []),
+            *(
+                [f"returns to earlier moments {len(record['restores'])}"]
+                if record["restores"]
+                else []
+            ),
             *(f"{name} {count:,}" for name, count in counts),
-            *(f"replies {kind.replace('_', ' ')} {count}" for kind, count in record["replies"].items() if count),
+            *(
+                f"replies {kind.replace('_', ' ')} {count}"
+                for kind, count in record["replies"].items()
+                if count
+            ),
             f"cost {record['cost']:.4g}",
             *([f"seconds {seconds(record['seconds'])}"] if record.get("seconds") else []),
             *([f"seconds per call {seconds(each)}"] if each is not None else []),

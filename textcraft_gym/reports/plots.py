@@ -1,7 +1,7 @@
 """Plots of runs as inline SVG, each with its legend as a list beside it. Lines and text inherit the colour of the page.
 
-Fills are from the colour-blind-safe palette of Okabe and Ito, each with a readable text colour. Source: M. Okabe and
-K. Ito, Color Universal Design, 2002.
+Fills are from the colour-blind-safe palette of Okabe and Ito, each with a readable text colour.
+Source: M. Okabe and K. Ito, Color Universal Design, 2002.
 """
 
 from __future__ import annotations
@@ -95,8 +95,13 @@ class Axis(NamedTuple):
 
     def words(self, y: float, unit: str) -> list[Markup]:
         """Return the tick labels and the axis label."""
-        tick_labels = [_text(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle") for tick in self.ticks]
-        return [*tick_labels, _text(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle")]
+        tick_labels = [
+            _text(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle") for tick in self.ticks
+        ]
+        return [
+            *tick_labels,
+            _text(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle"),
+        ]
 
 
 def success_by_group(runs: Runs) -> Markup:
@@ -129,12 +134,16 @@ def calls_by_group(runs: Runs) -> Markup:
 
     def bar(run: str, name: str, summary: Summary) -> Bar:
         parts = [
-            Part(mean, colours[role], f"{mean:.1f}", f"{run}, {name}: {mean:.1f} calls of the {role}")
+            Part(
+                mean, colours[role], f"{mean:.1f}", f"{run}, {name}: {mean:.1f} calls of the {role}"
+            )
             for role, mean in summary.calls.items()
         ]
         return Bar(name, parts, f"{sum(summary.calls.values()):.1f}")
 
-    panels = [Panel(run, [bar(run, *item) for item in by_group.items()]) for run, by_group in runs.items()]
+    panels = [
+        Panel(run, [bar(run, *item) for item in by_group.items()]) for run, by_group in runs.items()
+    ]
     return _stacked("Calls to models by group", "mean calls per episode", panels, colours)
 
 
@@ -144,7 +153,10 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
     Args:
         runs: Episode records by run.
     """
-    played = {run: [record for record in records if not record.get("error")] for run, records in runs.items()}
+    played = {
+        run: [record for record in records if not record.get("error")]
+        for run, records in runs.items()
+    }
     # Levels beyond the last colour share it: deeper decompositions are rare.
     levels = sorted({record["k_max"] for records in played.values() for record in records})
     colours = {level: GROWING[min(level, len(GROWING) - 1)] for level in levels}
@@ -152,13 +164,20 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
     def bar(run: str, name: str, records: Sequence[Mapping[str, Any]]) -> Bar:
         reached = Counter(record["k_max"] for record in records if name in (record["group"], ALL))
         parts = [
-            _share(reached[level], reached.total(), colours[level], f"{run}, {name}", f"went down to level {level}")
+            _share(
+                reached[level],
+                reached.total(),
+                colours[level],
+                f"{run}, {name}",
+                f"went down to level {level}",
+            )
             for level in levels
         ]
         return Bar(name, parts, f"n {reached.total()}")
 
     panels = [
-        Panel(run, [bar(run, name, records) for name in summarise_by_group(records)]) for run, records in played.items()
+        Panel(run, [bar(run, name, records) for name in summarise_by_group(records)])
+        for run, records in played.items()
     ]
     legend = {f"level {level}": colour for level, colour in colours.items()}
     return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend)
@@ -174,8 +193,14 @@ def claims_and_reward(runs: Runs) -> Markup:
     }
 
     def panel(run: str, summary: Summary) -> Panel:
-        right, claimed, won, total = summary.rightly_claimed, summary.claimed, summary.won, summary.episodes
-        # in the order of the colours; episodes both claimed and won are subtracted twice, so they are added back
+        right, claimed, won, total = (
+            summary.rightly_claimed,
+            summary.claimed,
+            summary.won,
+            summary.episodes,
+        )
+        # in the order of the colours; episodes both claimed and won are subtracted twice, so they
+        # are added back
         counts = (right, claimed - right, won - right, total - claimed - won + right)
         parts = [
             _share(count, total, colour, run, name)
@@ -193,12 +218,15 @@ def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Pa
     return Part(percent, colour, f"{percent:.0f}%", f"{bar}: {count} of {total} {outcome}")
 
 
-def _stacked(title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour]) -> Markup:
+def _stacked(
+    title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour]
+) -> Markup:
     """Return a plot of stacked bars: runs one below the other, on one scale."""
     bars = [bar for panel in panels for bar in panel.bars]
     longest = max((sum(part.length for part in bar.parts) for bar in bars), default=0.0)
     axis = Axis(_left(bar.name for bar in bars), _ticks(100.0 if unit == SHARE else longest))
-    # Shares fill the axis to 100 even if every bar is shorter, so that plots of different runs can be compared.
+    # Shares fill the axis to 100 even if every bar is shorter, so that plots of different runs can
+    # be compared.
     drawn: list[Markup] = []
     y = TITLE - 8
     for panel in panels:
@@ -222,7 +250,11 @@ def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
         if width:
             drawn.append(_rect(x, y, width, height, part.colour, part.hint))
         if width > len(part.words) * LETTER + 4:  # a label that does not fit is left to the tooltip
-            drawn.append(_text(x + width / 2, y + 12, part.words, text_anchor="middle", fill=part.colour.words))
+            drawn.append(
+                _text(
+                    x + width / 2, y + 12, part.words, text_anchor="middle", fill=part.colour.words
+                )
+            )
         x += width
     return [*drawn, _text(x + 6, y + 12, bar.end)]
 
@@ -263,9 +295,14 @@ def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str)
     middle, cap = y + RATE_BAR / 2, RATE_BAR / 5
     low, high = (axis.at(100 * end) for end in (summary.low, summary.high))
     ends = "".join(f"M{end:.2f} {middle - cap:.2f}v{2 * cap:.2f}" for end in (low, high))
-    interval = _element("path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor")
+    interval = _element(
+        "path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor"
+    )
     bar = _rect(axis.left, y, percent * axis.scale, RATE_BAR, colour, hint)
-    return [_element("g", bar, interval), _text(WIDTH, middle + 4, f"{percent:.0f}%", text_anchor="end")]
+    return [
+        _element("g", bar, interval),
+        _text(WIDTH, middle + 4, f"{percent:.0f}%", text_anchor="end"),
+    ]
 
 
 def _ticks(longest: float, most: int = 6) -> list[float]:
@@ -312,7 +349,9 @@ def _plot(
     return _element("div", image, _legend(legend), class_="plot")
 
 
-def _rect(x: float, y: float, width: float, height: float, colour: Colour, hint: str = "") -> Markup:
+def _rect(
+    x: float, y: float, width: float, height: float, colour: Colour, hint: str = ""
+) -> Markup:
     children = [_element("title", hint)] if hint else []
     return _element("rect", *children, x=x, y=y, width=width, height=height, fill=colour.fill)
 
@@ -325,7 +364,8 @@ def _element(tag: str, *children: str, **attributes: str | float) -> Markup:
     """Return an element; plain text and attributes are escaped, ``Markup`` is kept. ``class_`` is class."""
     attribute_text = Markup("").join(
         Markup(' {}="{}"').format(
-            name.rstrip("_").replace("_", "-"), f"{value:.6g}" if isinstance(value, float) else value
+            name.rstrip("_").replace("_", "-"),
+            f"{value:.6g}" if isinstance(value, float) else value,
         )
         for name, value in attributes.items()
     )

@@ -1,7 +1,8 @@
 """Reads the folder of a run, which may be from anybody, may be damaged, and may hold a million episodes.
 
-All commands read here. What is read was checked, so that a record has the fields and types of an ``Episode``; no file
-is read whole that has no bound; and a line that cannot be used costs its own episode only.
+All commands read here. What is read was checked, so that a record has the fields and types of an
+``Episode``; no file is read whole that has no bound; and a line that cannot be used costs its own
+episode only.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class Line(NamedTuple):
 class Records(Sequence[Record]):
     """The last record of each episode of a run, read from the file whenever one is asked for.
 
-    Only positions are kept in memory. If earlier attempts at an episode raised, ``spent_before`` is their cost.
+    Only positions are kept in memory. If earlier attempts at an episode raised, ``spent_before`` is
+    their cost.
 
     Args:
         file: The file of episodes.
@@ -89,9 +91,12 @@ class Records(Sequence[Record]):
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._starts = array("q")  # the position of each record's line, by its place among the episodes
+        self._starts = array(
+            "q"
+        )  # the position of each record's line, by its place among the episodes
         self._order: dict[Key, int] = {}
-        # Of few episodes, by their places: the cost of the last attempt, which raised, and that of attempts before it.
+        # Of few episodes, by their places: the cost of the last attempt, which raised, and that of
+        # attempts before it.
         self._failed: dict[int, float] = {}
         self._spent: dict[int, float] = {}
 
@@ -162,7 +167,9 @@ class Records(Sequence[Record]):
                         record["spent_before"] = self._spent[place]
                     yield record
         except (OSError, ValueError) as error:
-            raise RunError(f"{self.file} was changed or removed while it was read: {error}") from error
+            raise RunError(
+                f"{self.file} was changed or removed while it was read: {error}"
+            ) from error
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:
@@ -191,7 +198,9 @@ def read_identity(folder: str | Path) -> dict[str, Any]:
         raise RunError(f"{folder} is no run folder: {error}") from error
     if type(config) is not dict or config.get("schema") != SCHEMA:
         found = config.get("schema") if type(config) is dict else config
-        raise RunError(f"{folder}: expected a run of format {SCHEMA}, got {shown(found)}; choose another folder")
+        raise RunError(
+            f"{folder}: expected a run of format {SCHEMA}, got {shown(found)}; choose another folder"
+        )
     return config
 
 
@@ -211,7 +220,11 @@ def read_records(folder: str | Path) -> Records:
         else:
             records.add(line.record, line.start)
     if first is not None:
-        lines = f"line {first.number} is" if count == 1 else f"line {first.number} and {count - 1} more are"
+        lines = (
+            f"line {first.number} is"
+            if count == 1
+            else f"line {first.number} and {count - 1} more are"
+        )
         mend = "the command that began the run moves such lines to damaged.jsonl, and plays their episodes again"
         warn(f"{records.file}: {lines} left out: {first.wrong}; {mend}", stacklevel=2)
     return records
@@ -306,7 +319,11 @@ def without_timing(record: Mapping[str, Any]) -> Record:
 
 def shown(value: Any) -> str:
     """Return a value as Python writes it, in a length for a message."""
-    text = repr(value) if not isinstance(value, str) or len(value) <= MAX_SHOWN else repr(value[:MAX_SHOWN]) + "..."
+    text = (
+        repr(value)
+        if not isinstance(value, str) or len(value) <= MAX_SHOWN
+        else repr(value[:MAX_SHOWN]) + "..."
+    )
     return text if len(text) <= 2 * MAX_SHOWN else text[:MAX_SHOWN] + "..."
 
 

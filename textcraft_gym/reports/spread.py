@@ -17,9 +17,10 @@ class Spread:
     Attributes:
         runs: Number of runs with an episode without an error.
         rate: Mean of their success rates, from 0 to 1; None without such a run.
-        between_runs: Sample standard deviation of their success rates; None with fewer than two runs.
-        low, high: 95% Wilson interval of the mean rate for the number of tasks of one run. More seeds do not narrow
-            it, since they play the same tasks.
+        between_runs: Sample standard deviation of their success rates; None with fewer than two
+            runs.
+        low, high: 95% Wilson interval of the mean rate for the number of tasks of one run. More
+            seeds do not narrow it, since they play the same tasks.
     """
 
     runs: int

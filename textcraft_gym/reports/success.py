@@ -55,7 +55,8 @@ def pass_at_k(episodes: int, won: int, k: int) -> float:
 def pass_hat_k(episodes: int, won: int, k: int) -> float:
     """Return the unbiased estimate of the chance that all of ``k`` attempts at a task win; see ``pass_at_k``.
 
-    Source: Yao et al., tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains, 2024, section 3.
+    Source: Yao et al., tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World
+    Domains, 2024, section 3.
     """
     return math.comb(won, k) / math.comb(episodes, k)
 
@@ -71,7 +72,8 @@ def pass_rates(counts: Iterable[tuple[int, int]]) -> tuple[PassRates, ...]:
         known = [(episodes, won) for episodes, won in counts if episodes >= k]
         played = sum(episodes for episodes, _ in known)
         one, every = (
-            mean_over_tasks([estimator(*count, k) for count in known], played) for estimator in (pass_at_k, pass_hat_k)
+            mean_over_tasks([estimator(*count, k) for count in known], played)
+            for estimator in (pass_at_k, pass_hat_k)
         )
         rates.append(PassRates(k, len(known), one, every))
     return tuple(rates)
@@ -80,12 +82,12 @@ def pass_rates(counts: Iterable[tuple[int, int]]) -> tuple[PassRates, ...]:
 def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
     """Return the mean of a share from 0 to 1 over tasks, with the Wilson interval for its effective number of episodes.
 
-    That is the number of independent episodes of which the mean would vary as it does between these tasks: at least
-    the number of tasks, as if all episodes of a task were one, and at most the number of episodes. With one episode a
-    task it is their number.
+    That is the number of independent episodes of which the mean would vary as it does between these
+    tasks: at least the number of tasks, as if all episodes of a task were one, and at most the
+    number of episodes. With one episode a task it is their number.
 
-    Source: E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected number of positive
-    counts estimated from survey data, Survey Methodology 24, 1998.
+    Source: E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected
+    number of positive counts estimated from survey data, Survey Methodology 24, 1998.
 
     Args:
         shares: The share of each task.
@@ -94,9 +96,12 @@ def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
     if not shares:
         return TaskMean(None, *wilson_interval(0, 0))
     tasks, mean = len(shares), fmean(shares)
-    # Of independent episodes the mean varies by mean * (1 - mean) / number, of these tasks by spread / tasks.
+    # Of independent episodes the mean varies by mean * (1 - mean) / number, of these tasks by
+    # spread / tasks.
     spread = variance(shares) if tasks > 1 else 0.0
-    effective = tasks if mean in (0, 1) else episodes if not spread else mean * (1 - mean) / spread * tasks
+    effective = (
+        tasks if mean in (0, 1) else episodes if not spread else mean * (1 - mean) / spread * tasks
+    )
     effective = max(tasks, min(episodes, effective))
     return TaskMean(mean, *wilson_interval(math.fsum(shares) * effective / tasks, effective))
 
@@ -104,7 +109,8 @@ def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
 def wilson_interval(successes: float, trials: float, z: float = Z_95) -> tuple[float, float]:
     """Return the Wilson score interval of a proportion; (0, 1) without trials.
 
-    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22, 1927.
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA
+    22, 1927.
     """
     if not trials:
         return 0.0, 1.0

@@ -11,9 +11,31 @@ from textcraft_gym.reports.metrics import ALL, Summary, summarise_by_group
 from textcraft_gym.reports.success import TaskMean
 from textcraft_gym.reports.timing import timing
 
-SUCCESS = ("run", "group", "n", "won", "won %", "95% interval", "score", "steps", "optimal x", "limits", "errors")
+SUCCESS = (
+    "run",
+    "group",
+    "n",
+    "won",
+    "won %",
+    "95% interval",
+    "score",
+    "steps",
+    "optimal x",
+    "limits",
+    "errors",
+)
 PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
-TIMING = ("run", "group", "n", "mean s", "median s", "95% below", "longest s", "s in models", "s per call")
+TIMING = (
+    "run",
+    "group",
+    "n",
+    "mean s",
+    "median s",
+    "95% below",
+    "longest s",
+    "s in models",
+    "s per call",
+)
 
 Runs: TypeAlias = Mapping[str, Mapping[str, Summary]]
 Rows: TypeAlias = list[tuple[str, ...]]
@@ -28,7 +50,11 @@ def codes(config: Mapping[str, Any]) -> list[str]:
 def several_codes(config: Mapping[str, Any]) -> str:
     """Return a note on a run whose episodes were played by several versions of the code; empty for one."""
     played = codes(config)
-    return f"its episodes were played by {len(played)} versions of the code: {', '.join(played)}" if played[1:] else ""
+    return (
+        f"its episodes were played by {len(played)} versions of the code: {', '.join(played)}"
+        if played[1:]
+        else ""
+    )
 
 
 def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
@@ -38,7 +64,11 @@ def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
 
 def success_rows(runs: Runs) -> Rows:
     """Return a row of ``SUCCESS`` cells for each run and group."""
-    return [_success(run, group, summary) for run, by_group in runs.items() for group, summary in by_group.items()]
+    return [
+        _success(run, group, summary)
+        for run, by_group in runs.items()
+        for group, summary in by_group.items()
+    ]
 
 
 def effort_table(runs: Runs) -> Rows:
@@ -47,9 +77,22 @@ def effort_table(runs: Runs) -> Rows:
     roles = list(dict.fromkeys(role for by_group in asked.values() for role in by_group[ALL].calls))
     if not asked:
         return []
-    headings = ("run", "group", *roles, "tokens", "cost", "k_max", "k_max won", "claimed", "precision", "recall")
+    headings = (
+        "run",
+        "group",
+        *roles,
+        "tokens",
+        "cost",
+        "k_max",
+        "k_max won",
+        "claimed",
+        "precision",
+        "recall",
+    )
     rows = (
-        _effort(run, group, roles, summary) for run, by_group in asked.items() for group, summary in by_group.items()
+        _effort(run, group, roles, summary)
+        for run, by_group in asked.items()
+        for group, summary in by_group.items()
     )
     return [headings, *rows]
 
@@ -57,7 +100,13 @@ def effort_table(runs: Runs) -> Rows:
 def pass_rows(runs: Runs) -> Rows:
     """Return a row of ``PASSES`` cells for each run and number of attempts; none for runs that played tasks once."""
     return [
-        (run, str(rates.k), str(rates.tasks), *_estimate(rates.at_least_one), *_estimate(rates.every))
+        (
+            run,
+            str(rates.k),
+            str(rates.tasks),
+            *_estimate(rates.at_least_one),
+            *_estimate(rates.every),
+        )
         for run, by_group in runs.items()
         for rates in by_group[ALL].passes
     ]
@@ -146,7 +195,13 @@ def seconds(duration: float | None) -> str:
     """Return a duration for a table, to two digits or three; a dash where there is none."""
     if duration is None:
         return "-"
-    return f"{duration:.0f}" if duration >= 100 else f"{duration:.3g}" if duration >= 0.1 else f"{duration:.2g}"
+    return (
+        f"{duration:.0f}"
+        if duration >= 100
+        else f"{duration:.3g}"
+        if duration >= 0.1
+        else f"{duration:.2g}"
+    )
 
 
 def number(value: float | None, scale: int = 1, digits: int = 1) -> str:

@@ -57,12 +57,16 @@ class Tally:
         parts = [self._success(), f"errors {self.errors}"]
         seconds = self.clock() - self._started
         ended, calls, tokens = (
-            now - then for now, then in zip((self.ended, self.calls, self.tokens), self._before, strict=True)
+            now - then
+            for now, then in zip((self.ended, self.calls, self.tokens), self._before, strict=True)
         )
         if calls and seconds > 0:
             parts += [f"{calls / seconds:,.1f} calls/s", f"{tokens / seconds:,.0f} tokens/s"]
         if self.calls:
-            parts.append(f"cost {self.cost:.2f}" + ("" if self.max_cost is None else f" of {self.max_cost:g}"))
+            parts.append(
+                f"cost {self.cost:.2f}"
+                + ("" if self.max_cost is None else f" of {self.max_cost:g}")
+            )
         left = self.total - self.ended
         if ended and left:
             parts.append(f"{in_words(seconds / ended * left)} left")

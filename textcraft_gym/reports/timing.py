@@ -15,7 +15,8 @@ class Timing:
 
     Attributes:
         episodes: Number of these episodes.
-        mean, median: Of the duration of an episode, during which other episodes may have been played, too.
+        mean, median: Of the duration of an episode, during which other episodes may have been
+            played, too.
         slow: The duration that 95% of the episodes do not exceed.
         longest: Of all episodes.
         model: Mean sum of the durations of an episode's completions.
@@ -58,7 +59,11 @@ def timing(records: Iterable[Mapping[str, Any]]) -> Timing | None:
 def latency(record: Mapping[str, Any]) -> float | None:
     """Return the mean duration of a completion of an episode; None without completions or without times."""
     calls = sum(record["calls"].values())
-    return record["model_seconds"] / calls if calls and record.get("model_seconds") is not None else None
+    return (
+        record["model_seconds"] / calls
+        if calls and record.get("model_seconds") is not None
+        else None
+    )
 
 
 def _percentile(ascending: Sequence[float], share: float) -> float:

@@ -1,8 +1,9 @@
 """What a run is expected to take, before any model is asked.
 
-It is taken from the episodes that the run folder has already, if they are enough; else from figures of each agent
-in each world, where a token is four characters. ``benchmarks/expected_costs.py`` measures them with a model; those that
-are there came from a scripted player, which writes short answers.
+It is taken from the episodes that the run folder has already, if they are enough; else from figures
+of each agent in each world, where a token is four characters. ``benchmarks/expected_costs.py``
+measures them with a model; those that are there came from a scripted player, which writes short
+answers.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class Estimate:
         cost: Price of the completions.
         seconds: Duration at the run's number of workers.
         source: What the amounts are taken from, or why there are none, in a sentence.
-        unpriced: Roles whose model is asked and has no price; they count as free where another one has.
+        unpriced: Roles whose model is asked and has no price; they count as free where another one
+            has.
     """
 
     episodes: int
@@ -97,7 +99,8 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
 
     Raises:
         RunError: If ``out`` holds another run or cannot be read.
-        UnknownName, PromptError, ValueError: If the environment, the agent or its prompts cannot be had.
+        UnknownName, PromptError, ValueError: If the environment, the agent or its prompts cannot be
+            had.
     """
     spec, planned, identity = plan(spec.resolved())
     records: list[Record] = []
@@ -146,7 +149,10 @@ def _from_figures(bare: Estimate, episodes: Sequence[ByRole], spec: RunSpec) -> 
         if price is None:
             unpriced.append(role)
         else:
-            costs += [sums[role]["prompt_tokens"].times(price[0]), sums[role]["completion_tokens"].times(price[1])]
+            costs += [
+                sums[role]["prompt_tokens"].times(price[0]),
+                sums[role]["completion_tokens"].times(price[1]),
+            ]
     return replace(
         bare,
         calls=together(of_role["calls"] for of_role in sums.values()),
@@ -161,27 +167,39 @@ def _from_figures(bare: Estimate, episodes: Sequence[ByRole], spec: RunSpec) -> 
 
 def amount(values: Sequence[float]) -> Amount:
     """Return the mean of values, with the 10th and the 90th percentile."""
-    low, *_, high = quantiles(values, n=10, method="inclusive") if len(values) > 1 else (values[0], values[0])
+    low, *_, high = (
+        quantiles(values, n=10, method="inclusive") if len(values) > 1 else (values[0], values[0])
+    )
     return Amount(fmean(values), low, high)
 
 
 def together(amounts: Iterable[Amount]) -> Amount:
     """Return the sum of amounts, as if all were low at once, or high."""
     rows = list(amounts)
-    return Amount(*(sum(column) for column in zip(*rows, strict=True))) if rows else Amount(0.0, 0.0, 0.0)
+    return (
+        Amount(*(sum(column) for column in zip(*rows, strict=True)))
+        if rows
+        else Amount(0.0, 0.0, 0.0)
+    )
 
 
 @cache
 def _figures() -> Mapping[str, Mapping[str, Mapping[str, ByRole]]]:
     """Return the figures by environment, agent and group of tasks."""
     held = json.loads(EXPECTED_COSTS.read_text(encoding="utf-8"))
-    return {env: {agent: _by_group(groups) for agent, groups in agents.items()} for env, agents in held.items()}
+    return {
+        env: {agent: _by_group(groups) for agent, groups in agents.items()}
+        for env, agents in held.items()
+    }
 
 
 def _by_group(groups: Mapping[str, Mapping[str, Sequence[Sequence[float]]]]) -> dict[str, ByRole]:
     """Return figures by group as they are kept: of each role a row for each quantity."""
     return {
-        group: {role: dict(zip(QUANTITIES, starmap(Amount, rows), strict=True)) for role, rows in by_role.items()}
+        group: {
+            role: dict(zip(QUANTITIES, starmap(Amount, rows), strict=True))
+            for role, rows in by_role.items()
+        }
         for group, by_role in groups.items()
     }
 
@@ -207,7 +225,11 @@ def total(estimates: Sequence[Estimate]) -> Estimate:
 def row_of(estimate: Estimate) -> tuple[str, ...]:
     """Return an estimate as cells of ``HEADINGS``, to two digits: no more of it is known."""
     done = "" if estimate.episodes == estimate.planned else f" of {estimate.planned}"
-    price = "no price given" if estimate.cost is None and estimate.calls else _shown(estimate.cost, "{:,g}".format)
+    price = (
+        "no price given"
+        if estimate.cost is None and estimate.calls
+        else _shown(estimate.cost, "{:,g}".format)
+    )
     return (
         f"{estimate.episodes}{done}",
         _shown(estimate.calls, _count),
@@ -224,7 +246,9 @@ def notes(estimate: Estimate) -> list[str]:
     if estimate.source == FIGURES:
         found = [FIGURES, "Prompt caching is not considered."]
         if estimate.cost and estimate.unpriced:
-            found.append(f"No price is given for the model of {', '.join(estimate.unpriced)}, which counts as free.")
+            found.append(
+                f"No price is given for the model of {', '.join(estimate.unpriced)}, which counts as free."
+            )
     return found
 
 

@@ -1,7 +1,8 @@
 """Fingerprints of the worlds of an installation, and those that the release carries: equal ones are the same game.
 
-A world's fingerprint has, for each split, the number of its tasks, a digest of their ids and contents, and for some of
-the tasks a digest of what is read and scored when the expert's plan and random actions are played.
+A world's fingerprint has, for each split, the number of its tasks, a digest of their ids and
+contents, and for some of the tasks a digest of what is read and scored when the expert's plan and
+random actions are played.
 """
 
 from __future__ import annotations
@@ -39,7 +40,14 @@ MAX_STEPS = 25
 PLAYING = ("agents", "envs", "episodes", "recipes", "storage.search", "wrappers")
 """Sub-packages whose code can change an episode, as these modules of others can."""
 PLAYING_MODULES: Mapping[str, tuple[str, ...]] = {
-    "textcraft_gym": ("commands.py", "plugins.py", "registration.py", "replies.py", "spaces.py", "task.py"),
+    "textcraft_gym": (
+        "commands.py",
+        "plugins.py",
+        "registration.py",
+        "replies.py",
+        "spaces.py",
+        "task.py",
+    ),
     "textcraft_gym.runs": ("run_spec.py", "runner.py"),
     "textcraft_gym.runs.backends": ("worker.py",),
 }
@@ -53,7 +61,8 @@ class Compared(NamedTuple):
         name: The id of the environment, or ``prompts``.
         size: What was counted, in words.
         sha256: A digest of the fingerprint, by which two installations can be compared.
-        changes: The differences from the release; None if the release carries nothing to compare with.
+        changes: The differences from the release; None if the release carries nothing to compare
+            with.
     """
 
     name: str
@@ -65,7 +74,9 @@ class Compared(NamedTuple):
         """Return the outcome as text, with so many of the changes at most."""
         changes = self.changes or []
         differences = "1 difference" if len(changes) == 1 else f"{len(changes)} differences"
-        count = "is not in the release" if self.changes is None else f"{differences} from the release"
+        count = (
+            "is not in the release" if self.changes is None else f"{differences} from the release"
+        )
         outcome = "as released" if self.changes == [] else count
         more = [f"  and {len(changes) - shown} more"] if len(changes) > shown else []
         listed = [f"  {change}" for change in changes[:shown]]
@@ -76,7 +87,8 @@ def compare(env_ids: Iterable[str] = (), **env_args: Any) -> Iterator[Compared]:
     """Yield the worlds of this installation and its prompts, each beside what the release carries.
 
     Args:
-        env_ids: The worlds; by default all that the package plays by itself, with the prompts and official games.
+        env_ids: The worlds; by default all that the package plays by itself, with the prompts and
+            official games.
         env_args: Arguments of ``gym.make``; with any, nothing is in the release.
 
     Raises:
@@ -88,10 +100,17 @@ def compare(env_ids: Iterable[str] = (), **env_args: Any) -> Iterator[Compared]:
         found = fingerprint(env_id, **env_args)
         of_release = None if env_args else known["worlds"].get(env_id)
         size = f"{max(split['tasks'] for split in found.values())} tasks, {len(found)} splits"
-        yield Compared(env_id, size, digest(found), None if of_release is None else list(changes(of_release, found)))
+        yield Compared(
+            env_id,
+            size,
+            digest(found),
+            None if of_release is None else list(changes(of_release, found)),
+        )
     if not env_ids:
         texts = prompts()
-        yield Compared("prompts", f"{len(texts)} files", digest(texts), list(changes(known["prompts"], texts)))
+        yield Compared(
+            "prompts", f"{len(texts)} files", digest(texts), list(changes(known["prompts"], texts))
+        )
         for folder, (games, sha256) in official_data().items():
             yield Compared(folder, f"{games} official games", sha256, None)
 
@@ -210,7 +229,10 @@ def digest(value: Any) -> str:
 def files_digest(folder: Path, pattern: str) -> tuple[int, str]:
     """Return the number of files in a folder, and a digest of their paths and contents."""
     found = sorted(file for file in folder.glob(pattern) if file.is_file())
-    sums = [[file.relative_to(folder).as_posix(), hashlib.sha256(file.read_bytes()).hexdigest()] for file in found]
+    sums = [
+        [file.relative_to(folder).as_posix(), hashlib.sha256(file.read_bytes()).hexdigest()]
+        for file in found
+    ]
     return len(found), digest(sums)
 
 
@@ -231,7 +253,9 @@ def _played(env: gym.Env[str, str], told: gym.Env[str, str], task: Task) -> Iter
     for action in plan:
         *answer, info = env.step(action)
         yield [action, *answer, info.get("won")]
-    draw = random.Random(task.id).random  # the only method whose values are the same in every Python
+    draw = random.Random(
+        task.id
+    ).random  # the only method whose values are the same in every Python
     observation, info = env.reset(seed=1, options={"task": task.id})
     yield observation
     for _ in range(MAX_STEPS):
@@ -246,7 +270,9 @@ def _played(env: gym.Env[str, str], told: gym.Env[str, str], task: Task) -> Iter
 def _make(env_id: str, env_args: Mapping[str, Any], **wanted: Any) -> gym.Env[str, str]:
     """Make an environment with those of the wanted arguments that it takes."""
     known = parameters(find_spec(env_id))
-    return make(env_id, **env_args, **{name: value for name, value in wanted.items() if name in known})
+    return make(
+        env_id, **env_args, **{name: value for name, value in wanted.items() if name in known}
+    )
 
 
 def main(out: str) -> None:

@@ -1,12 +1,13 @@
 """AutoPlan's outer loop: a plan for a kind of task, rewritten after each batch of training episodes.
 
-A folder holds all of it: ``batch-1`` is the run of the first batch, played without a plan, ``update-1.json`` what was
-asked after it and what it took, and ``plan-1.txt`` the plan that was answered, with which ``batch-2`` is played, and so
-on. Every answer of a model is in ``calls.sqlite`` as soon as it is given, a cassette, so that an optimisation that was
-killed anywhere goes on without asking anything twice.
+A folder holds all of it: ``batch-1`` is the run of the first batch, played without a plan,
+``update-1.json`` what was asked after it and what it took, and ``plan-1.txt`` the plan that was
+answered, with which ``batch-2`` is played, and so on. Every answer of a model is in
+``calls.sqlite`` as soon as it is given, a cassette, so that an optimisation that was killed
+anywhere goes on without asking anything twice.
 
-Source: Ouyang and Li, AutoPlan: Automatic Planning of Interactive Decision-Making Tasks With Large Language Models,
-2023.
+Source: Ouyang and Li, AutoPlan: Automatic Planning of Interactive Decision-Making Tasks With Large
+Language Models, 2023.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class Iteration(NamedTuple):
         episodes: Number of episodes of the batch.
         calls: Completions by role.
         tokens: Tokens by role, read and written.
-        cost: Price of the completions; answers that were read back from the cassette cost nothing again.
+        cost: Price of the completions; answers that were read back from the cassette cost nothing
+            again.
     """
 
     number: int
@@ -83,41 +85,53 @@ def optimise_plan(
 ) -> list[Iteration]:
     """Optimise a plan for a kind of task, and write all plans, episodes and calls to a folder.
 
-    The plan before the first batch is none, or the agent's argument ``plan``. Batches are drawn from the tasks by the
-    run's seed, each task once before any comes again. An optimisation that is started again goes on where it was, also
-    with more iterations.
+    The plan before the first batch is none, or the agent's argument ``plan``. Batches are drawn
+    from the tasks by the run's seed, each task once before any comes again. An optimisation that is
+    started again goes on where it was, also with more iterations.
 
     Args:
-        spec: The run of the training episodes; its agent is always ``autoplan``, whose arguments it may give. By
-            default ``split`` is ``train``, thoughts and actions are drawn at a temperature of 1, and all three
-            reflections are asked. ``limit`` is the number of training tasks, in a world that has tasks. A model that
-            is given as an object is not recorded, as in ``evaluate``. The model of the role ``update`` writes the
-            plans, else the planner's, else the executor's.
+        spec: The run of the training episodes; its agent is always ``autoplan``, whose arguments it
+            may give. By default ``split`` is ``train``, thoughts and actions are drawn at a
+            temperature of 1, and all three reflections are asked. ``limit`` is the number of
+            training tasks, in a world that has tasks. A model that is given as an object is not
+            recorded, as in ``evaluate``. The model of the role ``update`` writes the plans, else
+            the planner's, else the executor's.
         out: The folder, new or of an earlier start of the same optimisation.
         task_type: The group of tasks, or a part of the name of only one; None for all tasks.
         batch: Number of episodes before each update.
         iterations: Number of updates.
-        run: Plays one batch: ``evaluate``, or a function that wraps it and raises what it stopped by.
+        run: Plays one batch: ``evaluate``, or a function that wraps it and raises what it stopped
+            by.
         on_iteration: Called after each iteration, also after those that were done before.
 
     Raises:
         RunStopped: If no further episode can succeed.
-        RunError: If ``out`` holds something else, or an episode or an update ended with an error; what is done is kept.
+        RunError: If ``out`` holds something else, or an episode or an update ended with an error;
+            what is done is kept.
         UnknownName: For an unknown type, environment, split or argument.
         ModelError, PromptError, ValueError: If the model, the prompts or the plan cannot be had.
     """
     if spec.repeats > 1:
-        raise ValueError(f"a batch plays each of its tasks once: expected repeats of 1, got {spec.repeats}")
+        raise ValueError(
+            f"a batch plays each of its tasks once: expected repeats of 1, got {spec.repeats}"
+        )
     at_least("batch", batch, 1)
     at_least("iterations", iterations, 1)
     for limit in RUN_LIMITS:
         if getattr(spec, limit) is not None:
-            raise ValueError(f"an optimisation keeps to no {limit}: its updates are no part of a run")
+            raise ValueError(
+                f"an optimisation keeps to no {limit}: its updates are no part of a run"
+            )
     out = Path(out)
     spec = _training_spec(spec, out)
     name, batches = _batches(spec, task_type, batch)
     folder = RunFolder(out)
-    identity = {**spec.described(), "task_type": name, "batch": batch, "version": version("textcraft-gym")}
+    identity = {
+        **spec.described(),
+        "task_type": name,
+        "batch": batch,
+        "version": version("textcraft-gym"),
+    }
     identity = redacted(json.loads(json.dumps(identity, default=repr)))
     done: list[Iteration] = []
     with folder.locked(identity):
@@ -125,7 +139,10 @@ def optimise_plan(
         for number, played in enumerate(islice(batches, iterations), 1):
             if done:
                 # The text of it, so that the folder can be moved.
-                played = replace(played, agent_args={**played.agent_args, "plan": f"{read_plan(done[-1].plan)}\n"})
+                played = replace(
+                    played,
+                    agent_args={**played.agent_args, "plan": f"{read_plan(done[-1].plan)}\n"},
+                )
             records = run(played, out / f"batch-{number}")
             done.append(_update(played, out, number, records))
             on_iteration(done[-1])
@@ -137,7 +154,9 @@ def optimise_plan(
 
 def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
     """Return a spec with the defaults of training, and with a cassette where the backend can share one."""
-    on_one_machine = spec.backend in ("loop", "process") or isinstance(spec.backend, LoopBackend | ProcessBackend)
+    on_one_machine = spec.backend in ("loop", "process") or isinstance(
+        spec.backend, LoopBackend | ProcessBackend
+    )
     return replace(
         spec,
         split=spec.split or (TRAINING_SPLIT if default_split(spec.env) else None),
@@ -147,23 +166,32 @@ def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
     )
 
 
-def _batches(spec: RunSpec, task_type: str | None, size: int) -> tuple[str | None, Iterator[RunSpec]]:
+def _batches(
+    spec: RunSpec, task_type: str | None, size: int
+) -> tuple[str | None, Iterator[RunSpec]]:
     """Return the name of the type in full, and the runs of the batches without end."""
     agent = cast("AutoPlanAgent", spec.make_agent())
     with closing(spec.make_env(agent)) as env:
         tasks = tasks_of(env)
         turns = min(agent.settings.turns, step_budget(env, agent, spec.max_steps))
-    # A run whose steps are spent asks nothing more, and an agent that reflects may have to give up first.
+    # A run whose steps are spent asks nothing more, and an agent that reflects may have to give up
+    # first.
     spec = replace(spec, agent_args={**spec.agent_args, "turns": turns}, max_steps=turns + 2)
     if tasks is None:
         if task_type is not None:
-            raise ValueError(f"{spec.env} has no list of tasks, and so no types of them: leave the type out")
-        return None, (replace(spec, seed=spec.seed + size * number, limit=size) for number in count())
+            raise ValueError(
+                f"{spec.env} has no list of tasks, and so no types of them: leave the type out"
+            )
+        return None, (
+            replace(spec, seed=spec.seed + size * number, limit=size) for number in count()
+        )
     groups = {task.id: str(getattr(task, "group", UNGROUPED)) for task in chosen(tasks, spec.tasks)}
     name = None if task_type is None else full_name(task_type, list(dict.fromkeys(groups.values())))
     ids = [task for task, group in groups.items() if name in (None, group)][: spec.limit]
     if len(ids) < size:
-        raise ValueError(f"expected a batch of at most {len(ids)}, which is the number of training tasks, got {size}")
+        raise ValueError(
+            f"expected a batch of at most {len(ids)}, which is the number of training tasks, got {size}"
+        )
     drawn = draw(ids, spec.seed, size)
     return name, (replace(spec, tasks=tuple(batch), limit=None) for batch in drawn)
 
@@ -190,8 +218,13 @@ def draw(ids: Sequence[str], seed: int, size: int) -> Iterator[list[str]]:
     while True:
         if len(set(waiting)) < size:
             rng = random.Random(f"{seed}/{next(passes)}").random
-            waiting += [task for _, _, task in sorted((rng(), index, task) for index, task in enumerate(ids))]
-        batch = list(dict.fromkeys(waiting))[:size]  # a task that comes twice waits for the next batch
+            waiting += [
+                task
+                for _, _, task in sorted((rng(), index, task) for index, task in enumerate(ids))
+            ]
+        batch = list(dict.fromkeys(waiting))[
+            :size
+        ]  # a task that comes twice waits for the next batch
         for task in batch:
             waiting.remove(task)
         yield batch
@@ -207,7 +240,9 @@ def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) ->
             f"{failed[0]['error']}; the same command plays them again"
         )
     if any(record["won"] is None for record in records):
-        raise RunError(f"{spec.env} does not say whether an episode was won, which an update has to know: give won_at")
+        raise RunError(
+            f"{spec.env} does not say whether an episode was won, which an update has to know: give won_at"
+        )
     file, plan = out / f"update-{number}.json", out / f"plan-{number}.txt"
     if not file.exists():
         atomic_write(file, json.dumps(_ask(spec, records), indent=2) + "\n")
@@ -215,13 +250,17 @@ def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) ->
     if not plan.exists():
         atomic_write(plan, update["plan"] + "\n")
     elif read_plan(plan) != update["plan"]:
-        raise RunError(f"{plan} is not the plan of {file}: give another as --agent-arg plan=FILE to a new folder")
+        raise RunError(
+            f"{plan} is not the plan of {file}: give another as --agent-arg plan=FILE to a new folder"
+        )
     calls, tokens = Counter({"update": 1}), Counter({"update": sum(update["tokens"].values())})
     for record in records:
         for role, (asked, taken) in calls_by_role(record["trace"]).items():
             calls[role] += asked
             tokens[role] += taken
-    cost = update["cost"] + sum(record["cost"] + record.get("spent_before", 0.0) for record in records)
+    cost = update["cost"] + sum(
+        record["cost"] + record.get("spent_before", 0.0) for record in records
+    )
     won = sum(record["won"] for record in records)
     return Iteration(number, plan, won, len(records), dict(calls), dict(tokens), cost)
 
@@ -232,14 +271,20 @@ def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
     experiences = [experience(record["trace"], won=record["won"]) for record in records]
     prompt = update_prompt(agent.wording, agent.plan, experiences)
     models = spec.make_models()
-    model = next((models[role] for role in ("update", "planner", "executor") if role in models), None)
+    model = next(
+        (models[role] for role in ("update", "planner", "executor") if role in models), None
+    )
     if model is None:
         raise ModelError("an update needs a model, and this run has none")
-    answer = model.complete(prompt, stop=(), max_tokens=agent.settings.planner_tokens, temperature=0.0, sample=0)
+    answer = model.complete(
+        prompt, stop=(), max_tokens=agent.settings.planner_tokens, temperature=0.0, sample=0
+    )
     tokens = token_counts(answer)
     if limit := limit_of_answers([answer], agent.settings.planner_tokens):
         raise limit  # an empty plan would be followed from then on
-    return redacted({"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost})
+    return redacted(
+        {"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost}
+    )
 
 
 def summary(done: Sequence[Iteration]) -> dict[str, Any]:
@@ -261,7 +306,15 @@ def table(done: Sequence[Iteration]) -> Rows:
         calls = (str(one.calls.get(role, 0)) for role in roles)
         tokens = str(sum(one.tokens.values()))
         rows.append(
-            (str(one.number), str(one.won), str(one.episodes), *calls, tokens, f"{one.cost:.4f}", one.plan.name)
+            (
+                str(one.number),
+                str(one.won),
+                str(one.episodes),
+                *calls,
+                tokens,
+                f"{one.cost:.4f}",
+                one.plan.name,
+            )
         )
     return rows
 

@@ -12,15 +12,19 @@ from textcraft_gym.runs.run_budget import budget_of
 from textcraft_gym.runs.run_spec import RunSpec
 
 
-def rollouts(spec: RunSpec, jobs: Iterable[Job | tuple[str | None, int]]) -> Generator[Episode, None, None]:
+def rollouts(
+    spec: RunSpec, jobs: Iterable[Job | tuple[str | None, int]]
+) -> Generator[Episode, None, None]:
     """Play episodes and yield each as it ends, in no particular order. Closing the generator ends the work.
 
-    It ends by itself once ``max_cost``, ``max_tokens_total`` or ``max_seconds`` of the spec is reached.
+    It ends by itself once ``max_cost``, ``max_tokens_total`` or ``max_seconds`` of the spec is
+    reached.
 
     Args:
-        spec: The run; its ``seed``, ``limit`` and ``repeats`` are ignored. An agent that is given as an object is
-            copied to other processes.
-        jobs: A task (None to have the seed draw one) and a seed for each episode, or a ``Job``; may be infinite.
+        spec: The run; its ``seed``, ``limit`` and ``repeats`` are ignored. An agent that is given
+            as an object is copied to other processes.
+        jobs: A task (None to have the seed draw one) and a seed for each episode, or a ``Job``; may
+            be infinite.
 
     Raises:
         BackendError: If no workers can be started.

@@ -33,4 +33,6 @@ def rest_of(spec: RunSpec, budget: Budget) -> RunSpec:
     """Return a run's spec with what is left of the limits."""
     max_cost = None if budget.max_cost is None else max(0.0, budget.max_cost - budget.cost)
     max_tokens = None if budget.max_tokens is None else max(0, budget.max_tokens - budget.tokens)
-    return replace(spec, max_cost=max_cost, max_tokens_total=max_tokens, max_seconds=budget.seconds_left)
+    return replace(
+        spec, max_cost=max_cost, max_tokens_total=max_tokens, max_seconds=budget.seconds_left
+    )

@@ -1,8 +1,9 @@
 """The folder of a run, which a killed run can resume.
 
-``config.json`` is the run's spec with its versions and digests; ``episodes.jsonl`` gets a line as each episode ends;
-``summary.json`` and ``report.md`` are written at the end. An episode that raised is a line with an ``error``; of two
-lines for one episode the later counts. A lock excludes other processes.
+``config.json`` is the run's spec with its versions and digests; ``episodes.jsonl`` gets a line as
+each episode ends; ``summary.json`` and ``report.md`` are written at the end. An episode that raised
+is a line with an ``error``; of two lines for one episode the later counts. A lock excludes other
+processes.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class RunFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.records = Records(self._file)
-        self._lock = FileLock(self.path / ".lock", timeout=0)  # one object, since only that is re-entrant
+        self._lock = FileLock(
+            self.path / ".lock", timeout=0
+        )  # one object, since only that is re-entrant
         self._episodes: FileIO | None = None
 
     @property
@@ -66,7 +69,8 @@ class RunFolder:
         """Lock the folder against other processes and take up its records; it is made if missing.
 
         Raises:
-            RunError: If another process is writing to it, or it holds another run than that with this identity.
+            RunError: If another process is writing to it, or it holds another run than that with
+                this identity.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         is_held = self._lock.is_locked
@@ -90,19 +94,37 @@ class RunFolder:
         """
         if not (self.path / "config.json").exists():
             if self._file.exists():
-                raise RunError(f"{self.path} holds episodes of a run without its config.json; choose another folder")
+                raise RunError(
+                    f"{self.path} holds episodes of a run without its config.json; choose another folder"
+                )
             return
         held = read_identity(self.path)
-        changed = [f"{key}: {held.get(key)!r}, now {now!r}" for key, now in identity.items() if held.get(key) != now]
+        changed = [
+            f"{key}: {held.get(key)!r}, now {now!r}"
+            for key, now in identity.items()
+            if held.get(key) != now
+        ]
         if changed:
-            raise RunError(f"{self.path} holds another run ({'; '.join(changed)}); choose another folder")
+            raise RunError(
+                f"{self.path} holds another run ({'; '.join(changed)}); choose another folder"
+            )
 
     def begin(self, identity: Mapping[str, Any], code: str) -> None:
         """Write the config of a new run, with a digest of its code."""
         if not (self.path / "config.json").exists():
-            versions = {"python": platform.python_version(), "gymnasium": gym.__version__, "commit": _git_commit()}
+            versions = {
+                "python": platform.python_version(),
+                "gymnasium": gym.__version__,
+                "commit": _git_commit(),
+            }
             self._write_config(
-                {"schema": SCHEMA, **identity, "begun_with": versions, "codes": [code], "started": now()}
+                {
+                    "schema": SCHEMA,
+                    **identity,
+                    "begun_with": versions,
+                    "codes": [code],
+                    "started": now(),
+                }
             )
 
     def go_on(self, code: str) -> None:
@@ -117,8 +139,8 @@ class RunFolder:
     def append(self, record: Record, line: str) -> None:
         """Write the record of an episode, whose line this is (see ``line_of``), or nothing at all.
 
-        If models were asked it outlasts a power cut, for which to wait takes a millisecond or more. Without them the
-        episode is quickly played again.
+        If models were asked it outlasts a power cut, for which to wait takes a millisecond or more.
+        Without them the episode is quickly played again.
 
         Raises:
             OSError: If it cannot be written, as on a full disk.
@@ -130,7 +152,9 @@ class RunFolder:
             rest = memoryview(f"{line}\n".encode())
             while rest:
                 rest = rest[self._episodes.write(rest) :]
-            if record["calls"] or record["tokens"]:  # of a worker that died only the tokens are known
+            if (
+                record["calls"] or record["tokens"]
+            ):  # of a worker that died only the tokens are known
                 os.fsync(self._episodes.fileno())
         except OSError:
             self._episodes.truncate(start)
@@ -145,7 +169,9 @@ class RunFolder:
     def finish(self, records: Iterable[Record]) -> None:
         """Write the summary and the report of a run that has all its records."""
         summaries = summarise_by_group(records)
-        as_json = json.dumps({name: asdict(summary) for name, summary in summaries.items()}, indent=2)
+        as_json = json.dumps(
+            {name: asdict(summary) for name, summary in summaries.items()}, indent=2
+        )
         atomic_write(self.path / "summary.json", as_json + "\n")
         config = read_config(self.path)
         table = markdown({self.path.name: summaries}, advice(records))

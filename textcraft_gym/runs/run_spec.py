@@ -1,7 +1,7 @@
 """A run as one value: every option of an evaluation, of a sweep's cell or of rollouts.
 
-The command line makes its options from the fields of ``RunSpec``, backends send it to other processes, and
-``config.json`` keeps it. A field is declared here and nowhere else.
+The command line makes its options from the fields of ``RunSpec``, backends send it to other
+processes, and ``config.json`` keeps it. A field is declared here and nowhere else.
 """
 
 from __future__ import annotations
@@ -17,14 +17,27 @@ import gymnasium as gym
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.agents.contract.model import Completion, Model, ModelError, ModelUnavailable
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.agents.models.spec import form_of_spec, make_model, price_of, prompts_of, recorded_spec, without_key
+from textcraft_gym.agents.models.spec import (
+    form_of_spec,
+    make_model,
+    price_of,
+    prompts_of,
+    recorded_spec,
+    without_key,
+)
 from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
 from textcraft_gym.agents.redaction import redacted, register_environment, without_secrets
 from textcraft_gym.agents.registry import AGENTS, asks, make_agent, takes
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS
 from textcraft_gym.episodes.episode_limits import EpisodeLimits
 from textcraft_gym.errors import at_least
-from textcraft_gym.registration import check_is_text, default_argument, default_split, game_profile, make_for
+from textcraft_gym.registration import (
+    check_is_text,
+    default_argument,
+    default_split,
+    game_profile,
+    make_for,
+)
 from textcraft_gym.wrappers.registry import make_wrapper
 
 if TYPE_CHECKING:
@@ -43,7 +56,8 @@ def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]
     Args:
         help: Its meaning, also on the command line.
         flag: Its name on the command line if it is repeated there, once for each item.
-        decides: Whether it can change an episode. Runs that differ only in other fields are the same run.
+        decides: Whether it can change an episode. Runs that differ only in other fields are the
+            same run.
     """
     return {"help": help, "flag": flag, "decides": decides}
 
@@ -69,13 +83,16 @@ class RunSpec:
 
     env: str = field(metadata=_about("The environment: an id, or my_module:My-v0."))
     split: str | None = field(
-        default=None, metadata=_about("Split whose tasks are played; by default the one that gym.make plays.")
+        default=None,
+        metadata=_about("Split whose tasks are played; by default the one that gym.make plays."),
     )
     agent: str | Agent | Policy = field(
-        default="react", metadata=_about("Agent: a name that `textcraft-gym agents` lists, or MODULE:CLASS.")
+        default="react",
+        metadata=_about("Agent: a name that `textcraft-gym agents` lists, or MODULE:CLASS."),
     )
     agent_args: Mapping[str, Any] = field(
-        default_factory=dict, metadata=_about("KEY=VALUE for the agent; may be repeated.", flag="agent-arg")
+        default_factory=dict,
+        metadata=_about("KEY=VALUE for the agent; may be repeated.", flag="agent-arg"),
     )
     model: str | Model | Mapping[str, str | Model] | None = field(
         default=DEFAULT_MODEL,
@@ -84,7 +101,9 @@ class RunSpec:
             "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...] or MODULE:CLASS."
         ),
     )
-    planner: str | Model | None = field(default=None, metadata=_about("Another model for the planner's completions."))
+    planner: str | Model | None = field(
+        default=None, metadata=_about("Another model for the planner's completions.")
+    )
     prompts: str | Path | None = field(
         default=None,
         metadata=_about(
@@ -93,7 +112,8 @@ class RunSpec:
         ),
     )
     env_args: Mapping[str, Any] = field(
-        default_factory=dict, metadata=_about("KEY=VALUE for gym.make; may be repeated.", flag="env-arg")
+        default_factory=dict,
+        metadata=_about("KEY=VALUE for gym.make; may be repeated.", flag="env-arg"),
     )
     wrappers: tuple[str, ...] = field(
         default=(),
@@ -102,20 +122,30 @@ class RunSpec:
             flag="wrapper",
         ),
     )
-    seed: int = field(default=0, metadata=_about("Seed of every reset; without tasks, of the first episode."))
+    seed: int = field(
+        default=0, metadata=_about("Seed of every reset; without tasks, of the first episode.")
+    )
     limit: int | None = field(
         default=None,
-        metadata=_about(f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."),
+        metadata=_about(
+            f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."
+        ),
     )
     tasks: tuple[str, ...] | None = field(
         default=None,
-        metadata=_about("Id of a task to play, in place of all of the split; may be repeated.", flag="task"),
+        metadata=_about(
+            "Id of a task to play, in place of all of the split; may be repeated.", flag="task"
+        ),
     )
     max_steps: int | None = field(
         default=None,
-        metadata=_about("Maximum actions per episode; by default the agent's budget or the registered limit."),
+        metadata=_about(
+            "Maximum actions per episode; by default the agent's budget or the registered limit."
+        ),
     )
-    max_calls: int = field(default=DEFAULT_MAX_CALLS, metadata=_about("Maximum completions per episode."))
+    max_calls: int = field(
+        default=DEFAULT_MAX_CALLS, metadata=_about("Maximum completions per episode.")
+    )
     reading: Reading = field(
         default="lenient",
         metadata=_about(
@@ -124,23 +154,32 @@ class RunSpec:
     )
     won_at: float | None = field(
         default=None,
-        metadata=_about("The reward with which an episode is won, for worlds whose info does not say so."),
+        metadata=_about(
+            "The reward with which an episode is won, for worlds whose info does not say so."
+        ),
     )
     repeats: int = field(
         default=1,
-        metadata=_about("Episodes of each task, with other samples of the models and the agent; see --temperature."),
+        metadata=_about(
+            "Episodes of each task, with other samples of the models and the agent; see --temperature."
+        ),
     )
     temperature: float = field(
-        default=0.0, metadata=_about("Sampling temperature of completions that the agent asks for at 0.")
+        default=0.0,
+        metadata=_about("Sampling temperature of completions that the agent asks for at 0."),
     )
     max_cost: float | None = field(
         default=None,
         metadata=_about(
-            "Stop once the completions have cost this much, in the currency of the models' prices.", decides=False
+            "Stop once the completions have cost this much, in the currency of the models' prices.",
+            decides=False,
         ),
     )
     max_tokens_total: int | None = field(
-        default=None, metadata=_about("Stop once the models have read and written this many tokens.", decides=False)
+        default=None,
+        metadata=_about(
+            "Stop once the models have read and written this many tokens.", decides=False
+        ),
     )
     max_seconds: float | None = field(
         default=None,
@@ -154,7 +193,10 @@ class RunSpec:
         default=None, metadata=_about("Maximum cost of an episode, which is then lost by it.")
     )
     episode_tokens: int | None = field(
-        default=None, metadata=_about("Maximum tokens, read and written, of an episode, which is then lost by them.")
+        default=None,
+        metadata=_about(
+            "Maximum tokens, read and written, of an episode, which is then lost by them."
+        ),
     )
     episode_seconds: float | None = field(
         default=None,
@@ -163,22 +205,34 @@ class RunSpec:
             "between an agent's requests; with the backend process it also ends a step that never returns."
         ),
     )
-    workers: int = field(default=1, metadata=_about("Number of concurrent episodes.", decides=False))
+    workers: int = field(
+        default=1, metadata=_about("Number of concurrent episodes.", decides=False)
+    )
     backend: str | Backend = field(
         default="loop",
-        metadata=_about("Where episodes are played: loop, process, ray or ray:ADDRESS.", decides=False),
+        metadata=_about(
+            "Where episodes are played: loop, process, ray or ray:ADDRESS.", decides=False
+        ),
     )
     cassette: str | Path | None = field(
-        default=None, metadata=_about("A file that records the models' answers and replays them.", decides=False)
+        default=None,
+        metadata=_about("A file that records the models' answers and replays them.", decides=False),
     )
-    replay_only: bool = field(default=False, metadata=_about("Take answers from the cassette only.", decides=False))
+    replay_only: bool = field(
+        default=False, metadata=_about("Take answers from the cassette only.", decides=False)
+    )
 
     def __post_init__(self) -> None:
         at_least("workers", self.workers, 1)
         at_least("seed", self.seed, 0)
         at_least("max_calls", self.max_calls, 0)
         at_least("repeats", self.repeats, 1)
-        for name, minimum in {"limit": 1, "max_steps": 1, "max_tokens_total": 0, "episode_tokens": 1}.items():
+        for name, minimum in {
+            "limit": 1,
+            "max_steps": 1,
+            "max_tokens_total": 0,
+            "episode_tokens": 1,
+        }.items():
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), minimum)
         if self.reading not in get_args(Reading):
@@ -191,13 +245,22 @@ class RunSpec:
                 raise ValueError(f"expected {name} above 0, got {getattr(self, name)!r}")
         for name in ("max_cost", "episode_cost"):
             for model in self.models.values() if getattr(self, name) is not None else ():
-                # Other models may have a cost by themselves; this one would cost nothing, and never reach the limit.
-                if isinstance(model, str) and model.startswith("openai:") and price_of(model) is None:
-                    raise ValueError(f"{name} needs the price of {without_key(model)}: add price=PROMPT/COMPLETION")
+                # Other models may have a cost by themselves; this one would cost nothing, and never
+                # reach the limit.
+                if (
+                    isinstance(model, str)
+                    and model.startswith("openai:")
+                    and price_of(model) is None
+                ):
+                    raise ValueError(
+                        f"{name} needs the price of {without_key(model)}: add price=PROMPT/COMPLETION"
+                    )
         if self.won_at is not None and not 0 < self.won_at < math.inf:
             raise ValueError(f"expected won_at to be a reward above 0, got {self.won_at!r}")
         if not 0 <= self.temperature <= MAX_TEMPERATURE:
-            raise ValueError(f"expected a temperature from 0 to {MAX_TEMPERATURE}, got {self.temperature!r}")
+            raise ValueError(
+                f"expected a temperature from 0 to {MAX_TEMPERATURE}, got {self.temperature!r}"
+            )
         if "split" in self.env_args:
             raise ValueError("the split is an option of the run, not one of env_args")
         self.register_secrets()
@@ -276,7 +339,9 @@ class RunSpec:
         prompts = prompts or self.make_prompts()
         agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self._agent_args())
         if prompts.folder and not prompts.replaced:
-            raise PromptError(f"{prompts.folder} holds no prompt of {self.agent}, which reads {list(prompts.read)}")
+            raise PromptError(
+                f"{prompts.folder} holds no prompt of {self.agent}, which reads {list(prompts.read)}"
+            )
         return agent
 
     def _agent_args(self) -> dict[str, Any]:
@@ -302,16 +367,22 @@ class RunSpec:
     def make_models(self) -> dict[str, Model]:
         """Return the model of each role that the agent asks.
 
-        Where the default model cannot be had, a user's agent gets to know it when it asks, if it does.
+        Where the default model cannot be had, a user's agent gets to know it when it asks, if it
+        does.
 
         Raises:
             ModelError: If one cannot be made.
         """
-        return {role: self._made(model) if isinstance(model, str) else model for role, model in self.asked.items()}
+        return {
+            role: self._made(model) if isinstance(model, str) else model
+            for role, model in self.asked.items()
+        }
 
     def _made(self, model: str) -> Model:
         try:
-            return make_model(model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed)
+            return make_model(
+                model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed
+            )
         except ModelError as error:
             if model != DEFAULT_MODEL or (isinstance(self.agent, str) and self.agent in AGENTS):
                 raise
@@ -319,9 +390,17 @@ class RunSpec:
 
     def described(self) -> dict[str, Any]:
         """Return the options that can change episodes, as JSON values: objects by name, and without secrets."""
-        shown = {option.name: getattr(self, option.name) for option in fields(self) if option.metadata["decides"]}
+        shown = {
+            option.name: getattr(self, option.name)
+            for option in fields(self)
+            if option.metadata["decides"]
+        }
         names = {role: _model_name(model) for role, model in self.asked.items()}
-        others = [f"{role} {name}" if role != "planner" else name for role, name in names.items() if role != "executor"]
+        others = [
+            f"{role} {name}" if role != "planner" else name
+            for role, name in names.items()
+            if role != "executor"
+        ]
         return redacted(
             {
                 **shown,
@@ -344,4 +423,8 @@ def _name(described: object) -> str:
     """Return the name of an agent or a model; an object without a name has that of its class."""
     if isinstance(described, str):
         return without_key(described)
-    return str(getattr(described, "name", None) or getattr(described, "__name__", None) or type(described).__name__)
+    return str(
+        getattr(described, "name", None)
+        or getattr(described, "__name__", None)
+        or type(described).__name__
+    )

@@ -66,24 +66,28 @@ def evaluate(
 ) -> list[Record]:
     """Play every task of a run that ``out`` does not hold yet, and write the summary and the report.
 
-    An environment without tasks is played once with each of ``limit`` seeds. A run stops before its last episode, and
-    has no summary yet, when it reaches a limit of money, tokens or time, or when no further episode can succeed: no key
-    is accepted, the quota is spent, the server is down. Started again, it goes on.
+    An environment without tasks is played once with each of ``limit`` seeds. A run stops before its
+    last episode, and has no summary yet, when it reaches a limit of money, tokens or time, or when
+    no further episode can succeed: no key is accepted, the quota is spent, the server is down.
+    Started again, it goes on.
 
     Args:
         spec: The run.
         out: The run folder, new or of an earlier start of the same run.
         on_start: Called once with the number of episodes and the records that are there already.
         on_episode: Called with each new record.
-        on_stop: Called at the end of a run that stopped, with what to do about it; by default that is a warning.
+        on_stop: Called at the end of a run that stopped, with what to do about it; by default that
+            is a warning.
 
     Returns:
-        One record an episode, in the order of the tasks, whose repeats come after all were played once; of a run that
-        stopped, those of the episodes so far.
+        One record an episode, in the order of the tasks, whose repeats come after all were played
+        once; of a run that stopped, those of the episodes so far.
 
     Raises:
-        RunError: If ``out`` holds another run, cannot be read, or is being written by another process.
-        UnknownName: For an unknown agent, split, environment, wrapper, backend or argument of these.
+        RunError: If ``out`` holds another run, cannot be read, or is being written by another
+            process.
+        UnknownName: For an unknown agent, split, environment, wrapper, backend or argument of
+            these.
         ValueError: If there is no task to play, or two have one id.
         ModelError, PromptError: If the models or the prompts cannot be had.
         BackendError: If there can be no workers.
@@ -106,13 +110,20 @@ def play_run(
     _warn_of_equal_repeats(spec)
     folder = RunFolder(out)
     with ExitStack() as stack:
-        # An existing folder is locked before it is read; a new one is only made once the workers are.
+        # An existing folder is locked before it is read; a new one is only made once the workers
+        # are.
         if folder.path.is_dir():
             stack.enter_context(folder.locked(identity))
         budget = budget_of(spec, [out])
         to_play = planned.keys() - folder.records.done
-        play = stack.enter_context(backend.open(rest_of(spec, budget))) if to_play and not budget.reached else None
-        stack.enter_context(folder.locked(identity))  # another process may have made the folder meanwhile
+        play = (
+            stack.enter_context(backend.open(rest_of(spec, budget)))
+            if to_play and not budget.reached
+            else None
+        )
+        stack.enter_context(
+            folder.locked(identity)
+        )  # another process may have made the folder meanwhile
         folder.begin(identity, code())
         stack.callback(folder.close)
         records = folder.records
@@ -145,7 +156,11 @@ def play_run(
 
 def _warn_of_equal_repeats(spec: RunSpec) -> None:
     """Warn where the episodes of a task may only repeat the first: every answer would be the likeliest."""
-    if spec.repeats > 1 and spec.asked and not (spec.temperature or getattr(spec.make_agent(), "temperature", 0)):
+    if (
+        spec.repeats > 1
+        and spec.asked
+        and not (spec.temperature or getattr(spec.make_agent(), "temperature", 0))
+    ):
         why = "the repeats of a task are alike unless the agent draws at random: it asks at a temperature of 0"
         warn(f"{why}; give one (--temperature 0.7)", stacklevel=3)
 
@@ -171,7 +186,8 @@ def plan(spec: RunSpec) -> Plan:
     """Return the episodes of a run and its identity.
 
     Raises:
-        UnknownName, PromptError, ValueError: If the environment, its wrappers, the agent or its prompts cannot be had.
+        UnknownName, PromptError, ValueError: If the environment, its wrappers, the agent or its
+            prompts cannot be had.
     """
     prompts = spec.make_prompts()
     agent = spec.make_agent(prompts)
@@ -181,23 +197,33 @@ def plan(spec: RunSpec) -> Plan:
         identity = {
             **spec.described(),
             "max_steps": budget,
-            "env_sha256": env.get_wrapper_attr("fingerprint") if env.has_wrapper_attr("fingerprint") else None,
-            # With the same name and limit, a split may still have other tasks, or the same ids another content.
+            "env_sha256": env.get_wrapper_attr("fingerprint")
+            if env.has_wrapper_attr("fingerprint")
+            else None,
+            # With the same name and limit, a split may still have other tasks, or the same ids
+            # another content.
             "tasks_sha256": _sha256(
                 "\n".join(episode.digest for episode in planned.values() if not episode.job.repeat)
             ),
             "prompts_sha256": prompts.sha256,
             "version": version("textcraft-gym"),
         }
-    # Through JSON, so that it equals the identity that is read from config.json: a tuple becomes a list.
-    return Plan(replace(spec, max_steps=budget), planned, redacted(json.loads(json.dumps(identity, default=repr))))
+    # Through JSON, so that it equals the identity that is read from config.json: a tuple becomes a
+    # list.
+    return Plan(
+        replace(spec, max_steps=budget),
+        planned,
+        redacted(json.loads(json.dumps(identity, default=repr))),
+    )
 
 
 def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[Key, Planned]:
     """Return the episodes of the split, each task once before any is played again."""
     once = _planned_once(spec, env)
     if len(once) * spec.repeats > MAX_EPISODES:
-        raise ValueError(f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of {len(once)} tasks")
+        raise ValueError(
+            f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of {len(once)} tasks"
+        )
     return {
         (task, repeat): planned._replace(job=planned.job._replace(repeat=repeat))
         for repeat in range(spec.repeats)
@@ -211,29 +237,41 @@ def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     if tasks is not None:
         to_play = chosen(tasks, spec.tasks)[: spec.limit]
         if not to_play:
-            raise ValueError(f"{spec.env} has no tasks to play" + (f" in its split {spec.split}" if spec.split else ""))
+            raise ValueError(
+                f"{spec.env} has no tasks to play"
+                + (f" in its split {spec.split}" if spec.split else "")
+            )
         for name, times in Counter(task.id for task in tasks).items():
             if times > 1:  # a record tells episodes apart by the id, as does the environment
                 raise ValueError(f"{spec.env} lists {times} tasks of the id {name!r}: expected one")
         return {
-            task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task)) for task in to_play
+            task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task))
+            for task in to_play
         }
     if spec.tasks is not None:
-        raise ValueError(f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds")
+        raise ValueError(
+            f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds"
+        )
     seeds = range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS))
-    return {_seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed)) for seed in seeds}
+    return {
+        _seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed))
+        for seed in seeds
+    }
 
 
 def _described(task: Task) -> dict[str, Any]:
     """Return the fields of a task in records.
 
     Raises:
-        ValueError: If one of them is of another type than in a record; the task may be of a foreign environment.
+        ValueError: If one of them is of another type than in a record; the task may be of a foreign
+            environment.
     """
     about = describe_task(task)
     for name, expected in TASK.items():
         if not is_of_type(about[name], expected):
-            raise ValueError(f"expected {name} of a task of type {type_name(expected)}, got {shown(about[name])}")
+            raise ValueError(
+                f"expected {name} of a task of type {type_name(expected)}, got {shown(about[name])}"
+            )
     return about
 
 
@@ -265,7 +303,9 @@ def _played_records(
     with closing(play(rule.jobs(planned.job for planned in missing.values()))) as episodes:
         for episode in episodes:
             planned = unplayed.pop(_key(episode, missing), None)
-            if planned is not None:  # a faulty backend may return an episode twice; it is written once
+            if (
+                planned is not None
+            ):  # a faulty backend may return an episode twice; it is written once
                 rule.ended(episode)
                 yield _record(planned, episode)
 
@@ -279,15 +319,23 @@ def _key(episode: Episode, planned: Container[object]) -> Key:
 def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
     """Return the record of an episode and its line; one that cannot be written is the record of an error.
 
-    What was played may repeat a secret, as when a server's message becomes an action; the record does not.
+    What was played may repeat a secret, as when a server's message becomes an action; the record
+    does not.
     """
     try:
         played = redacted(asdict(episode))
         record = {**planned.about, **played, "task": planned.about["task"], "won": is_won(episode)}
         return record, line_of(record)
     except (TypeError, ValueError, RecursionError) as error:
-        unwritable = failed_episode(planned.job, f"its record cannot be written: {error}", cost=episode.cost)
-        record = {**planned.about, **redacted(asdict(unwritable)), "task": planned.about["task"], "won": None}
+        unwritable = failed_episode(
+            planned.job, f"its record cannot be written: {error}", cost=episode.cost
+        )
+        record = {
+            **planned.about,
+            **redacted(asdict(unwritable)),
+            "task": planned.about["task"],
+            "won": None,
+        }
         return record, line_of(record)
 
 

@@ -21,7 +21,8 @@ class Part(NamedTuple):
     Attributes:
         folder: Its run folder.
         spec: Makes its spec when its turn comes.
-        before: Folders of runs that making the spec may play, such as those of a training; parts may share them.
+        before: Folders of runs that making the spec may play, such as those of a training; parts
+            may share them.
     """
 
     folder: Path
@@ -77,4 +78,6 @@ def _of_all(stop: RunStopped, budget: Budget, whole: str) -> RunStopped:
     if not stop.at_limit:
         return RunStopped(str(stop), at_limit=False)
     how = "With a higher limit" if budget.is_spent else "Started again,"
-    return RunStopped(f"stopped at the limit of the {whole}: {budget.state}. {how} it goes on.", at_limit=True)
+    return RunStopped(
+        f"stopped at the limit of the {whole}: {budget.state}. {how} it goes on.", at_limit=True
+    )

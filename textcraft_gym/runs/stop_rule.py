@@ -62,7 +62,9 @@ class StopRule:
         """
         if self.trouble:
             reason = f"stopped, since {self.trouble}"
-            return RunStopped(f"{reason}. {so_far}; once this is mended, the same run goes on.", at_limit=False)
+            return RunStopped(
+                f"{reason}. {so_far}; once this is mended, the same run goes on.", at_limit=False
+            )
         if self.left:
             reason = f"stopped at its limit: {self.budget.state}"
             how = "with a higher limit" if self.budget.is_spent else "started again,"

@@ -48,7 +48,11 @@ class Cell:
     @property
     def name(self) -> str:
         """The folder of the run; of a long name the beginning, and a digest of the whole."""
-        parts = [self.agent, *([] if self.d_max is None else [f"d{self.d_max}"]), without_key(self.model)]
+        parts = [
+            self.agent,
+            *([] if self.d_max is None else [f"d{self.d_max}"]),
+            without_key(self.model),
+        ]
         if self.seed is not None:
             parts.append(f"seed{self.seed}")
         name = "_".join(re.sub(r"[^\w.=]", "-", part) for part in parts)
@@ -82,12 +86,12 @@ def sweep(
 ) -> Results:
     """Play each cell into its own run folder below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
 
-    A sweep that is started again resumes. Limits of money, tokens and time are those of all cells together, but for
-    those of one episode.
+    A sweep that is started again resumes. Limits of money, tokens and time are those of all cells
+    together, but for those of one episode.
 
     Args:
-        base: The options that all cells share; a cell replaces agent, model, ``d_max`` and, if it has one, the seed.
-            Arguments go to the agents that take them.
+        base: The options that all cells share; a cell replaces agent, model, ``d_max`` and, if it
+            has one, the seed. Arguments go to the agents that take them.
         cells: The runs.
         out: The folder.
         run: Plays one run: ``evaluate``, or a function that wraps it and raises what it stopped by.
@@ -98,10 +102,15 @@ def sweep(
     specs = cell_specs(base, cells)
     folders = {cell: Path(out) / name for cell, name in folder_names(specs).items()}
     parts = [(cell, Part(folders[cell], lambda spec=spec: spec)) for cell, spec in specs.items()]  # type: ignore[misc]
-    results = {cell: summarise_by_group(records) for cell, records in play_several(parts, base, run, "sweep")}
+    results = {
+        cell: summarise_by_group(records)
+        for cell, records in play_several(parts, base, run, "sweep")
+    }
     headings, *rows = table(results)
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
-    atomic_write(Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{printable(legend(results))}\n")
+    atomic_write(
+        Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{printable(legend(results))}\n"
+    )
     return results
 
 
@@ -137,10 +146,21 @@ def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:
 def table(results: Results) -> Rows:
     """Return headings and a row per cell, for human readers: values by group share one field (see ``legend``).
 
-    Cells that differ only in their seed share a row, with means over the runs and the spread of success between them.
+    Cells that differ only in their seed share a row, with means over the runs and the spread of
+    success between them.
     """
     names = _groups(results)
-    headings = ("agent", "d_max", "model", "runs", "n", "won %", "± runs", "95% interval", "won % by group")
+    headings = (
+        "agent",
+        "d_max",
+        "model",
+        "runs",
+        "n",
+        "won %",
+        "± runs",
+        "95% interval",
+        "won % by group",
+    )
     rows: Rows = [(*headings, "k_max by group", "k_max won by group", "calls", "limits", "errors")]
     for cell, runs in _by_seed(results).items():
         whole = [by_group[ALL] for by_group in runs]
@@ -156,9 +176,13 @@ def table(results: Results) -> Rows:
                 number(success.rate, 100),
                 number(success.between_runs, 100),
                 "-" if success.rate is None else interval(success.low, success.high),
-                "/".join(number(spread(summaries).rate, 100, 0) for summaries in of_groups if summaries),
+                "/".join(
+                    number(spread(summaries).rate, 100, 0) for summaries in of_groups if summaries
+                ),
                 "/".join(number(_mean(one.k_max for one in group)) for group in of_groups if group),
-                "/".join(number(_mean(one.k_max_won for one in group)) for group in of_groups if group),
+                "/".join(
+                    number(_mean(one.k_max_won for one in group)) for group in of_groups if group
+                ),
                 number(_mean(_calls(summary) for summary in whole)),
                 str(sum(sum(summary.limits.values()) for summary in whole)),
                 str(sum(summary.errors for summary in whole)),
@@ -205,9 +229,17 @@ def tidy(results: Results) -> list[dict[str, str]]:
                 }
             d_max = "" if cell.d_max is None else str(cell.d_max)
             seed = "" if cell.seed is None else str(cell.seed)
-            about = {"agent": cell.agent, "d_max": d_max, "model": without_key(cell.model), "seed": seed}
+            about = {
+                "agent": cell.agent,
+                "d_max": d_max,
+                "model": without_key(cell.model),
+                "seed": seed,
+            }
             about["group"] = group
-            rows.append(about | {name: "" if value is None else f"{value:.6g}" for name, value in values.items()})
+            rows.append(
+                about
+                | {name: "" if value is None else f"{value:.6g}" for name, value in values.items()}
+            )
     return rows
 
 

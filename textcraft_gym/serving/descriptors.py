@@ -18,7 +18,8 @@ class Room(NamedTuple):
 
     Attributes:
         connections: Number of connections.
-        end: Number of the descriptor from which on none is for a connection; None where the system has no limit.
+        end: Number of the descriptor from which on none is for a connection; None where the system
+            has no limit.
     """
 
     connections: int
@@ -58,7 +59,8 @@ def _limits() -> ModuleType | None:
 class Listener(socket.socket):
     """A listening socket that keeps descriptors free: it turns away a connection that would take one of the last.
 
-    An event loop accepts every connection that waits before it serves any, so that it would run out of them first.
+    An event loop accepts every connection that waits before it serves any, so that it would run out
+    of them first.
 
     Args:
         listening: The socket, which this one takes the place of.
@@ -76,11 +78,14 @@ class Listener(socket.socket):
             ConnectionAbortedError: If it was turned away.
         """
         connection, address = super().accept()
-        # The system gives the lowest number that is free: a high one tells that those below are taken.
+        # The system gives the lowest number that is free: a high one tells that those below are
+        # taken.
         if self.end is None or connection.fileno() < self.end:
             return connection, address
         with connection, suppress(OSError):  # the client may be gone
             connection.send(_BUSY)
             connection.shutdown(socket.SHUT_WR)
-            connection.recv(1 << 16, socket.MSG_DONTWAIT)  # what is left unread would take the answer back
+            connection.recv(
+                1 << 16, socket.MSG_DONTWAIT
+            )  # what is left unread would take the answer back
         raise ConnectionAbortedError

@@ -33,20 +33,24 @@ class _Refusal(NamedTuple):
 class Guard:
     """An ASGI application around another one, which checks each request first.
 
-    - ``Host`` is ``localhost``, a loopback address or one of ``hosts``: a web page whose name was made to lead to this
-      machine (DNS rebinding) cannot reach the application.
-    - ``Origin``, if there is one, is the server itself: pages of other sites can neither post nor open a WebSocket.
-    - The body is at most ``max_body`` bytes and has come within ``body_seconds``. Only then the application is called,
-      so that a client that stops in the middle, or vanishes, costs no more than its connection.
+    - ``Host`` is ``localhost``, a loopback address or one of ``hosts``: a web page whose name was
+      made to lead to this machine (DNS rebinding) cannot reach the application.
+    - ``Origin``, if there is one, is the server itself: pages of other sites can neither post nor
+      open a WebSocket.
+    - The body is at most ``max_body`` bytes and has come within ``body_seconds``. Only then the
+      application is called, so that a client that stops in the middle, or vanishes, costs no more
+      than its connection.
     - The answer is finished within ``answer_seconds``. WebSockets may stay open.
 
-    A refusal is an answer of status 400, 403, 408, 413 or 504 with ``{"error": reason}``; a WebSocket is not accepted.
+    A refusal is an answer of status 400, 403, 408, 413 or 504 with ``{"error": reason}``; a
+    WebSocket is not accepted.
 
     Args:
         app: The application.
-        hosts: Further names and addresses under which clients may address the server, without scheme and port.
-        any_address: Accept every IP address as ``Host``, for a server that listens on more than loopback. An address
-            cannot be rebound, so that only names need to be listed.
+        hosts: Further names and addresses under which clients may address the server, without
+            scheme and port.
+        any_address: Accept every IP address as ``Host``, for a server that listens on more than
+            loopback. An address cannot be rebound, so that only names need to be listed.
         max_body: Maximum bytes of a request's body.
         body_seconds: Maximum seconds until the body has come.
         answer_seconds: Maximum seconds from then to the end of the answer.
@@ -67,7 +71,9 @@ class Guard:
     ) -> None:
         for host in hosts:
             if not _address(host) and _hostname(host) != host.lower():
-                raise ValueError(f"expected a name such as box.example.org, without scheme and port, got {host!r}")
+                raise ValueError(
+                    f"expected a name such as box.example.org, without scheme and port, got {host!r}"
+                )
         self.app = app
         self.hosts = {"localhost", *(host.lower() for host in hosts)}
         self.any_address = any_address
@@ -84,7 +90,9 @@ class Guard:
         refusal = self._refusal(scope)
         if kind == "websocket":
             if refusal:
-                await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": refusal.reason})
+                await send(
+                    {"type": "websocket.close", "code": POLICY_VIOLATION, "reason": refusal.reason}
+                )
             else:
                 await self.app(scope, receive, send)
         elif refusal:
@@ -114,7 +122,9 @@ class Guard:
         try:
             body = await asyncio.wait_for(self._body(receive), self.body_seconds)
         except asyncio.TimeoutError:
-            await _refuse(send, _Refusal(408, f"the body has not come within {self.body_seconds:g} seconds"))
+            await _refuse(
+                send, _Refusal(408, f"the body has not come within {self.body_seconds:g} seconds")
+            )
             return
         if body is None:  # the client is gone
             return

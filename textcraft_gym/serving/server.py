@@ -99,12 +99,16 @@ def run_server(
         OSError: If the port is taken, or the address is not this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The socket is opened first, so that port 0 is resolved and a taken port raises before the server starts.
+    # The socket is opened first, so that port 0 is resolved and a taken port raises before the
+    # server starts.
     room = make_room()
     with Listener(socket.create_server((host, port), family=family), room.end) as listener:
-        # Connections inherit it. Without it the second part of an answer waits for the client, 40 ms on Linux.
+        # Connections inherit it. Without it the second part of an answer waits for the client, 40
+        # ms on Linux.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        guard = Guard(app, hosts={host, *allowed_hosts}, any_address=not _is_loopback(host), max_body=max_body)
+        guard = Guard(
+            app, hosts={host, *allowed_hosts}, any_address=not _is_loopback(host), max_body=max_body
+        )
         config = uvicorn.Config(
             guard,
             loop="asyncio",  # the only one that asks the listener to accept
@@ -118,8 +122,12 @@ def run_server(
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        on_start(f"http://{f'[{host}]' if family == socket.AF_INET6 else host}:{listener.getsockname()[1]}")
-        with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has closed everything
+        on_start(
+            f"http://{f'[{host}]' if family == socket.AF_INET6 else host}:{listener.getsockname()[1]}"
+        )
+        with suppress(
+            KeyboardInterrupt
+        ):  # which uvicorn raises again when it has closed everything
             uvicorn.Server(config).run(sockets=[listener])
 
 

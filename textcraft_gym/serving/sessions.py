@@ -31,8 +31,8 @@ class _Entry(Generic[Held]):
 class Sessions(Generic[Held]):
     """What clients have open, by number; the numbers count up from 0 and are never given again.
 
-    A session that was not used for ``seconds`` is closed when the table is next used, since clients vanish without a
-    word. Any thread may use the table; what it holds is the caller's to lock.
+    A session that was not used for ``seconds`` is closed when the table is next used, since clients
+    vanish without a word. Any thread may use the table; what it holds is the caller's to lock.
 
     Args:
         maximum: Maximum number of open sessions.
@@ -57,7 +57,9 @@ class Sessions(Generic[Held]):
         self._on_close = on_close
         self._clock = clock
         self._numbers = count()
-        self._entries: OrderedDict[int, _Entry[Held]] = OrderedDict()  # the least recently used one first
+        self._entries: OrderedDict[int, _Entry[Held]] = (
+            OrderedDict()
+        )  # the least recently used one first
         self._lock = RLock()
 
     def __len__(self) -> int:

@@ -55,7 +55,8 @@ class RecordWriter:
     Args:
         append: Takes the arrays.
         name: Their name.
-        deferred: Whether to keep all values until ``close``, since another array is written until then.
+        deferred: Whether to keep all values until ``close``, since another array is written until
+            then.
     """
 
     def __init__(self, append: Append, name: str, *, deferred: bool = False) -> None:
@@ -64,7 +65,9 @@ class RecordWriter:
 
     def add(self, value: object) -> None:
         """Add a value."""
-        record = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+        record = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
+            errors="surrogatepass"
+        )
         self._waiting += record
         self._size += len(record)
         self._ends.append(self._size)
@@ -128,14 +131,16 @@ class Names:
 
 
 def _hash(name: str) -> int:
-    return int.from_bytes(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )
 
 
 def cached(name: str, stamp: str, write: Write) -> Arrays:
     """Return arrays from the cache, mapped into memory; written there if there are none, or kept in memory.
 
-    Of processes that need the same arrays at once, one writes them, and the others wait for it. A process that is
-    killed leaves an unfinished file, which the next one overwrites.
+    Of processes that need the same arrays at once, one writes them, and the others wait for it. A
+    process that is killed leaves an unfinished file, which the next one overwrites.
 
     Args:
         name: Name of the file in the cache.
@@ -162,7 +167,8 @@ def in_memory(write: Write) -> Arrays:
     return _arrays(np.frombuffer(stream.getbuffer(), np.uint8), layout.layout)
 
 
-# The file: the aligned arrays, a line of JSON that says where each begins, a checksum of both, and the line's length.
+# The file: the aligned arrays, a line of JSON that says where each begins, a checksum of both, and
+# the line's length.
 
 
 class _Writer:
@@ -183,7 +189,9 @@ class _Writer:
             self._put(bytes(-self._size % _ALIGNMENT))
             self.layout[name] = [part.dtype.str, self._size, 0]
         elif name != next(reversed(self.layout)):
-            raise ValueError(f"expected a part of {next(reversed(self.layout))!r} or a new array, got {name!r}")
+            raise ValueError(
+                f"expected a part of {next(reversed(self.layout))!r} or a new array, got {name!r}"
+            )
         self._put(part)
         self.layout[name][-1] += part.nbytes
 
@@ -237,7 +245,9 @@ def _read(file: Path, stamp: str) -> Arrays | None:
 
 
 def _arrays(data: NDArray[np.uint8], layout: dict[str, list[Any]]) -> Arrays:
-    return {name: data[start : start + size].view(kind) for name, (kind, start, size) in layout.items()}
+    return {
+        name: data[start : start + size].view(kind) for name, (kind, start, size) in layout.items()
+    }
 
 
 def _checksum(stream: IO[bytes], end: int) -> int:
@@ -251,8 +261,9 @@ def _checksum(stream: IO[bytes], end: int) -> int:
     return checksum
 
 
-# To read gigabytes at each start only for their checksum would take longer than to use them. So the time of a file
-# whose content is known to be right says so, by its fraction of a second; whoever writes to the file changes it.
+# To read gigabytes at each start only for their checksum would take longer than to use them. So the
+# time of a file whose content is known to be right says so, by its fraction of a second; whoever
+# writes to the file changes it.
 
 
 def _seal(file: Path, checksum: int) -> None:

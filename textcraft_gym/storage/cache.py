@@ -52,7 +52,8 @@ def atomic_write(file: Path, text: str) -> None:
         part.write(text.encode())
         part.flush()
         os.fsync(part.fileno())
-    # The new name is in the folder, which is a file of its own. Windows cannot open it, nor some file systems sync it.
+    # The new name is in the folder, which is a file of its own. Windows cannot open it, nor some
+    # file systems sync it.
     with suppress(OSError):
         folder = os.open(file.parent, os.O_RDONLY)
         try:
@@ -68,7 +69,9 @@ def replacing(file: Path) -> Iterator[IO[bytes]]:
     Raises:
         OSError: If it cannot; it names ``file``.
     """
-    part = file.with_name(f".{secrets.token_hex(8)}.new")  # short, since a name has a maximum length
+    part = file.with_name(
+        f".{secrets.token_hex(8)}.new"
+    )  # short, since a name has a maximum length
     try:
         with part.open("xb") as stream:
             yield stream

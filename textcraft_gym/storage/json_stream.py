@@ -1,7 +1,7 @@
 """Reads a large JSON file entry by entry: the items of a list, or the members of an object.
 
-Memory holds one entry and a piece of the file, and brackets nested without end are an error. A byte-order mark is
-skipped.
+Memory holds one entry and a piece of the file, and brackets nested without end are an error. A
+byte-order mark is skipped.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def read_members(file: Path, on_read: Callable[[int], None]) -> Iterator[tuple[s
         for _ in reader.entries("{", "}"):
             key, _ = reader.take()
             if not isinstance(key, str) or not reader.skip(":"):
-                raise JSONStreamError("not JSON, or truncated: expected a key in quotes and a colon")
+                raise JSONStreamError(
+                    "not JSON, or truncated: expected a key in quotes and a colon"
+                )
             _, source = reader.take()
             on_read(stream.tell())
             yield key, source
@@ -115,14 +117,18 @@ class _Reader:
             except json.JSONDecodeError as error:
                 # Perhaps the rest of the value was not read yet.
                 if len(self._text) - self._at > MAX_ENTRY:
-                    raise JSONStreamError(f"not JSON, or an entry of more than {MAX_ENTRY} characters") from error
+                    raise JSONStreamError(
+                        f"not JSON, or an entry of more than {MAX_ENTRY} characters"
+                    ) from error
                 if not self._read():
                     raise JSONStreamError(f"not JSON, or truncated: {error.msg}") from error
             except JSONStreamError:
                 raise
             except (RecursionError, ValueError) as error:
                 raise JSONStreamError(
-                    _TOO_DEEP if isinstance(error, RecursionError) else f"not JSON, or truncated: {error}"
+                    _TOO_DEEP
+                    if isinstance(error, RecursionError)
+                    else f"not JSON, or truncated: {error}"
                 ) from error
         source, self._at = self._text[self._at : end], end
         if source.count("[") + source.count("{") > MAX_DEPTH and _depth(source) > MAX_DEPTH:

@@ -17,12 +17,13 @@ Check: TypeAlias = Callable[[Any], bool]
 def is_of_type(value: Any, expected: Any) -> bool:
     """Return whether a JSON value is what a value of a type is written as.
 
-    A tuple is written as an array, and a dataclass as an object with all its fields and no others. No bool is an int,
-    no integer has more than 63 bits, and no number is infinite or NaN.
+    A tuple is written as an array, and a dataclass as an object with all its fields and no others.
+    No bool is an int, no integer has more than 63 bits, and no number is infinite or NaN.
 
     Args:
         value: The value.
-        expected: A class of JSON's values, a dataclass, literal texts, or a union, list, dict or tuple of these.
+        expected: A class of JSON's values, a dataclass, literal texts, or a union, list, dict or
+            tuple of these.
     """
     return check_of(expected)(value)
 
@@ -69,7 +70,11 @@ def type_name(expected: Any) -> str:
         return " | ".join(map(repr, get_args(expected)))
     if expected is NoneType:
         return "None"
-    return expected.__name__ if isinstance(expected, type) and not get_args(expected) else str(expected)
+    return (
+        expected.__name__
+        if isinstance(expected, type) and not get_args(expected)
+        else str(expected)
+    )
 
 
 def _is_int(value: Any) -> bool:

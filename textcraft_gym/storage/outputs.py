@@ -21,17 +21,23 @@ def check_output(file: Path, reads: Iterable[object] = ()) -> None:
 
     Args:
         file: The file.
-        reads: Files and folders that are read, and other values of options, which are left out. Of a split in a file,
-            ``FILE:NAME``, it is the file.
+        reads: Files and folders that are read, and other values of options, which are left out. Of
+            a split in a file, ``FILE:NAME``, it is the file.
 
     Raises:
         ValueError: If it is.
     """
     for source in reads:
-        if isinstance(source, str | Path) and any(_holds(part, file) for part in _paths(str(source))):
-            raise ValueError(f"{file} is read, and would be overwritten: expected another file to write")
+        if isinstance(source, str | Path) and any(
+            _holds(part, file) for part in _paths(str(source))
+        ):
+            raise ValueError(
+                f"{file} is read, and would be overwritten: expected another file to write"
+            )
     target = Path(os.path.realpath(file))
-    is_of_a_run = (target.parent / "episodes.jsonl").exists() and (target.parent / "config.json").exists()
+    is_of_a_run = (target.parent / "episodes.jsonl").exists() and (
+        target.parent / "config.json"
+    ).exists()
     if target.name in RUN_FILES and is_of_a_run:
         raise ValueError(f"{file} is a run's own: expected another file to write")
 
@@ -45,5 +51,9 @@ def _holds(source: str, file: Path) -> bool:
     with suppress(OSError, ValueError):
         if os.path.samefile(source, file):
             return True
-        return os.path.isdir(source) and file.exists() and Path(source).resolve() in file.resolve().parents
+        return (
+            os.path.isdir(source)
+            and file.exists()
+            and Path(source).resolve() in file.resolve().parents
+        )
     return False

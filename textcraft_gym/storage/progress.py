@@ -19,7 +19,9 @@ LINE_SECONDS = 10.0
 def progress_bar(title: str) -> Iterator[Progress]:
     """Show a progress bar if stderr is a terminal, and remove it at the end; else print a line every ten seconds."""
     if not sys.stderr.isatty():
-        yield _every(LINE_SECONDS, lambda done, total: sys.stderr.write(f"{title}: {done / total:.0%}\n"))
+        yield _every(
+            LINE_SECONDS, lambda done, total: sys.stderr.write(f"{title}: {done / total:.0%}\n")
+        )
         return
     from rich.console import Console
     from rich.progress import Progress as Bar

@@ -1,8 +1,8 @@
 """Trajectories of players, and the formats in which trainers of language models read them as dialogues.
 
-A format is a pure function of one trajectory; ``FORMATS`` lists them, and no other module knows what is in them. In
-each the game speaks as the user and the player as the assistant, in turn, the assistant last: the answer to the last
-action is left out, since nothing follows from it.
+A format is a pure function of one trajectory; ``FORMATS`` lists them, and no other module knows
+what is in them. In each the game speaks as the user and the player as the assistant, in turn, the
+assistant last: the answer to the last action is left out, since nothing follows from it.
 """
 
 from __future__ import annotations
@@ -71,11 +71,16 @@ def openai(trajectory: Trajectory) -> list[Row]:
 def sharegpt(trajectory: Trajectory) -> list[Row]:
     """Return ``conversations`` of ``from`` and ``value``, and ``system`` apart, as LLaMA-Factory reads them.
 
-    The learner's loss is taken on the messages whose ``loss`` is true, as AgentGym marks them; others ignore it.
+    The learner's loss is taken on the messages whose ``loss`` is true, as AgentGym marks them;
+    others ignore it.
     """
     spoken = [message for message in trajectory.messages if message["role"] in _SHAREGPT]
     conversations = [
-        {"from": _SHAREGPT[said["role"]], "value": said["content"], "loss": said["role"] == "assistant"}
+        {
+            "from": _SHAREGPT[said["role"]],
+            "value": said["content"],
+            "loss": said["role"] == "assistant",
+        }
         for said in spoken
     ]
     return [{"system": trajectory.system, "conversations": conversations}]
@@ -84,8 +89,9 @@ def sharegpt(trajectory: Trajectory) -> list[Row]:
 def trl(trajectory: Trajectory) -> list[Row]:
     """Return a ``prompt`` and its ``completion`` for each action, both messages, for TRL's loss on completions only.
 
-    With a row for each action the loss is on nothing but actions, with the chat template of any model. TRL can take it
-    on the assistant's messages of a whole dialogue, too (``openai``), but only with templates that mark them.
+    With a row for each action the loss is on nothing but actions, with the chat template of any
+    model. TRL can take it on the assistant's messages of a whole dialogue, too (``openai``), but
+    only with templates that mark them.
     """
     messages = trajectory.messages
     actions = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
@@ -95,7 +101,8 @@ def trl(trajectory: Trajectory) -> list[Row]:
 def verl(trajectory: Trajectory) -> list[Row]:
     """Return the fields of verl's data: ``messages`` to imitate, and ``prompt`` with what a reward needs to know.
 
-    The game rewards, so there is no ``ground_truth``: a reward function finds the task and the seed in ``extra_info``.
+    The game rewards, so there is no ``ground_truth``: a reward function finds the task and the seed
+    in ``extra_info``.
     """
     messages = trajectory.messages
     return [
@@ -136,7 +143,9 @@ class Written(NamedTuple):
     left_out: int
 
 
-def write_trajectories(found: Iterable[Trajectory | None], file: str | Path, format: str = "openai") -> Written:
+def write_trajectories(
+    found: Iterable[Trajectory | None], file: str | Path, format: str = "openai"
+) -> Written:
     """Write trajectories as JSON lines; the file is written whole or not at all.
 
     Args:

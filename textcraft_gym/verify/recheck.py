@@ -61,7 +61,8 @@ class Verification:
         episodes: Number of records replayed.
         steps: Number of actions replayed.
         seconds: Duration of the replays.
-        errors: Number of episodes of which the last record is an error; no success rate counts them.
+        errors: Number of episodes of which the last record is an error; no success rate counts
+            them.
         count: Number of differences.
         differences: The first of them.
         unverifiable: What could not be rechecked here.
@@ -106,7 +107,9 @@ class Verification:
             lines.append(f"  and {len(self.unverifiable) - shown} more")
         if self.errors:
             ended = "1 episode" if self.errors == 1 else f"{self.errors} episodes"
-            lines.append(f"  {ended} ended with an error, which no rate counts; why is not rechecked")
+            lines.append(
+                f"  {ended} ended with an error, which no rate counts; why is not rechecked"
+            )
         lines += [f"  note: {note}" for note in self.notes]
         return lines
 
@@ -142,15 +145,16 @@ def verify(
 ) -> Verification:
     """Replay every recorded action of a run in the world that its config names, and compare all that follows from it.
 
-    Compared are the tasks, the game's data and the prompts by their digests; of each episode the observations, reward,
-    win, steps, trials and end; whether every task was played once; the sums within a record; the summary and
-    the report.
+    Compared are the tasks, the game's data and the prompts by their digests; of each episode the
+    observations, reward, win, steps, trials and end; whether every task was played once; the sums
+    within a record; the summary and the report.
 
     Args:
         folder: The run folder.
-        trusted: Modules that may be imported, and worlds and agents outside of the suite that may be made, because the
-            run names them.
-        env_args: Replacements of arguments of the environment, such as a path that differs on this machine.
+        trusted: Modules that may be imported, and worlds and agents outside of the suite that may
+            be made, because the run names them.
+        env_args: Replacements of arguments of the environment, such as a path that differs on this
+            machine.
         split: Replacement of the split.
         prompts: Replacement of the set or folder of prompts.
 
@@ -163,8 +167,11 @@ def verify(
     found = Verification()
     try:
         agent = _agent(spec, config, trusted, found)
-        planned = plan(replace(spec, agent=agent, prompts=None if agent is _substitute else spec.prompts))
-        # In the suite's worlds what agents need is added to info, which only wrappers read: without it they are faster.
+        planned = plan(
+            replace(spec, agent=agent, prompts=None if agent is _substitute else spec.prompts)
+        )
+        # In the suite's worlds what agents need is added to info, which only wrappers read: without
+        # it they are faster.
         in_suite = spec.env in SUITE and not spec.wrappers
         env = planned.spec.make_env(_substitute if in_suite else planned.spec.make_agent())
     except Exception as error:  # worlds of others can raise anything
@@ -175,7 +182,10 @@ def verify(
         records = _replay_all(Path(folder), env, planned, found)
     # With the task's own values, so that a wrong group does not stop the summary.
     _compare_summary(
-        Path(folder), config, [light(record) | planned.episodes[key_of(record)].about for record in records], found
+        Path(folder),
+        config,
+        [light(record) | planned.episodes[key_of(record)].about for record in records],
+        found,
     )
     return found
 
@@ -185,7 +195,11 @@ def not_rechecked() -> list[str]:
     checked = (*_TASK, *REPLAYED, "transcript", *SUMMED)
     return [
         *NOT_RECHECKED,
-        *(name.name for name in fields(Episode) if name.name not in (*checked, "cost") and name.compare),
+        *(
+            name.name
+            for name in fields(Episode)
+            if name.name not in (*checked, "cost") and name.compare
+        ),
     ]
 
 
@@ -222,14 +236,21 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verificat
     for name, meaning in about.items():
         known = name != "prompts_sha256" or planned.spec.agent is not _substitute
         if known and config[name] != planned.identity[name]:
-            found.differs("config.json", f"{name}: recorded {config[name]}, here {planned.identity[name]}: {meaning}")
+            found.differs(
+                "config.json",
+                f"{name}: recorded {config[name]}, here {planned.identity[name]}: {meaning}",
+            )
     if mixed := several_codes(config):
         found.notes.append(printable(mixed))
     if config["version"] != planned.identity["version"]:
-        found.notes.append(f"played with version {config['version']!r}, rechecked with {planned.identity['version']}")
+        found.notes.append(
+            f"played with version {config['version']!r}, rechecked with {planned.identity['version']}"
+        )
 
 
-def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification) -> Records:
+def _replay_all(
+    folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification
+) -> Records:
     """Replay every record, and return the last one for each episode, in the order of the run."""
     records = Records(folder / "episodes.jsonl")
     for line in read_lines(folder):
@@ -249,7 +270,12 @@ def _replay_all(folder: Path, env: gym.Env[str, str], planned: Plan, found: Veri
 
 
 def _is_counted(
-    env: gym.Env[str, str], planned: Plan, line: int, record: Record, earlier: Records, found: Verification
+    env: gym.Env[str, str],
+    planned: Plan,
+    line: int,
+    record: Record,
+    earlier: Records,
+    found: Verification,
 ) -> bool:
     """Recheck the record of a line, and return whether it is one of the run."""
     key = key_of(record)
@@ -259,7 +285,10 @@ def _is_counted(
         found.differs(where, "the run has no such episode")
         return False
     if earlier.is_done(key):
-        found.differs(where, "the episode is there twice, and only an error may be followed by another attempt")
+        found.differs(
+            where,
+            "the episode is there twice, and only an error may be followed by another attempt",
+        )
     if record["transcript"]:
         found.episodes += 1
         found.steps += record["steps"]
@@ -267,12 +296,16 @@ def _is_counted(
             found.differs(where, what)
     else:
         found.leaves_out(f"{where}: it has no transcript")
-        if not record["error"] and record["limit"] != "seconds":  # whose process may have been ended
+        if (
+            not record["error"] and record["limit"] != "seconds"
+        ):  # whose process may have been ended
             found.differs(where, "it has no transcript and no error")
     return True
 
 
-def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[Record], found: Verification) -> None:
+def _compare_summary(
+    folder: Path, config: Mapping[str, Any], records: Sequence[Record], found: Verification
+) -> None:
     """Compare the summary and the report with what the records come to."""
     if not (folder / "summary.json").exists() and not config.get("finished"):
         found.notes.append("the run is not finished, and has no summary")
@@ -284,7 +317,9 @@ def _compare_summary(folder: Path, config: Mapping[str, Any], records: Sequence[
     except (OSError, ValueError, RecursionError) as error:
         found.differs("summary.json, report.md", f"cannot be read: {error}")
         return
-    for where, recorded, here in _leaves(summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))):
+    for where, recorded, here in _leaves(
+        summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))
+    ):
         found.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
     # A folder may have been renamed since: then the run goes by the name that the report has.
     held = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0]
@@ -301,6 +336,8 @@ def _leaves(recorded: Any, here: Any, path: str = "") -> Iterator[tuple[str, str
     """Yield each place at which two values of JSON differ, with both values."""
     if isinstance(recorded, dict) and isinstance(here, dict):
         for key in [*here, *(key for key in recorded if key not in here)]:
-            yield from _leaves(recorded.get(key, "nothing"), here.get(key, "nothing"), f"{path}.{key}".lstrip("."))
+            yield from _leaves(
+                recorded.get(key, "nothing"), here.get(key, "nothing"), f"{path}.{key}".lstrip(".")
+            )
     elif json.dumps(recorded) != json.dumps(here):
         yield path or "it", json.dumps(recorded)[:100], json.dumps(here)[:100]

@@ -19,7 +19,17 @@ STOPPED_BY_AGENT = ("agent", "max_calls")
 BROKEN_OFF = ("limit", "error")
 """Ends that a replay cannot know, since an agent can meet them after the environment's."""
 
-REPLAYED = ("seed", "repeat", "reward", "won", "steps", "trials", "restores", "picture", "stop_reason")
+REPLAYED = (
+    "seed",
+    "repeat",
+    "reward",
+    "won",
+    "steps",
+    "trials",
+    "restores",
+    "picture",
+    "stop_reason",
+)
 """Fields of a record that a replay determines, beside the transcript and those that describe the task."""
 
 SUMMED = ("calls", "tokens", "k_max", "trace", "limit", "error", "traceback", "claimed_success")
@@ -49,7 +59,9 @@ class RecordedActions:
         restores: The returns, each as the index of its entry and of that whose moment it leads to.
     """
 
-    def __init__(self, transcript: Sequence[tuple[str | None, str]], restores: Iterable[tuple[int, int]] = ()) -> None:
+    def __init__(
+        self, transcript: Sequence[tuple[str | None, str]], restores: Iterable[tuple[int, int]] = ()
+    ) -> None:
         self.transcript = transcript
         self.restores = dict(restores)
 
@@ -60,7 +72,9 @@ class RecordedActions:
         moments = {0: (yield from play.snapshot())} if 0 in kept else {}
         for index, (action, _) in enumerate(self.transcript[1:], 1):
             if index in self.restores:
-                if self.restores[index] not in moments:  # none was kept there, since no episode could
+                if (
+                    self.restores[index] not in moments
+                ):  # none was kept there, since no episode could
                     return None
                 yield from play.restore(moments[self.restores[index]])
                 over = False
@@ -80,7 +94,11 @@ class RecordedActions:
 
 
 def differences(
-    env: gym.Env[str, str], record: Mapping[str, Any], planned: Planned, spec: RunSpec, max_steps: int
+    env: gym.Env[str, str],
+    record: Mapping[str, Any],
+    planned: Planned,
+    spec: RunSpec,
+    max_steps: int,
 ) -> Iterator[str]:
     """Yield what a well-formed record says that is not so: it is replayed, and its counts are compared.
 
@@ -93,7 +111,9 @@ def differences(
     """
     transcript: Sequence[tuple[str | None, str]] = record["transcript"]
     recorded = RecordedActions(transcript, record["restores"])
-    runner = EpisodeRunner(env, recorded, planned.job, None, max_steps, spec.max_calls, won_at=spec.won_at)
+    runner = EpisodeRunner(
+        env, recorded, planned.job, None, max_steps, spec.max_calls, won_at=spec.won_at
+    )
     runner.advance()
     episode = runner.episode
     if runner.failure:
@@ -135,7 +155,9 @@ def inconsistencies(record: Mapping[str, Any], task: str, max_calls: int) -> Ite
         yield f"the parts of the trace are not the {len(transcript)} entries of the transcript, each once"
         return
     for node in nodes:
-        actions = sum(transcript[part][0] is not None for part in node["parts"] if type(part) is int)
+        actions = sum(
+            transcript[part][0] is not None for part in node["parts"] if type(part) is int
+        )
         if node["steps"] != actions:
             yield f"the trace counts {node['steps']} steps in the part {shown(node['task'])}, which has {actions}"
     for name in ("calls", "tokens"):
@@ -157,7 +179,9 @@ def _wrong_depth(record: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) 
         yield f"k_max: recorded {record['k_max']}, in the trace {lowest} to {highest}"
 
 
-def _first_difference(transcript: Sequence[tuple[str | None, str]], episode: Episode) -> Iterator[str]:
+def _first_difference(
+    transcript: Sequence[tuple[str | None, str]], episode: Episode
+) -> Iterator[str]:
     """Yield the first step at which the transcript and the replay part."""
     for step, (recorded, replayed) in enumerate(zip(transcript, episode.transcript, strict=False)):
         if recorded[1] != replayed[1]:
@@ -175,7 +199,9 @@ def _action(action: str | None) -> str:
 def _parted(recorded: str, replayed: str) -> str:
     """Return both texts from a little before the first character in which they differ."""
     pairs = enumerate(zip(recorded, replayed, strict=False))
-    first = next((index for index, (one, other) in pairs if one != other), min(len(recorded), len(replayed)))
+    first = next(
+        (index for index, (one, other) in pairs if one != other), min(len(recorded), len(replayed))
+    )
     start = max(0, first - MAX_SHOWN // 4)
     dots = "..." if start else ""
     return f"recorded {dots}{shown(recorded[start:])}, replayed {dots}{shown(replayed[start:])}"

@@ -31,7 +31,9 @@ def check_bounds(config: Mapping[str, Any], folder: str | Path) -> None:
         if (config[name] or 0) > most:
             raise RunError(f"{folder}: expected {name} of {most} or less, got {config[name]}")
     if len(config["wrappers"]) > MAX_WRAPPERS:
-        raise RunError(f"{folder}: expected {MAX_WRAPPERS} wrappers or less, got {len(config['wrappers'])}")
+        raise RunError(
+            f"{folder}: expected {MAX_WRAPPERS} wrappers or less, got {len(config['wrappers'])}"
+        )
 
 
 def foreign_spec(
@@ -44,21 +46,37 @@ def foreign_spec(
     """Return the spec of a run, without its models, which a replay does not ask.
 
     Raises:
-        RunError: If the environment or a wrapper is not the suite's nor trusted, or an argument names a pipe or device.
+        RunError: If the environment or a wrapper is not the suite's nor trusted, or an argument
+            names a pipe or device.
     """
-    # A recorder would write the episodes to its file again, and changes nothing that the agent reads.
+    # A recorder would write the episodes to its file again, and changes nothing that the agent
+    # reads.
     kept = [name for name in config["wrappers"] if split_fields(name)[:1] != ["TranscriptRecorder"]]
-    for name in (config["env"], *(split_fields(wrapper)[0] for wrapper in kept if split_fields(wrapper))):
+    for name in (
+        config["env"],
+        *(split_fields(wrapper)[0] for wrapper in kept if split_fields(wrapper)),
+    ):
         if not is_trusted(name, trusted):
-            named = ("code of a module", "name the module") if ":" in name else ("what is not the suite's", "name it")
-            raise RunError(f"the run names {named[0]}, {name!r}: if you trust it, {named[1]} with --trust")
+            named = (
+                ("code of a module", "name the module")
+                if ":" in name
+                else ("what is not the suite's", "name it")
+            )
+            raise RunError(
+                f"the run names {named[0]}, {name!r}: if you trust it, {named[1]} with --trust"
+            )
     split = split or config["split"]
     prompts = prompts or config["prompts"]
-    for named in (*env_args.values(), prompts, *((split, split.rpartition(":")[0]) if split else ())):
+    for named in (
+        *env_args.values(),
+        prompts,
+        *((split, split.rpartition(":")[0]) if split else ()),
+    ):
         if isinstance(named, str) and _is_endless(named):
             raise RunError(f"the run names {named!r}, which is no file")
     numbers = {
-        name: config[name] for name in ("seed", "limit", "max_steps", "max_calls", "won_at", "repeats", "temperature")
+        name: config[name]
+        for name in ("seed", "limit", "max_steps", "max_calls", "won_at", "repeats", "temperature")
     }
     try:
         return RunSpec(
@@ -80,7 +98,8 @@ def foreign_spec(
 def is_trusted(name: str, trusted: Collection[str]) -> bool:
     """Return whether a name is one of a world, a wrapper or an agent of the suite, or one that the user trusts.
 
-    Others that are installed, such as Gymnasium's worlds, are not the suite's, and neither is MineDojo's game.
+    Others that are installed, such as Gymnasium's worlds, are not the suite's, and neither is
+    MineDojo's game.
 
     Args:
         name: The name, or the ``module:name``.

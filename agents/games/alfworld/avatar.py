@@ -37,12 +37,18 @@ class HouseholdAvatar(Avatar):
         read = read_task(task)
         if read is None:
             return "put"
-        return read.treatment or ("examine" if read.lamp else "puttwo" if read.amount == 2 else "put")
+        return read.treatment or (
+            "examine" if read.lamp else "puttwo" if read.amount == 2 else "put"
+        )
 
     def attributes(self) -> Mapping[str, Value]:
         """Return the receptacles of the first observation, the place where it is and the thing that it holds."""
         belief = self.household
-        return {"receptacles": belief.places[:MAX_ITEMS], "location": belief.at, "holding": belief.held}
+        return {
+            "receptacles": belief.places[:MAX_ITEMS],
+            "location": belief.at,
+            "holding": belief.held,
+        }
 
     def command(self, method: str, arguments: Sequence[str]) -> str | None:
         """Return the command; None for a take with full hands, and a put of what it does not hold."""
@@ -51,7 +57,11 @@ class HouseholdAvatar(Avatar):
         if method != "put":
             return super().command(method, arguments)
         thing, place = arguments
-        return self.household.put_commands[0].format(thing=thing, place=place) if thing == self.household.held else None
+        return (
+            self.household.put_commands[0].format(thing=thing, place=place)
+            if thing == self.household.held
+            else None
+        )
 
     def read(self, command: str, answer: str) -> None:
         """Update the belief."""

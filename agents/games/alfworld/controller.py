@@ -17,7 +17,9 @@ CHOICES = 10
 CHOICE_TOKENS = 10
 """Maximum number of tokens of one choice, which is a number or ``done``."""
 
-_STEP = re.compile(r"^[ \t>*-]*(?:#|step )[ \t]*[0-9]{1,4}[:.)]?[ \t]+(.+)$", re.IGNORECASE | re.MULTILINE)
+_STEP = re.compile(
+    r"^[ \t>*-]*(?:#|step )[ \t]*[0-9]{1,4}[:.)]?[ \t]+(.+)$", re.IGNORECASE | re.MULTILINE
+)
 
 
 class CommandChooser:
@@ -27,7 +29,8 @@ class CommandChooser:
     """
 
     env_args: ClassVar[Mapping[str, Any]] = {"admissible": True}
-    # What happened is what was seen at the place, which nothing else tells the planner; the game gives no reasons.
+    # What happened is what was seen at the place, which nothing else tells the planner; the game
+    # gives no reasons.
     feedback: ClassVar[str] = "reason"
 
     def __init__(self, prompts: Prompts) -> None:
@@ -40,9 +43,13 @@ class CommandChooser:
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look at the inventory; the view is what was seen last."""
-        seen = (step.observation for action, step in reversed(play.history) if action != "inventory")
+        seen = (
+            step.observation for action, step in reversed(play.history) if action != "inventory"
+        )
         inventory = (yield from play.act("inventory")).observation
-        return Scene(dict.fromkeys(re.findall(r"a (\w+ \d+)", inventory), 1), inventory, next(seen, ""))
+        return Scene(
+            dict.fromkeys(re.findall(r"a (\w+ \d+)", inventory), 1), inventory, next(seen, "")
+        )
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
         """Return the goal alone: the model that picks the commands finds the alternatives."""
@@ -55,14 +62,23 @@ class CommandChooser:
             step = play.history[-1][1] if play.history else play.first
             commands = step.info["admissible_commands"]
             # the answer 0 picks no command
-            numbered = "\n".join(f"{index} {command}" for index, command in enumerate(["none", *commands]))
-            information = f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {last_turn}"
+            numbered = "\n".join(
+                f"{index} {command}" for index, command in enumerate(["none", *commands])
+            )
+            information = (
+                f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {last_turn}"
+            )
             prompt = self.prompt.fill(
-                situation=play.first.observation, task=goal.line, information=information, commands=numbered
+                situation=play.first.observation,
+                task=goal.line,
+                information=information,
+                commands=numbered,
             )
             completion = yield from play.ask(prompt, role="controller", max_tokens=CHOICE_TOKENS)
             play.note(completion.text)
-            choice = re.match(r"\W*(\d{1,4})", completion.text) or re.search(r"\b(\d{1,4})\W*$", completion.text)
+            choice = re.match(r"\W*(\d{1,4})", completion.text) or re.search(
+                r"\b(\d{1,4})\W*$", completion.text
+            )
             if says_done(completion.text):
                 return None
             if not choice or not 0 < int(choice[1]) <= len(commands):

@@ -10,7 +10,10 @@ from textcraft_gym.agents.games.alfworld.controller import CommandChooser
 
 PROFILE = GameProfile(
     name="alfworld",
-    opening=re.compile(r"(?:-= [^\n]* =-\n\n)?(?P<situation>.*)\n\nYour task is to: (?P<task>[^\n]*?)\.?", re.DOTALL),
+    opening=re.compile(
+        r"(?:-= [^\n]* =-\n\n)?(?P<situation>.*)\n\nYour task is to: (?P<task>[^\n]*?)\.?",
+        re.DOTALL,
+    ),
     no_op=("Nothing happens.", "OK."),
     report=last_turn("Nothing happens."),
     max_steps=300,

@@ -93,8 +93,8 @@ USUAL_PLACES = _lists("""
 """)
 """Kinds of places in which to search for each kind of thing, the best first.
 
-They are sorted by the probability of finding it there per action spent, of which a closed place takes two, estimated on
-every fourth generated training game.
+They are sorted by the probability of finding it there per action spent, of which a closed place
+takes two, estimated on every fourth generated training game.
 """
 
 APPLIANCES = {"clean": ("sinkbasin", "sink"), "heat": ("microwave",), "cool": ("fridge",)}
@@ -114,7 +114,8 @@ class HouseholdTask(NamedTuple):
         treatment: ``clean``, ``heat`` or ``cool``.
         target: The place to put it: a kind of place, or a place with its number.
         lamp: The kind of lamp to look at it under.
-        places: Places to search for it, or for the lamp once it is held: kinds of places, or places with their numbers.
+        places: Places to search for it, or for the lamp once it is held: kinds of places, or places
+            with their numbers.
     """
 
     thing: str
@@ -153,11 +154,15 @@ _TASKS = [
         r"(?:find and )?take ARTICLE (?P<thing>\w+) PLACES",
     )
 ]
-_SEEN = re.compile(r"(?:On the (?P<on>\w+ \d+)|The (?P<open>\w+ \d+) is open\. In it), you see (?P<things>.+)\.")
+_SEEN = re.compile(
+    r"(?:On the (?P<on>\w+ \d+)|The (?P<open>\w+ \d+) is open\. In it), you see (?P<things>.+)\."
+)
 _CLOSED = re.compile(r"The (\w+ \d+) is closed\.")
 _ARRIVED = re.compile(r"You arrive at (loc )?")
 _TAKEN = re.compile(r"You pick up the (\w+ \d+) from the (\w+ \d+)\.")
-_PUT = re.compile(r"You (?P<verb>move|put) the (?P<thing>\w+ \d+) (?:to|in/on) the (?P<place>\w+ \d+)\.")
+_PUT = re.compile(
+    r"You (?P<verb>move|put) the (?P<thing>\w+ \d+) (?:to|in/on) the (?P<place>\w+ \d+)\."
+)
 _TREATED = re.compile(r"You (clean|heat|cool) the (\w+ \d+) using the (\w+ \d+)\.")
 _THING = re.compile(r"\w+ \d+")
 
@@ -174,7 +179,9 @@ def read_task(text: str) -> HouseholdTask | None:
                 treatment="heat" if treatment == "hot" else treatment,
                 target=parts.get("target", ""),
                 lamp=parts.get("lamp", ""),
-                places=tuple(re.split(r", (?:or )?| or ", parts["places"])) if parts.get("places") else (),
+                places=tuple(re.split(r", (?:or )?| or ", parts["places"]))
+                if parts.get("places")
+                else (),
             )
     return None
 
@@ -198,17 +205,19 @@ class Household:
     Attributes:
         places: The names of the receptacles, as the first observation lists them.
         at: The place that it went to last; empty in the middle of the room.
-        beside: Pairs of places at one spot: a player at either is at both, and ``go to`` the other does nothing.
+        beside: Pairs of places at one spot: a player at either is at both, and ``go to`` the other
+            does nothing.
         held: The thing that it holds; empty for nothing.
-        inventory_known: Whether the inventory was read; otherwise ``held`` follows from the actions read, which may be
-            the last one alone.
+        inventory_known: Whether the inventory was read; otherwise ``held`` follows from the actions
+            read, which may be the last one alone.
         contents: The things in each place that it looked into, kept up to date.
         closed: Places that it saw closed.
         treated: The last treatment of each thing.
         brought: The place where it put each thing.
         lit: The lamps that it turned on.
         refused: Commands that did nothing.
-        put_commands: The dialects of the put command to try: one, once an arrival or an answer to a put shows which.
+        put_commands: The dialects of the put command to try: one, once an arrival or an answer to a
+            put shows which.
     """
 
     def __init__(self, situation: str) -> None:
@@ -229,7 +238,8 @@ class Household:
         if answer.startswith("Nothing happens."):
             self._refuse(command)
         if arrived := _ARRIVED.match(answer):
-            # The command says where: the older dialect names the location, such as loc 5, instead of the place.
+            # The command says where: the older dialect names the location, such as loc 5, instead
+            # of the place.
             self.at = command.removeprefix("go to ")
             self.put_commands = (PUT_COMMANDS["put" if arrived[1] else "move"],)
         if taken := _TAKEN.match(answer):
@@ -260,7 +270,9 @@ class Household:
     def done(self, task: HouseholdTask) -> bool:
         """Return whether a task is done, as far as is known."""
         if task.target:
-            enough = any(len(self._fitting(task, place)) >= task.amount for place in self._targets(task))
+            enough = any(
+                len(self._fitting(task, place)) >= task.amount for place in self._targets(task)
+            )
             return enough and kind(self.held) != task.thing
         if kind(self.held) != task.thing:
             return False
@@ -286,13 +298,22 @@ class Household:
             delivered = self._fitting(task, place) if place in self._targets(task) else []
             for thing in things:
                 command = f"take {thing} from {place}"
-                is_left = thing not in delivered and thing not in self.brought and command not in self.refused
+                is_left = (
+                    thing not in delivered
+                    and thing not in self.brought
+                    and command not in self.refused
+                )
                 if kind(thing) == task.thing and is_left:
                     return self._go(place) or Next(command)
-        # A refused take suggests that something else is held, which the actions read so far did not show.
-        if not self.inventory_known and any(command.startswith("take ") for command in self.refused):
+        # A refused take suggests that something else is held, which the actions read so far did not
+        # show.
+        if not self.inventory_known and any(
+            command.startswith("take ") for command in self.refused
+        ):
             return Next("inventory")
-        return self._search(task.thing, task, order) or (None if self.inventory_known else Next("inventory"))
+        return self._search(task.thing, task, order) or (
+            None if self.inventory_known else Next("inventory")
+        )
 
     def _treat(self, treatment: str) -> Next | None:
         for place in (place for place in self.places if kind(place) in APPLIANCES[treatment]):
@@ -338,7 +359,9 @@ class Household:
         return None if place in self.contents else Next(f"examine {place}")
 
     def _go(self, place: str) -> Next | None:
-        return None if self.at == place or (self.at, place) in self.beside else Next(f"go to {place}")
+        return (
+            None if self.at == place or (self.at, place) in self.beside else Next(f"go to {place}")
+        )
 
     def _targets(self, task: HouseholdTask) -> list[str]:
         """Return the places to put the thing in, the one that holds the most of them first."""
@@ -351,7 +374,8 @@ class Household:
         return [
             thing
             for thing in dict.fromkeys([*self.contents.get(place, ()), *brought])
-            if kind(thing) == task.thing and (not task.treatment or self.treated.get(thing) == task.treatment)
+            if kind(thing) == task.thing
+            and (not task.treatment or self.treated.get(thing) == task.treatment)
         ]
 
     def _refuse(self, command: str) -> None:

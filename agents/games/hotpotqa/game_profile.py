@@ -39,7 +39,9 @@ def tell_answer(info: Mapping[str, Any]) -> str:
     """Tell the right answer and the pages that it follows from, as far as the last info has them."""
     if not info.get("gt_answer"):
         return ""
-    pages = f", which follows from these pages: {', '.join(info['gold'])}" if info.get("gold") else ""
+    pages = (
+        f", which follows from these pages: {', '.join(info['gold'])}" if info.get("gold") else ""
+    )
     return f"The right answer is {info['gt_answer']}{pages}."
 
 

@@ -19,5 +19,7 @@ class TechTreeAvatar(Avatar):
         "craft": Method("craft {1} {0} using {2}"),
         "smelt": Method("smelt {1} {0} using {2}"),
         "equip": Method("equip {0}"),
-        "count": Method("inventory", lambda answer, arguments: has(read_held(answer), arguments[0]), 1),
+        "count": Method(
+            "inventory", lambda answer, arguments: has(read_held(answer), arguments[0]), 1
+        ),
     }

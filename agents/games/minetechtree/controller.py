@@ -46,18 +46,25 @@ class TechTreeController:
 
     def goals(self, plan: str) -> list[Goal]:
         """Return the goals of a plan, each with the needs of its skill that the plan does not state."""
-        return [replace(_complete(goal), others=tuple(map(_complete, goal.others))) for goal in parse_goals(plan)]
+        return [
+            replace(_complete(goal), others=tuple(map(_complete, goal.others)))
+            for goal in parse_goals(plan)
+        ]
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look around and at the inventory; neither takes time."""
         around = (yield from play.act("look")).observation
         inventory = (yield from play.act("inventory")).observation
         held = dict.fromkeys(read_near(around), 1) | read_held(inventory)
-        return Scene(held, inventory, around, read_around(around), read_sight(around), read_place(around))
+        return Scene(
+            held, inventory, around, read_around(around), read_sight(around), read_place(around)
+        )
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
         """Return the goals of a line, one for any log as one for each wood in view, the nearest first."""
-        return [by_wood for either in goal.alternatives for by_wood in self._of_each_wood(either, scene)]
+        return [
+            by_wood for either in goal.alternatives for by_wood in self._of_each_wood(either, scene)
+        ]
 
     def subgoal(self, goal: Goal, scene: Scene) -> Subgoal:
         """Return the subgoal to get or make the missing amount of a goal's first item."""
@@ -69,7 +76,9 @@ class TechTreeController:
         item = recipe.makes.item
         missing = max(0, count - has(scene.held, known))
         steps = scene.distances.get(source(item)) or 0
-        return Subgoal(recipe.verb, item, missing, steps, source(item), goal.tool or recipe.tool, scene.place)
+        return Subgoal(
+            recipe.verb, item, missing, steps, source(item), goal.tool or recipe.tool, scene.place
+        )
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Get, make or equip all that a goal asks for."""
@@ -79,7 +88,11 @@ class TechTreeController:
                 return f"I do not know {wanted}."
             if index:  # the previous item changed the inventory
                 scene = yield from self.look(play)
-            pursuing = self._equip(play, name) if goal.verb == "equip" else self._have(play, name, count, goal, scene)
+            pursuing = (
+                self._equip(play, name)
+                if goal.verb == "equip"
+                else self._have(play, name, count, goal, scene)
+            )
             if reason := (yield from pursuing):
                 return reason
         return None
@@ -88,7 +101,9 @@ class TechTreeController:
         answer = (yield from play.act(f"equip {name}")).observation
         return None if answer.startswith(DONE) else answer
 
-    def _have(self, play: Play, name: str, count: int, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def _have(
+        self, play: Play, name: str, count: int, goal: Goal, scene: Scene
+    ) -> Generator[Request, Any, str | None]:
         for _ in range(TRIES):
             missing = count - has(scene.held, name)
             if missing <= 0:
@@ -106,7 +121,9 @@ class TechTreeController:
         if "log" not in goal.have:
             return [goal]
         woods = {source(item): item for item in members("log")}
-        return [replace(goal, choice=woods[name]) for name in scene.distances if name in woods] or [goal]
+        return [replace(goal, choice=woods[name]) for name in scene.distances if name in woods] or [
+            goal
+        ]
 
     def _skill(self, name: str, goal: Goal, scene: Scene) -> Recipe:
         """Return the recipe for an item: of planks that with the most logs held, of logs the chosen or the nearest."""
@@ -140,7 +157,9 @@ class TechTreeController:
 def _complete(goal: Goal) -> Goal:
     """Return a goal in known names, with the needs that the plan does not state."""
     tool = _known(goal.tool) or goal.tool
-    goal = replace(goal, have=_in_known_names(goal.have), uses=_in_known_names(goal.uses), tool=tool)
+    goal = replace(
+        goal, have=_in_known_names(goal.have), uses=_in_known_names(goal.uses), tool=tool
+    )
     if goal.name not in ways() or goal.verb == "equip":
         return goal
     recipe = scaled(ways()[goal.name], goal.have[goal.name])

@@ -1,7 +1,8 @@
 """The player's knowledge of the tech tree: recipes by heart, and readers of the environment's texts.
 
-The recipes are facts of Minecraft 1.16.5, written for all items that the tasks of DEPS (Wang et al. 2023) require; a
-test compares them with the recipe JSON. ``planks`` and ``log`` mean any kind of wood.
+The recipes are facts of Minecraft 1.16.5, written for all items that the tasks of DEPS (Wang et al.
+2023) require; a test compares them with the recipe JSON. ``planks`` and ``log`` mean any kind of
+wood.
 """
 
 from __future__ import annotations
@@ -134,10 +135,23 @@ _HELD = re.compile(r"([0-9]{1,9}) ([^,(\n]+?)( \(equipped\))?(?=,|$)", re.MULTIL
 @cache
 def ways() -> dict[str, Recipe]:
     """Return the recipe of each item, parsed on the first call."""
-    lines = [*_WAYS.split("\n"), *(line.format(wood) for wood in WOODS for line in _OF_WOOD.split("\n"))]
+    lines = [
+        *_WAYS.split("\n"),
+        *(line.format(wood) for wood in WOODS for line in _OF_WOOD.split("\n")),
+    ]
     for material, of in (("wooden", "planks"), ("stone", "cobblestone"), ("iron", "iron ingot")):
-        for kind, count, sticks in (("pickaxe", 3, 2), ("axe", 3, 2), ("hoe", 2, 2), ("sword", 2, 1), ("shovel", 1, 2)):
-            parts = f"{sticks} stick, {count} planks" if of == "planks" else f"{count} {of}, {sticks} stick"
+        for kind, count, sticks in (
+            ("pickaxe", 3, 2),
+            ("axe", 3, 2),
+            ("hoe", 2, 2),
+            ("sword", 2, 1),
+            ("shovel", 1, 2),
+        ):
+            parts = (
+                f"{sticks} stick, {count} planks"
+                if of == "planks"
+                else f"{count} {of}, {sticks} stick"
+            )
             lines.append(f"craft 1 {material} {kind} using {parts} with crafting table")
     for material, of in (("leather", "leather"), ("iron", "iron ingot")):
         for kind, count in (("boots", 4), ("chestplate", 8), ("helmet", 5), ("leggings", 7)):

@@ -20,7 +20,8 @@ _GOAL = re.compile(r"((?:put|move|pack) the .*(?:bowl|blocks?|side|stand|box|hol
 class Placing:
     """Gives a goal to the arm again and again, until it is reached or cannot be.
 
-    So termination is the oracle's, as in the paper: the game's answer tells whether a goal was reached.
+    So termination is the oracle's, as in the paper: the game's answer tells whether a goal was
+    reached.
     """
 
     env_args: ClassVar[Mapping[str, Any]] = {}
@@ -31,7 +32,11 @@ class Placing:
 
     def goals(self, plan: str) -> list[Goal]:
         """Return the goals of a plan: lines such as ``1. put the red blocks in a red bowl``, numbered or not."""
-        lines = (_NUMBERED.sub("", line.strip(), count=1) for line in plan.splitlines() if len(line) <= MAX_LINE)
+        lines = (
+            _NUMBERED.sub("", line.strip(), count=1)
+            for line in plan.splitlines()
+            if len(line) <= MAX_LINE
+        )
         goals = [found[1] for found in map(_GOAL.match, lines) if found]
         return [Goal("place", {}, line=goal[0].lower() + goal[1:]) for goal in goals[:MAX_GOALS]]
 

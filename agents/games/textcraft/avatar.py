@@ -17,5 +17,7 @@ class CraftingAvatar(Avatar):
         "get": Method("get {1} {0}"),
         "craft": Method("craft {1} {0} using {2}"),
         "inventory": Method("inventory"),
-        "has": Method("inventory", lambda answer, arguments: has(read_held(answer), arguments[0]), 1),
+        "has": Method(
+            "inventory", lambda answer, arguments: has(read_held(answer), arguments[0]), 1
+        ),
     }

@@ -46,7 +46,11 @@ class CraftingController:
             if missing <= 0:
                 continue
             recipes = crafts.recipes.get(name)
-            pursuing = self._craft(play, crafts, recipes, missing, goal) if recipes else self._get(play, name, missing)
+            pursuing = (
+                self._craft(play, crafts, recipes, missing, goal)
+                if recipes
+                else self._get(play, name, missing)
+            )
             if reason := (yield from pursuing):
                 return reason
         return None
@@ -62,7 +66,9 @@ class CraftingController:
         for _ in range(recipes[0].times(count)):
             held = (yield from self.look(play)).held
             filled = [_filled(recipe, crafts, held, goal) for recipe in recipes]
-            command = next((recipe for recipe in filled if recipe), None)  # the first that is possible now
+            command = next(
+                (recipe for recipe in filled if recipe), None
+            )  # the first that is possible now
             if command is None:
                 return f"{recipes[0].makes.item} takes {' or '.join(listed(recipe.parts) for recipe in recipes)}."
             answer = (yield from play.act(str(command))).observation

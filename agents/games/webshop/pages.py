@@ -15,7 +15,9 @@ BUY, BACK, SEARCH = "Buy Now", "< Prev", "Search"
 ABOUT = ("description", "features", "reviews", "attributes")
 INVALID = "Invalid action!"
 
-_LISTED = re.compile(r"^\[(?P<asin>[^\]\n]{1,10})\] ?\n(?P<title>[^\n]*?) ?\n\$(?P<price>[0-9.]+)", re.MULTILINE)
+_LISTED = re.compile(
+    r"^\[(?P<asin>[^\]\n]{1,10})\] ?\n(?P<title>[^\n]*?) ?\n\$(?P<price>[0-9.]+)", re.MULTILINE
+)
 _AMOUNT = re.compile(r"[0-9.]+")
 _OPTION = re.compile(r"(?P<name>[^\[]+?) (?P<values>(?:\[[^\]]+\]+)+)")
 _VALUE = re.compile(r"\[+([^\[\]]+)\]+")
@@ -25,7 +27,20 @@ _WORD = re.compile(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*")
 _BREAK = re.compile(r"[,.;]|\b(?:and|that|which|with|in|for|make sure|size|color|style)\b")
 _NUMBERS = dict(
     zip(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+        [
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ],
         range(1, 13),
         strict=True,
     )
@@ -59,7 +74,10 @@ class Item(NamedTuple):
 
 def read_listings(page: str) -> list[Listing]:
     """Return the products on a page of results, in order; none on any other page."""
-    return [Listing(found["asin"], found["title"], _number(found["price"])) for found in _LISTED.finditer(page)]
+    return [
+        Listing(found["asin"], found["title"], _number(found["price"]))
+        for found in _LISTED.finditer(page)
+    ]
 
 
 def read_item(page: str) -> Item | None:
@@ -86,7 +104,9 @@ def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
             asin, on_subpage = button.upper(), False
         elif button in ABOUT:
             on_subpage = True
-        elif button == BACK.lower() and on_subpage:  # back from a description to its product, not to the results
+        elif (
+            button == BACK.lower() and on_subpage
+        ):  # back from a description to its product, not to the results
             on_subpage = False
         elif action.startswith("search[") or button in (BACK.lower(), "back to search"):
             asin, on_subpage = "", False

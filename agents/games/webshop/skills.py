@@ -11,7 +11,14 @@ from typing import Any
 
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.skill import Known, Skill
-from textcraft_gym.agents.games.webshop.pages import ASIN, has_search, product_in_view, query, read_item, read_listings
+from textcraft_gym.agents.games.webshop.pages import (
+    ASIN,
+    has_search,
+    product_in_view,
+    query,
+    read_item,
+    read_listings,
+)
 from textcraft_gym.agents.prompts import Prompts, Template
 from textcraft_gym.replies import decision
 
@@ -57,7 +64,9 @@ class SimpleMatch:
         if not read_listings(page):
             return None
         prompt = self.prompt.fill(situation=known.situation, task=step, information=page)
-        completion = yield from play.ask(prompt, role="simple_match", max_tokens=SIMPLE_MATCH_TOKENS)
+        completion = yield from play.ask(
+            prompt, role="simple_match", max_tokens=SIMPLE_MATCH_TOKENS
+        )
         play.note(completion.text)
         named = play.understand(lambda text: _named(text, ASIN.findall(page)), completion.text)
         return f"{FOUND}{named[0]}\nThe page in view:\n{page}" if named else None
@@ -83,8 +92,12 @@ class DetailMatch:
             return None
         features = (yield from play.act("click[features]")).observation
         yield from play.act("click[< prev]")
-        prompt = self.prompt.fill(situation=known.situation, task=step, information=f"{page}\nFeatures:\n{features}")
-        completion = yield from play.ask(prompt, role="detail_match", max_tokens=DETAIL_MATCH_TOKENS)
+        prompt = self.prompt.fill(
+            situation=known.situation, task=step, information=f"{page}\nFeatures:\n{features}"
+        )
+        completion = yield from play.ask(
+            prompt, role="detail_match", max_tokens=DETAIL_MATCH_TOKENS
+        )
         play.note(completion.text)
         if play.understand(_is_yes, completion.text):
             return in_view(play)
@@ -113,7 +126,9 @@ def make_skills(prompts: Prompts) -> tuple[Skill, ...]:
 
 def last_page(play: Play) -> str:
     """Return the page in view: the last answer that is a page, and not an error."""
-    pages = (step.observation for _, step in reversed(play.history) if step.observation.startswith("\n"))
+    pages = (
+        step.observation for _, step in reversed(play.history) if step.observation.startswith("\n")
+    )
     return next(pages, play.first.observation).strip()
 
 

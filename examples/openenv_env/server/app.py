@@ -1,6 +1,7 @@
 """The server. Variables choose what it plays: ENV_ID, ENV_ARGS (KEY=VALUE with blanks between), MAX_SESSIONS.
 
-It answers requests to localhost, to any address of the machine, to the Space's own name and to those in ALLOWED_HOSTS.
+It answers requests to localhost, to any address of the machine, to the Space's own name and to
+those in ALLOWED_HOSTS.
 """
 
 import os

@@ -11,7 +11,12 @@ import pytest
 from tests.agents.scripted import ScriptedModel, play
 from tests.doubles import Recorded
 from textcraft_gym import run_episode
-from textcraft_gym.agents.adaplanner.adaplanner import CHECK, FIRST_CHANGE, UNFINISHED, AdaPlannerAgent
+from textcraft_gym.agents.adaplanner.adaplanner import (
+    CHECK,
+    FIRST_CHANGE,
+    UNFINISHED,
+    AdaPlannerAgent,
+)
 from textcraft_gym.agents.contract.agent import Node
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT
 from textcraft_gym.agents.program.parse import MAX_CHARACTERS
@@ -30,7 +35,11 @@ LOGS = step(1, "print('[Step 1] get logs')", "agent.get('oak logs', 2)", "n = ag
             "assert n >= 2, f'Error in [Step 1]: {n} logs. {agent.report()}'")  # fmt: skip
 PLANKS = step(2, "for _ in range(n):", "    agent.craft('oak planks', 4, '1 oak logs')",
               "assert agent.has('oak planks') >= 6, 'Error in [Step 2]'")  # fmt: skip
-COMB = step(3, "agent.get('honeycomb', 3)", "assert agent.has('honeycomb') == 3, 'Error in [Step 3]: no honeycomb'")
+COMB = step(
+    3,
+    "agent.get('honeycomb', 3)",
+    "assert agent.has('honeycomb') == 3, 'Error in [Step 3]: no honeycomb'",
+)
 WAX = COMB.replace("get('honeycomb', 3)", "get('honey', 3)")
 HIVE = step(4, "agent.craft('beehive', 1, '6 oak planks, 3 honeycomb')")
 GOOD = HEAD + LOGS + PLANKS + COMB + HIVE
@@ -43,7 +52,11 @@ def adaplanner(*, planner=(), checker=("no",), refiner=(), ask=(), agent=None, *
     models = {role: ScriptedModel(*texts) for role, texts in answers.items()}
     episode = play(agent or AdaPlannerAgent(TEXTCRAFT), models, **bounds)
     actions = [action for action, _ in episode.transcript if action and action != "inventory"]
-    return episode, actions, {role: [str(one["prompt"]) for one in model.asked] for role, model in models.items()}
+    return (
+        episode,
+        actions,
+        {role: [str(one["prompt"]) for one in model.asked] for role, model in models.items()},
+    )
 
 
 MADE = ["get 2 oak logs", *["craft 4 oak planks using 1 oak logs"] * 2]
@@ -76,12 +89,22 @@ def test_adaplanner__plays_the_function(written: str):
 
 def test_adaplanner__goes_on_where_the_functions_differ_with_the_variables_that_it_had():
     counted = GOOD.replace("'6 oak planks, 3 honeycomb'", "f'{n + 4} oak planks, 3 honeycomb'")
-    episode, actions, asked = adaplanner(planner=[BAD], refiner=[counted, "Step 3, since honey is no honeycomb."])
+    episode, actions, asked = adaplanner(
+        planner=[BAD], refiner=[counted, "Step 3, since honey is no honeycomb."]
+    )
     assert episode.won
-    assert actions == [*MADE, "get 3 honey", "get 3 honeycomb", "craft 1 beehive using 6 oak planks, 3 honeycomb"]
+    assert actions == [
+        *MADE,
+        "get 3 honey",
+        "get 3 honeycomb",
+        "craft 1 beehive using 6 oak planks, 3 honeycomb",
+    ]
     assert episode.calls == {"planner": 1, "checker": 1, "refiner": 2}
     assert [outcome for _, outcome in steps(episode.trace)] == [True, True, False, True, True]
-    said = {part.role: [text for text in part.parts if isinstance(text, str)] for part in episode.trace.walk()}
+    said = {
+        part.role: [text for text in part.parts if isinstance(text, str)]
+        for part in episode.trace.walk()
+    }
     assert said["refiner"] == [counted, "Step 3, since honey is no honeycomb."]
     assert (said["planner"], said["checker"]) == ([BAD], ["no"])
     (told,) = [text for text in episode.trace.parts if isinstance(text, str)]
@@ -89,7 +112,8 @@ def test_adaplanner__goes_on_where_the_functions_differ_with_the_variables_that_
     mended, changed = asked["refiner"]
     assert BAD.strip("\n") in mended
     assert (
-        "In line 13, assert agent.has('honeycomb') == 3, 'Error in [Step 3]: no honeycomb'\nError in [Step 3]" in mended
+        "In line 13, assert agent.has('honeycomb') == 3, 'Error in [Step 3]: no honeycomb'\nError in [Step 3]"
+        in mended
     )
     assert changed.endswith(FIRST_CHANGE)
     assert changed.index(BAD.strip("\n")) < changed.index(counted.strip("\n"))
@@ -107,7 +131,9 @@ def test_adaplanner__begins_anew_after_some_tries():
     """It goes on at the step that is told in the first tries only, and drops the variables where it does not."""
     last = GOOD.replace("n = agent.has('oak logs')", "n = n + 1")
     tries = [BAD, "3", BAD, "3", last]
-    episode, actions, _ = adaplanner(planner=[BAD], refiner=tries, agent=AdaPlannerAgent(TEXTCRAFT, tries=4, resets=2))
+    episode, actions, _ = adaplanner(
+        planner=[BAD], refiner=tries, agent=AdaPlannerAgent(TEXTCRAFT, tries=4, resets=2)
+    )
     assert actions == [*MADE, *["get 3 honey"] * 2, *MADE, "get 3 honey", "get 2 oak logs"]
     assert episode.claimed_success is False
     assert episode.calls["refiner"] == 6  # the last answer, to which step differs, is no number
@@ -115,8 +141,15 @@ def test_adaplanner__begins_anew_after_some_tries():
 
 def test_adaplanner__has_the_first_function_checked():
     broken = GOOD.replace("assert n", "assert (n", 1)
-    for checker, won in ((f"Yes.\n```python\n{GOOD}```", True), ("yes", False), ("no", False), (f"No\n{GOOD}", False)):
-        episode, _, _ = adaplanner(planner=[broken], checker=[checker], agent=AdaPlannerAgent(TEXTCRAFT, tries=1))
+    for checker, won in (
+        (f"Yes.\n```python\n{GOOD}```", True),
+        ("yes", False),
+        ("no", False),
+        (f"No\n{GOOD}", False),
+    ):
+        episode, _, _ = adaplanner(
+            planner=[broken], checker=[checker], agent=AdaPlannerAgent(TEXTCRAFT, tries=1)
+        )
         assert episode.won == won
     episode, actions, asked = adaplanner(planner=[broken], refiner=[GOOD])
     assert episode.won
@@ -126,7 +159,9 @@ def test_adaplanner__has_the_first_function_checked():
 
 
 def test_adaplanner__asks_what_its_function_asks():
-    asking = GOOD.replace("agent.get('oak logs', 2)", "agent.get(ask(f'Which {1 + 1} logs?'), literal_eval(ask('?')))")
+    asking = GOOD.replace(
+        "agent.get('oak logs', 2)", "agent.get(ask(f'Which {1 + 1} logs?'), literal_eval(ask('?')))"
+    )
     episode, _, asked = adaplanner(planner=[asking], ask=[" oak logs\n", "2"])
     assert episode.won
     assert asked["ask"] == ["Which 2 logs?\nAnswer:", "?\nAnswer:"]
@@ -165,7 +200,11 @@ def test_adaplanner__fails_and_does_not_break(written: str):
 def test_adaplanner__shows_one_example_or_none():
     for examples in (0, 1):
         _, _, asked = adaplanner(agent=AdaPlannerAgent(TEXTCRAFT, examples=examples, tries=1))
-        assert ("example" in asked["planner"][0]) == (asked["planner"][0].count("def solution") == 2) == bool(examples)
+        assert (
+            ("example" in asked["planner"][0])
+            == (asked["planner"][0].count("def solution") == 2)
+            == bool(examples)
+        )
         assert "\n\nNow it is your turn." in asked["planner"][0]
         assert "{" not in asked["planner"][0].rpartition("Now it is your turn")[2]
 
@@ -190,7 +229,9 @@ def test_adaplanner__keeps_the_first_success_of_a_kind_as_text(tmp_path: Path):
     assert len(asked["planner"][0]) < 40_000
 
 
-def test_adaplanner__wins_although_its_skill_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_adaplanner__wins_although_its_skill_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     def fails(*args: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -12,7 +12,14 @@ from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents import prompts
 from textcraft_gym.agents.adaplanner.adaplanner import AdaPlannerAgent
-from textcraft_gym.agents.adaplanner.solution import carried, explained, read_solution, source_of, step_of, title_of
+from textcraft_gym.agents.adaplanner.solution import (
+    carried,
+    explained,
+    read_solution,
+    source_of,
+    step_of,
+    title_of,
+)
 from textcraft_gym.agents.games import MINETECHTREE, game_names, load_profile
 from textcraft_gym.agents.program.parse import ProgramError
 from textcraft_gym.agents.program.values import AGENT
@@ -26,7 +33,9 @@ EXAMPLES = {
 
 def test_examples__are_there_for_every_kind_of_task_of_every_avatar():
     avatars = {game: load_profile(game).avatar for game in game_names()}
-    assert set(EXAMPLES) == {f"{game}_{kind}" for game, avatar in avatars.items() if avatar for kind in avatar.kinds}
+    assert set(EXAMPLES) == {
+        f"{game}_{kind}" for game, avatar in avatars.items() if avatar for kind in avatar.kinds
+    }
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
@@ -55,7 +64,13 @@ def test_example__of_the_tech_tree_wins_in_its_world():
     env = make("MineTechTree-v0")
     assert env.reset(seed=1002, options={"task": "leather_boots"})[0] == situation
     models = {"planner": ScriptedModel(f"def solution{source}"), "checker": ScriptedModel("no")}
-    episode = run_episode(env, AdaPlannerAgent(MINETECHTREE, examples=0), task="leather_boots", seed=1002, model=models)
+    episode = run_episode(
+        env,
+        AdaPlannerAgent(MINETECHTREE, examples=0),
+        task="leather_boots",
+        seed=1002,
+        model=models,
+    )
     assert episode.won
     assert episode.calls == {"planner": 1, "checker": 1}
 

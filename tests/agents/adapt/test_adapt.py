@@ -17,17 +17,24 @@ DONE = "Task completed!"
 
 
 def steps(order: str, *texts: str) -> str:
-    return "\n".join(f"Step {n}: {text}" for n, text in enumerate(texts, 1)) + f"\nExecution Order: {order}"
+    return (
+        "\n".join(f"Step {n}: {text}" for n, text in enumerate(texts, 1))
+        + f"\nExecution Order: {order}"
+    )
 
 
-def adapt(executor: list[str], planner: list[str], *, task="minecraft:beehive", max_calls=1000, **options):
+def adapt(
+    executor: list[str], planner: list[str], *, task="minecraft:beehive", max_calls=1000, **options
+):
     models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(*planner)}
     return play(ADaPTAgent(TEXTCRAFT, **options), models, task, max_calls=max_calls), models
 
 
 def outline(node: Node):
     """The tree of tasks with depths and outcomes, executors and planners left out."""
-    children = [outline(child) for child in node.children if child.role not in ("executor", "planner")]
+    children = [
+        outline(child) for child in node.children if child.role not in ("executor", "planner")
+    ]
     return (node.task, node.depth, node.outcome, *([children] if children else []))
 
 
@@ -35,12 +42,17 @@ def test_adapt__plans_only_when_the_executor_fails():
     episode, models = adapt([DONE], [])
     assert episode.calls == {"executor": 1}
     assert models["planner"].asked == []
-    assert (episode.claimed_success, outline(episode.trace.children[0])) == (True, ("craft beehive", 1, True))
+    assert (episode.claimed_success, outline(episode.trace.children[0])) == (
+        True,
+        ("craft beehive", 1, True),
+    )
 
 
 def test_adapt__decomposes_one_level_deeper_what_fails_and_nothing_else():
     plans = [
-        steps("Step 1 AND Step 2 AND Step 3", "get 3 honeycomb", "craft 8 oak planks", "craft beehive"),
+        steps(
+            "Step 1 AND Step 2 AND Step 3", "get 3 honeycomb", "craft 8 oak planks", "craft beehive"
+        ),
         steps("Step 1 AND Step 2", "get 2 oak logs", "craft both"),
     ]
     executor = [FAIL, "get 3 honeycomb", DONE, FAIL, "get 2 oak logs", DONE, DONE, DONE]
@@ -96,20 +108,36 @@ def test_adapt__tells_every_attempt_what_is_held_now():
     looks = [action for action, _ in episode.transcript if action == "inventory"]
     assert len(looks) == 3  # after each of the two that succeeded, and of the one that failed
 
-    episode, models = adapt(["get 1 oak logs", FAIL, DONE, DONE], [steps("Step 1 AND Step 2", "a", "b")], d_max=2)
-    told = [asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0] for asked in models["executor"].asked]
+    episode, models = adapt(
+        ["get 1 oak logs", FAIL, DONE, DONE], [steps("Step 1 AND Step 2", "a", "b")], d_max=2
+    )
+    told = [
+        asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0]
+        for asked in models["executor"].asked
+    ]
     assert told[2:] == [f"{step}.\nInventory: [oak logs] (1) " for step in "ab"]
 
 
 @pytest.mark.parametrize("reports_state", [False, True])
 def test_adapt__tells_each_alternative_the_same_unless_it_is_the_state(reports_state: bool):
     plan = steps("((Step 1 AND Step 2) OR Step 3) AND Step 4", *"abcd")
-    profile = TEXTCRAFT if reports_state else replace(TEXTCRAFT, report=last_turn("Could not"), reports_state=False)
+    profile = (
+        TEXTCRAFT
+        if reports_state
+        else replace(TEXTCRAFT, report=last_turn("Could not"), reports_state=False)
+    )
     executor = [FAIL, "get 3 honeycomb", DONE, FAIL, DONE, DONE]
     models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(plan)}
     play(ADaPTAgent(profile, d_max=2), models, "minecraft:beehive")
-    told = [asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0] for asked in models["executor"].asked]
-    done = "Inventory: [honeycomb] (3) " if reports_state else "The last action was: get 3 honeycomb\nGot 3 honeycomb"
+    told = [
+        asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0]
+        for asked in models["executor"].asked
+    ]
+    done = (
+        "Inventory: [honeycomb] (3) "
+        if reports_state
+        else "The last action was: get 3 honeycomb\nGot 3 honeycomb"
+    )
     assert told[3] == f"b.\n{done}"
     assert told[4] == (f"c.\n{done}" if reports_state else "c.")
     assert told[5] == f"d.\n{done}"
@@ -117,7 +145,13 @@ def test_adapt__tells_each_alternative_the_same_unless_it_is_the_state(reports_s
 
 def test_adapt__stops_at_once_when_the_environment_ends_the_episode():
     craft = "craft 4 oak planks using 1 oak logs"
-    won = ["get 2 oak logs", "get 3 honeycomb", craft, craft, "craft 1 beehive using 6 oak planks, 3 honeycomb"]
+    won = [
+        "get 2 oak logs",
+        "get 3 honeycomb",
+        craft,
+        craft,
+        "craft 1 beehive using 6 oak planks, 3 honeycomb",
+    ]
     episode, _ = adapt([FAIL, *won], [steps("Step 1 AND Step 2", "make it", "never reached")])
     assert (episode.won, episode.reward, episode.claimed_success, episode.stop_reason) == (
         True,
@@ -147,7 +181,9 @@ def test_adapt__goes_on_from_where_a_failed_attempt_ended_unless_it_replays():
     assert seen["replay"][-2] == len(seen["replay"]) - 2 - 2  # replayed actions are counted
 
 
-@pytest.mark.parametrize("plan", ["I cannot.", "Execution Order: (Step 1 AND Step 2)", "Step 1:", "x" * 100_000])
+@pytest.mark.parametrize(
+    "plan", ["I cannot.", "Execution Order: (Step 1 AND Step 2)", "Step 1:", "x" * 100_000]
+)
 def test_adapt__takes_a_plan_without_steps_for_a_failure(plan: str):
     episode, _ = adapt([FAIL], [plan])
     assert (episode.claimed_success, episode.calls) == (False, {"executor": 1, "planner": 1})
@@ -168,7 +204,11 @@ def test_adapt__bears_a_plan_of_200_steps_and_one_that_repeats_the_task():
 def test_adapt__never_goes_on_beyond_the_calls_that_it_has():
     tree = steps("Step 1 OR Step 2 OR Step 3", *"abc")
     episode, _ = adapt([FAIL] * 5000, [tree] * 5000, d_max=9, max_calls=77)
-    assert (episode.stop_reason, sum(episode.calls.values()), episode.error) == ("max_calls", 77, None)
+    assert (episode.stop_reason, sum(episode.calls.values()), episode.error) == (
+        "max_calls",
+        77,
+        None,
+    )
 
 
 def test_adapt__propagates_the_last_successful_action_where_its_profile_says_so():
@@ -178,7 +218,10 @@ def test_adapt__propagates_the_last_successful_action_where_its_profile_says_so(
         "planner": ScriptedModel(steps("", "a", "b")),
     }
     play(agent, models)
-    assert "b.\nThe last action was: get 3 honeycomb\nGot 3 honeycomb\n>" in models["executor"].asked[-1]["prompt"]
+    assert (
+        "b.\nThe last action was: get 3 honeycomb\nGot 3 honeycomb\n>"
+        in models["executor"].asked[-1]["prompt"]
+    )
 
 
 def test_adapt__has_the_depth_of_the_paper_and_refuses_none():
@@ -190,25 +233,36 @@ def test_adapt__has_the_depth_of_the_paper_and_refuses_none():
         ADaPTAgent(TEXTCRAFT, rollback="back")
 
 
-@pytest.mark.parametrize(("options", "told"), [({}, ""), ({"tell_planner": True}, "Inventory: [honeycomb] (3) \n")])
+@pytest.mark.parametrize(
+    ("options", "told"), [({}, ""), ({"tell_planner": True}, "Inventory: [honeycomb] (3) \n")]
+)
 def test_adapt__tells_its_planner_what_is_held_only_where_asked_to(options, told: str):
     plans = [steps("Step 1 AND Step 2", "get 3 honeycomb", "more"), steps("Step 1", "most")]
     _, models = adapt([FAIL, "get 3 honeycomb", DONE, FAIL, DONE], plans, **options)
-    assert models["planner"].asked[1]["prompt"].endswith(f"\n\nGoal: more.\n{told}Plan, one level down:")
+    assert (
+        models["planner"]
+        .asked[1]["prompt"]
+        .endswith(f"\n\nGoal: more.\n{told}Plan, one level down:")
+    )
     assert "more.\nInventory: [honeycomb] (3) \n>" in models["executor"].asked[3]["prompt"]
 
 
 @pytest.mark.parametrize("bounds", [{"max_calls": 2}, {"max_steps": 3}])
 def test_adapt__has_no_outcome_where_it_was_cut_off(bounds):
     executor = [FAIL, *["inventory"] * 20]
-    models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(steps("Step 1 AND Step 2", "a", "b"))}
+    models = {
+        "executor": ScriptedModel(*executor),
+        "planner": ScriptedModel(steps("Step 1 AND Step 2", "a", "b")),
+    }
     episode = play(ADaPTAgent(TEXTCRAFT), models, **bounds)
     assert outline(episode.trace.children[0])[:3] == ("craft beehive", 1, None)
     assert episode.claimed_success is None
 
 
 def test_adapt__keeps_the_deepest_tree_as_a_record():
-    nested = steps("(Step 1 AND (Step 1 OR (Step 1 AND (Step 1 OR (Step 1 AND Step 2)))))", "again", "b")
+    nested = steps(
+        "(Step 1 AND (Step 1 OR (Step 1 AND (Step 1 OR (Step 1 AND Step 2)))))", "again", "b"
+    )
     episode, _ = adapt([FAIL] * 3000, [nested] * 3000, d_max=MAX_DEPTH, max_calls=2000)
     assert episode.error is None
     assert len(json.dumps(asdict(episode))) > 1000

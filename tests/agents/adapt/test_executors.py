@@ -21,20 +21,30 @@ from textcraft_gym.envs.alfworld.problem import TASK_TYPES, Goal, Problem
 from textcraft_gym.envs.alfworld.rules import apply
 from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
 
-FILES = {"hybrid": "react/alfworld.txt", "atomic": "react/alfworld_atomic.txt", "task": "react/alfworld_task.txt"}
+FILES = {
+    "hybrid": "react/alfworld.txt",
+    "atomic": "react/alfworld_atomic.txt",
+    "task": "react/alfworld_task.txt",
+}
 SKILLED = ("adapt", "plan_and_execute", "react", "reflexion", "try_again")
 KINDS = ("", "clean", "heat", "cool", "lamp", "two")
 NAMED = re.compile(r"\ba (\w+ \d+)")
 
 
 def prompt(demonstrations: str, dialect: Dialect | None = None) -> str:
-    return Prompts(dialect=dialect).of("react", FILES[demonstrations].removeprefix("react/").removesuffix(".txt")).text
+    return (
+        Prompts(dialect=dialect)
+        .of("react", FILES[demonstrations].removeprefix("react/").removesuffix(".txt"))
+        .text
+    )
 
 
 def examples(demonstrations: str, dialect: Dialect | None = None) -> list[str]:
     """Return the examples, each from its room to the end of its turns."""
     shown = prompt(demonstrations, dialect).partition("\n\nNow it is your turn.")[0]
-    return re.findall(r"^You are in the middle .+?Task completed!$", shown, re.DOTALL | re.MULTILINE)
+    return re.findall(
+        r"^You are in the middle .+?Task completed!$", shown, re.DOTALL | re.MULTILINE
+    )
 
 
 def play_example(example: str, dialect: Dialect) -> str:
@@ -47,7 +57,10 @@ def play_example(example: str, dialect: Dialect) -> str:
     sentence, _, known = head.partition("\n")
     household, task = Household(room), read_task(sentence)
     assert task
-    spots = {place: int(spot) for place, spot in re.findall(r"> go to (.+)\nYou arrive at loc (\d+)", example)}
+    spots = {
+        place: int(spot)
+        for place, spot in re.findall(r"> go to (.+)\nYou arrive at loc (\d+)", example)
+    }
     game = Game(household_of(example, task, spots), dialect)
     state = game.first
     if known:
@@ -71,7 +84,9 @@ def household_of(example: str, task: HouseholdTask, spots: dict[str, int]) -> Pr
     """Return a household with the receptacles of an example's room, and in each what it shows there first."""
     places = NAMED.findall(example.partition("\n")[0])
     contents: dict[str, list[str]] = {}
-    for place, things in re.findall(r"(?:On the|The) (\w+ \d+)(?: is open. In it)?, you see (.+)\.", example):
+    for place, things in re.findall(
+        r"(?:On the|The) (\w+ \d+)(?: is open. In it)?, you see (.+)\.", example
+    ):
         contents.setdefault(place, NAMED.findall(things))
     contents |= {place: [] for place in places if place not in contents}
     for thing, place in re.findall(r"The last action was: take (.+) from (.+)", example):
@@ -80,15 +95,22 @@ def household_of(example: str, task: HouseholdTask, spots: dict[str, int]) -> Pr
     facts: list[tuple[str, ...]] = [("atLocation", "agent", "door")]
     for place, inside in contents.items():
         spot = f"loc_bar_{99 - (spots.get(place) or next(free))}"
-        facts += [("receptacleType", id_of(place), type_of(place)), ("receptacleAtLocation", id_of(place), spot)]
-        facts += [("openable", id_of(place))] if type_of(place).removesuffix("Type") in OPENABLE else []
+        facts += [
+            ("receptacleType", id_of(place), type_of(place)),
+            ("receptacleAtLocation", id_of(place), spot),
+        ]
+        facts += (
+            [("openable", id_of(place))] if type_of(place).removesuffix("Type") in OPENABLE else []
+        )
         facts += [("inReceptacle", id_of(thing), id_of(place)) for thing in inside]
         facts += [("objectAtLocation", id_of(thing), spot) for thing in inside]
         fitting = CONTENTS[type_of(place).removesuffix("Type")]
         facts += [("canContain", type_of(place), f"{otype}Type") for otype in fitting]
     shown = {thing for inside in contents.values() for thing in inside}
     # A number says how many there are: those below it are elsewhere.
-    for thing in {f"{kind(name)} {number}" for name in shown for number in range(1, int(name.split()[1]) + 1)}:
+    for thing in {
+        f"{kind(name)} {number}" for name in shown for number in range(1, int(name.split()[1]) + 1)
+    }:
         facts += [("objectType", id_of(thing), type_of(thing)), ("pickupable", id_of(thing))]
         otype = type_of(thing).removesuffix("Type")
         facts += [(able, id_of(thing)) for able, otypes in PROPERTIES.items() if otype in otypes]
@@ -103,7 +125,9 @@ def id_of(name: str) -> str:
 
 
 def type_of(name: str) -> str:
-    (found,) = {known for known in (*RTYPES, *OTYPES) if known.removesuffix("Type").lower() == kind(name)}
+    (found,) = {
+        known for known in (*RTYPES, *OTYPES) if known.removesuffix("Type").lower() == kind(name)
+    }
     return f"{found.removesuffix('Type')}Type"
 
 
@@ -117,7 +141,9 @@ def goal_of(task: HouseholdTask) -> Goal:
 
 @pytest.mark.parametrize("dialect", WORDINGS)
 def test_demonstrations__of_whole_tasks_have_one_of_each_kind_and_do_it(dialect: Dialect):
-    assert sorted(play_example(example, dialect) for example in examples("task", dialect)) == sorted(KINDS)
+    assert sorted(
+        play_example(example, dialect) for example in examples("task", dialect)
+    ) == sorted(KINDS)
 
 
 @pytest.mark.parametrize("dialect", WORDINGS)
@@ -126,14 +152,27 @@ def test_demonstrations__of_single_skills_are_the_papers_six_and_do_what_is_aske
     assert [re.findall(r"\n> (\w+) [^\n]+", example)[-1] for example in shown] == [
         *("take", WORDINGS[dialect].put.split()[0], "clean", "heat", "cool", "use")
     ]
-    assert [play_example(example, dialect) for example in shown] == ["", "", "clean", "heat", "cool", "lamp"]
+    assert [play_example(example, dialect) for example in shown] == [
+        "",
+        "",
+        "clean",
+        "heat",
+        "cool",
+        "lamp",
+    ]
     assert not any("find" in example for example in shown)
 
 
 @pytest.mark.parametrize("dialect", WORDINGS)
-def test_demonstrations__of_the_hybrid_are_the_single_skills_and_the_whole_tasks_heat_and_look(dialect: Dialect):
+def test_demonstrations__of_the_hybrid_are_the_single_skills_and_the_whole_tasks_heat_and_look(
+    dialect: Dialect,
+):
     whole = {play_example(example, dialect): example for example in examples("task", dialect)}
-    assert examples("hybrid", dialect) == [*examples("atomic", dialect), whole["heat"], whole["lamp"]]
+    assert examples("hybrid", dialect) == [
+        *examples("atomic", dialect),
+        whole["heat"],
+        whole["lamp"],
+    ]
     heads = {prompt(name, dialect).partition("\n\nHere are examples")[0] for name in FILES}
     tails = {prompt(name, dialect).rpartition("\n\nNow it is your turn.")[2] for name in FILES}
     assert len(heads) == len(tails) == 1
@@ -143,12 +182,17 @@ def test_demonstrations__of_the_hybrid_are_the_single_skills_and_the_whole_tasks
 @pytest.mark.parametrize("name", SKILLED)
 def test_agent__takes_one_of_three_executors(name: str, demonstrations: str):
     prompts = Prompts()
-    agent = make_agent(name, profile=ALFWORLD, prompts=prompts, args={"demonstrations": demonstrations})
+    agent = make_agent(
+        name, profile=ALFWORLD, prompts=prompts, args={"demonstrations": demonstrations}
+    )
     assert FILES[demonstrations] in prompts.read
     assert not (set(FILES.values()) - {FILES[demonstrations]}) & set(prompts.read)
     model = ScriptedModel("task failed!")
     run_episode(
-        gym.make("ALFWorld-v0"), agent, seed=0, model={"executor": model, "planner": ScriptedModel("Step 1: a")}
+        gym.make("ALFWorld-v0"),
+        agent,
+        seed=0,
+        model={"executor": model, "planner": ScriptedModel("Step 1: a")},
     )
     assert model.asked[0]["prompt"].startswith(prompt(demonstrations).partition("{situation}")[0])
 
@@ -173,7 +217,9 @@ def test_plans__of_the_examples_do_the_task_in_the_room():
     shown = Prompts().of("adapt", "alfworld").text.partition("\n\nNow it is your turn.")[0]
     kinds = []
     for room, sentence, written in re.findall(
-        r"^(You are in .+)\n\nYour task is to: (.+)\nPlan, one level down:\n((?:.+\n?)+)", shown, re.MULTILINE
+        r"^(You are in .+)\n\nYour task is to: (.+)\nPlan, one level down:\n((?:.+\n?)+)",
+        shown,
+        re.MULTILINE,
     ):
         task, plan = read_task(sentence), parse_plan(written)
         assert task
@@ -190,5 +236,7 @@ def test_plans__of_the_examples_do_the_task_in_the_room():
         if plan.logic == "all":
             assert steps == [found, *treated, *lit, *put] * task.amount
             assert not task.target or kind(named[-1]) == task.target
-        kinds.append("two" if task.amount == 2 else "lamp" if task.lamp else task.treatment or plan.logic)
+        kinds.append(
+            "two" if task.amount == 2 else "lamp" if task.lamp else task.treatment or plan.logic
+        )
     assert sorted(kinds) == ["all", "any", "clean", "heat", "lamp", "two"]

@@ -19,7 +19,14 @@ from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.registration import game_profile
 from textcraft_gym.replies import CommandReader
 
-WORLDS = ("TextCraft-v0", "ALFWorld-v0", "WebShopLite-v0", "HotpotQA-v0", "MineTechTree-v0", "Tabletop-v0")
+WORLDS = (
+    "TextCraft-v0",
+    "ALFWorld-v0",
+    "WebShopLite-v0",
+    "HotpotQA-v0",
+    "MineTechTree-v0",
+    "Tabletop-v0",
+)
 
 
 def plan_of(env_id: str, task: str | None = None) -> tuple[str, list[str]]:
@@ -37,7 +44,9 @@ def call_of(reader: CommandReader, command: str, number: int = 0) -> ToolCall:
     """Return the call that plays a command, made of the form alone."""
     for form in reader.forms:
         pattern = re.sub(
-            r"\\\{(.+?)\\\}", lambda name: r"(\d+)" if name[1] == "count" else "(.+)", re.escape(form.form)
+            r"\\\{(.+?)\\\}",
+            lambda name: r"(\d+)" if name[1] == "count" else "(.+)",
+            re.escape(form.form),
         )
         if found := re.fullmatch(pattern, command):
             arguments: dict[str, Any] = dict(zip(form.parameters, found.groups(), strict=True))
@@ -58,7 +67,9 @@ class Saying:
         self.asked: list[dict[str, Any]] = []
 
     def complete(self, prompt: Dialogue, *, tools: tuple[Any, ...] = (), **how: Any) -> Completion:
-        self.asked.append({"messages": prompt_messages(prompt), "text": str(prompt), "tools": tools, **how})
+        self.asked.append(
+            {"messages": prompt_messages(prompt), "text": str(prompt), "tools": tools, **how}
+        )
         return next(self.answers)
 
 
@@ -85,7 +96,9 @@ def test_chat__wins_each_world_with_instructions_in_a_system_message(env_id: str
 def test_tools__win_each_world_by_calls_of_its_verbs(env_id: str):
     task, plan = plan_of(env_id)
     reader = reader_of(env_id)
-    answers = [Completion("", tool_calls=(call_of(reader, command, n),)) for n, command in enumerate(plan)]
+    answers = [
+        Completion("", tool_calls=(call_of(reader, command, n),)) for n, command in enumerate(plan)
+    ]
     model = Saying("tools", iter(answers))
     episode = play(env_id, model, task, turns=200, patience=200)
     assert (episode.won, [action for action, _ in episode.transcript[1:]]) == (True, plan)
@@ -93,7 +106,11 @@ def test_tools__win_each_world_by_calls_of_its_verbs(env_id: str):
     if len(plan) > 1:
         *_, assistant, result = model.asked[1]["messages"]
         assert assistant.tool_calls == answers[0].tool_calls
-        assert (result.role, result.tool_call_id, result.content) == ("tool", "call_0", episode.transcript[1][1])
+        assert (result.role, result.tool_call_id, result.content) == (
+            "tool",
+            "call_0",
+            episode.transcript[1][1],
+        )
 
 
 def test_tools__of_one_answer_are_played_and_answered_in_order():
@@ -101,7 +118,13 @@ def test_tools__of_one_answer_are_played_and_answered_in_order():
     reader = reader_of("TextCraft-v0")
     calls = tuple(call_of(reader, command, n) for n, command in enumerate(plan))
     model = Saying(
-        "tools", iter([Completion("I do all at once.", tool_calls=calls[:2]), Completion("", tool_calls=calls[2:])])
+        "tools",
+        iter(
+            [
+                Completion("I do all at once.", tool_calls=calls[:2]),
+                Completion("", tool_calls=calls[2:]),
+            ]
+        ),
     )
     episode = play("TextCraft-v0", model, task)
     assert (episode.won, episode.calls) == (True, {"executor": 2})
@@ -111,12 +134,22 @@ def test_tools__of_one_answer_are_played_and_answered_in_order():
 
 def test_tools__that_do_not_exist_are_answered_and_counted():
     task, _ = plan_of("TextCraft-v0", "minecraft:beehive")
-    wrong = (ToolCall("a", "fly", "{}"), ToolCall("b", "get", '{"count": 2}'), ToolCall("c", "get", "no JSON"))
-    answers = [Completion("", tool_calls=wrong), Completion("I do not know."), Completion("Task completed!")]
+    wrong = (
+        ToolCall("a", "fly", "{}"),
+        ToolCall("b", "get", '{"count": 2}'),
+        ToolCall("c", "get", "no JSON"),
+    )
+    answers = [
+        Completion("", tool_calls=wrong),
+        Completion("I do not know."),
+        Completion("Task completed!"),
+    ]
     model = Saying("tools", iter(answers))
     episode = play("TextCraft-v0", model, task)
     assert (episode.steps, episode.claimed_success, episode.replies) == (0, True, {"no_command": 4})
-    assert [message.content for message in model.asked[1]["messages"] if message.role == "tool"] == [NO_CALL] * 3
+    assert [
+        message.content for message in model.asked[1]["messages"] if message.role == "tool"
+    ] == [NO_CALL] * 3
 
 
 @pytest.mark.parametrize("env_id", WORLDS)
@@ -134,7 +167,9 @@ def test_tools__have_a_name_a_description_and_a_schema(env_id: str):
 def test_chat__is_the_form_of_every_agent_that_has_the_executor(agent: str):
     task, plan = plan_of("TextCraft-v0", "minecraft:beehive")
     said = [f"**Action:** `{command}`" for command in plan]
-    planned = ["Here is my plan:\n\n### **Step 1**: craft beehive"] if agent == "plan_and_execute" else []
+    planned = (
+        ["Here is my plan:\n\n### **Step 1**: craft beehive"] if agent == "plan_and_execute" else []
+    )
     model = Saying("chat", map(Completion, [*planned, *said]))
     episode = play("TextCraft-v0", model, task, agent)
     assert (episode.won, episode.replies) == (True, {"mended": len(plan) + len(planned)})
@@ -151,7 +186,9 @@ def test_line__is_asked_for_by_name_from_a_chat_model():
 def test_strict_reading__plays_the_first_line_as_the_papers_do():
     task, plan = plan_of("TextCraft-v0", "minecraft:beehive")
     made = make_agent("react", profile="textcraft", args={"turns": 3})
-    model = Saying("line", map(Completion, [f"Action: {plan[0]}", f"> {plan[0]}\nmore", f"{plan[0]}."]))
+    model = Saying(
+        "line", map(Completion, [f"Action: {plan[0]}", f"> {plan[0]}\nmore", f"{plan[0]}."])
+    )
     env = gym.make("TextCraft-v0")
     episode = textcraft_gym.run_episode(env, made, task=task, seed=0, model=model, reading="strict")
     played = [action for action, _ in episode.transcript[1:]]
@@ -161,10 +198,14 @@ def test_strict_reading__plays_the_first_line_as_the_papers_do():
 
 def test_thought__before_an_action_stands_in_the_dialogue_and_the_trace():
     task, plan = plan_of("TextCraft-v0", "minecraft:beehive")
-    model = Saying("chat", iter([Completion(f"Thought: wood first.\n{plan[0]}"), Completion("task failed!")]))
+    model = Saying(
+        "chat", iter([Completion(f"Thought: wood first.\n{plan[0]}"), Completion("task failed!")])
+    )
     episode = play("TextCraft-v0", model, task)
     assert model.asked[1]["messages"][2].content == f"think: wood first.\n{plan[0]}"
-    assert model.asked[1]["text"].endswith(f"> think: wood first.\nOK.\n> {plan[0]}\n{episode.transcript[1][1]}\n>")
+    assert model.asked[1]["text"].endswith(
+        f"> think: wood first.\nOK.\n> {plan[0]}\n{episode.transcript[1][1]}\n>"
+    )
     assert episode.trace.children[0].parts[0] == "think: wood first."
 
 

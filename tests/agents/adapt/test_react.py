@@ -13,7 +13,9 @@ def act(*answers: str, **options):
 
 
 def test_react__plays_its_lines_and_answers_thoughts_itself():
-    episode, model = act("think: first the comb", "get 3 honeycomb", "Think: task completed? No.", "Task completed!")
+    episode, model = act(
+        "think: first the comb", "get 3 honeycomb", "Think: task completed? No.", "Task completed!"
+    )
     assert episode.transcript[1:] == [("get 3 honeycomb", "Got 3 honeycomb")]
     assert (episode.steps, episode.calls, episode.k_max) == (1, {"executor": 3}, 1)
     (attempt,) = episode.trace.children
@@ -26,7 +28,12 @@ def test_react__plays_its_lines_and_answers_thoughts_itself():
 
 @pytest.mark.parametrize(
     ("said", "claimed_success"),
-    [("Task completed!", True), ("think: done. TASK COMPLETED", True), ("task failed!", False), ("Task Failed", False)],
+    [
+        ("Task completed!", True),
+        ("think: done. TASK COMPLETED", True),
+        ("task failed!", False),
+        ("Task Failed", False),
+    ],
 )
 def test_react__believes_what_its_model_says(said: str, claimed_success: bool):
     episode, _ = act(said)
@@ -41,7 +48,11 @@ def test_react__believes_what_its_model_says(said: str, claimed_success: bool):
 def test_react__knows_that_it_won_when_the_environment_ends():
     craft = "craft 4 oak planks using 1 oak logs"
     episode, _ = act(
-        "get 2 oak logs", "get 3 honeycomb", craft, craft, "craft 1 beehive using 6 oak planks, 3 honeycomb"
+        "get 2 oak logs",
+        "get 3 honeycomb",
+        craft,
+        craft,
+        "craft 1 beehive using 6 oak planks, 3 honeycomb",
     )
     assert (episode.won, episode.claimed_success, episode.stop_reason) == (True, True, "terminated")
     assert episode.trace.children[0].outcome is True
@@ -62,7 +73,9 @@ def test_react__gives_up_after_so_many_dead_turns_in_a_row():
 def test_react__has_the_budgets_of_the_paper_in_textcraft():
     episode, model = act(*["inventory"] * 100)
     assert (episode.claimed_success, episode.steps) == (False, 60)
-    assert {key: model.asked[0][key] for key in ("stop", "max_tokens", "temperature", "sample")} == {
+    assert {
+        key: model.asked[0][key] for key in ("stop", "max_tokens", "temperature", "sample")
+    } == {
         "stop": ("\n",),
         "max_tokens": 150,
         "temperature": 0.0,
@@ -77,7 +90,9 @@ def test_react__takes_the_first_line_of_a_model_that_does_not_stop():
     assert len(episode.transcript[2][0]) == MAX_LINE
 
 
-@pytest.mark.parametrize("options", [{"turns": 0}, {"patience": 0}, {"max_tokens": -1}, {"turns": 2.5}])
+@pytest.mark.parametrize(
+    "options", [{"turns": 0}, {"patience": 0}, {"max_tokens": -1}, {"turns": 2.5}]
+)
 def test_react__refuses_numbers_that_allow_nothing(options):
     with pytest.raises(ValueError, match="1 or more"):
         ReActAgent(TEXTCRAFT, **options)

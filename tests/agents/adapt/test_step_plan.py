@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.agents.adapt.step_plan import MAX_NESTING, MAX_STEP_LENGTH, MAX_STEPS, Group, Plan, parse_plan
+from textcraft_gym.agents.adapt.step_plan import (
+    MAX_NESTING,
+    MAX_STEP_LENGTH,
+    MAX_STEPS,
+    Group,
+    Plan,
+    parse_plan,
+)
 
 ABC = "Step 1: a\nStep 2: b\nStep 3: c\n"
 
@@ -52,7 +59,8 @@ def test_parse_plan__goes_by_the_printed_number():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\n\n", "I cannot plan this.", "# Step 1: no", "Step 1:", "Execution Order: (Step 1)"]
+    "text",
+    ["", "\n\n", "I cannot plan this.", "# Step 1: no", "Step 1:", "Execution Order: (Step 1)"],
 )
 def test_parse_plan__of_nothing_is_none(text: str):
     assert parse_plan(text) is None
@@ -65,7 +73,9 @@ def render(plan: Plan) -> tuple[str, list[str]]:
 
     def order(part: Plan) -> str:
         if isinstance(part, Group):
-            return "(" + {"all": " AND ", "any": " OR "}[part.logic].join(map(order, part.parts)) + ")"
+            return (
+                "(" + {"all": " AND ", "any": " OR "}[part.logic].join(map(order, part.parts)) + ")"
+            )
         steps.append(f"Step {next(number)}: {part}")
         return f"Step {len(steps)}"
 
@@ -75,7 +85,9 @@ def render(plan: Plan) -> tuple[str, list[str]]:
 
 plans = st.recursive(
     st.sampled_from(["get 2 oak logs", "craft 1 chest", "a step with AND and (brackets)"]),
-    lambda parts: st.builds(Group, st.sampled_from(["all", "any"]), st.lists(parts, min_size=2, max_size=4).map(tuple)),
+    lambda parts: st.builds(
+        Group, st.sampled_from(["all", "any"]), st.lists(parts, min_size=2, max_size=4).map(tuple)
+    ),
     max_leaves=12,
 )
 
@@ -117,7 +129,9 @@ def test_parse_plan__never_raises(text: str):
     assert depth(parse_plan(text)) <= 2 * MAX_NESTING + 2
 
 
-@pytest.mark.parametrize("order", ["(" * 100_000, ")" * 100_000, "Step 1 OR (" * 50_000, "Step 1 AND " * 50_000])
+@pytest.mark.parametrize(
+    "order", ["(" * 100_000, ")" * 100_000, "Step 1 OR (" * 50_000, "Step 1 AND " * 50_000]
+)
 def test_parse_plan__bounds_what_is_endless(order: str):
     plan = parse_plan(ABC + "Execution Order: " + order)
     assert plan is not None
@@ -141,7 +155,10 @@ def test_parse_plan__bounds_the_steps():
             Group("any", ("a", "b")),
         ),
         ("Step 1: a\nStep 2: b\nExecution Order: 1OR2", Group("any", ("a", "b"))),
-        ("**Step 1:** a\n- Step 2: b\n**Execution Order:** (Step 1 OR Step 2)", Group("any", ("a", "b"))),
+        (
+            "**Step 1:** a\n- Step 2: b\n**Execution Order:** (Step 1 OR Step 2)",
+            Group("any", ("a", "b")),
+        ),
         ("Step 1: a\nStep 1: b\nStep 2: c", Group("all", ("a", "c"))),
     ],
 )
@@ -151,7 +168,9 @@ def test_parse_plan__reads_what_models_write(text: str, plan: Group | None):
 
 
 def test_parse_plan__bounds_nesting_and_length():
-    deep = parse_plan("Step 1: a\nStep 2: b\nExecution Order: " + "(1 AND (2 OR " * 50 + "1" + "))" * 50)
+    deep = parse_plan(
+        "Step 1: a\nStep 2: b\nExecution Order: " + "(1 AND (2 OR " * 50 + "1" + "))" * 50
+    )
 
     def depth(plan) -> int:
         return 1 + max(map(depth, plan.parts)) if isinstance(plan, Group) else 0

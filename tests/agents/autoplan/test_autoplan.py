@@ -8,7 +8,13 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.autoplan.autoplan import MAX_ERROR, MAX_PLAN, AutoPlanAgent, read_plan
-from textcraft_gym.agents.autoplan.update import Experience, calls_by_role, experience, new_plan, update_prompt
+from textcraft_gym.agents.autoplan.update import (
+    Experience,
+    calls_by_role,
+    experience,
+    new_plan,
+    update_prompt,
+)
 from textcraft_gym.agents.autoplan.wording import Wording
 from textcraft_gym.agents.contract.model import prompt_messages
 from textcraft_gym.agents.games import TEXTCRAFT
@@ -31,14 +37,24 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
     )
     episode = play(AutoPlanAgent(TEXTCRAFT, turns=2), asked)
     assert [action for action, _ in episode.transcript[1:]] == ["get 3 honeycomb", "fly"]
-    assert (episode.calls, episode.stop_reason) == ({"thought": 2, "action": 2, "formalizer": 2}, "agent")
+    assert (episode.calls, episode.stop_reason) == (
+        {"thought": 2, "action": 2, "formalizer": 2},
+        "agent",
+    )
     assert episode.claimed_success is None
-    how = [{key: one[key] for key in ("stop", "max_tokens", "temperature")} for one in asked["thought"].asked]
+    how = [
+        {key: one[key] for key in ("stop", "max_tokens", "temperature")}
+        for one in asked["thought"].asked
+    ]
     assert how == [
         {"stop": (), "max_tokens": 1024, "temperature": 0.0},
         {"stop": ("\n",), "max_tokens": 100, "temperature": 0.0},
     ]
-    assert asked["formalizer"].asked[0]["prompt"].endswith("The player wrote: I get 3 honeycomb\nAs the game takes it:")
+    assert (
+        asked["formalizer"]
+        .asked[0]["prompt"]
+        .endswith("The player wrote: I get 3 honeycomb\nAs the game takes it:")
+    )
     roles, texts, *_ = zip(*prompt_messages(asked["thought"].asked[1]["prompt"]), strict=True)
     assert roles == ("user", "assistant", "user", "assistant", "user")
     assert texts[1:4] == ("First\nthe bees.", "Action:", "get 3 honeycomb")
@@ -48,7 +64,9 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
 
 
 def test_turn__without_a_formalizer_plays_what_is_written():
-    episode = play(AutoPlanAgent(TEXTCRAFT, turns=1, formalizer=False), models(action=["get 3 honeycomb"]))
+    episode = play(
+        AutoPlanAgent(TEXTCRAFT, turns=1, formalizer=False), models(action=["get 3 honeycomb"])
+    )
     assert episode.transcript[1] == ("get 3 honeycomb", "Got 3 honeycomb")
     assert "formalizer" not in episode.calls
 
@@ -66,7 +84,11 @@ def test_plan__stands_in_the_first_message_and_changes_the_question():
 def test_reflections__are_asked_in_the_dialogue_of_the_episode(reflect: str, plan: str | None):
     asked = models(summary=["I flew."], flaws=["Nobody flies."], revision=["Walk."])
     episode = play(AutoPlanAgent(TEXTCRAFT, turns=1, plan=plan, reflect=reflect), asked)
-    expected = {"none": [], "summary": ["summary"], "full": ["summary", "flaws", *(["revision"] if plan else [])]}
+    expected = {
+        "none": [],
+        "summary": ["summary"],
+        "full": ["summary", "flaws", *(["revision"] if plan else [])],
+    }
     assert [role for role in ROLES[3:] if asked[role].asked] == expected[reflect]
     for role in expected[reflect]:
         messages = prompt_messages(asked[role].asked[0]["prompt"])
@@ -76,7 +98,11 @@ def test_reflections__are_asked_in_the_dialogue_of_the_episode(reflect: str, pla
     assert told.objective == "craft beehive"
     assert (told.summary, told.flaws, told.revision) == tuple(
         text if role in expected[reflect] else ""
-        for role, text in (("summary", "I flew."), ("flaws", "Nobody flies."), ("revision", "Walk."))
+        for role, text in (
+            ("summary", "I flew."),
+            ("flaws", "Nobody flies."),
+            ("revision", "Walk."),
+        )
     )
     roles = calls_by_role(asdict(episode.trace))
     assert {role: calls for role, (calls, _) in roles.items()} == episode.calls
@@ -94,7 +120,9 @@ def test_reflections__after_success_and_at_the_end_of_the_calls():
 
 @pytest.mark.parametrize("text", [".", "x" * 100_000, "\x00\ud800 {plan}", "\u2028x"])
 def test_turn__is_spent_by_whatever_is_no_action(text: str):
-    episode = play(AutoPlanAgent(TEXTCRAFT, turns=2, plan=PLAN, reflect="full"), {"executor": Saying(text)})
+    episode = play(
+        AutoPlanAgent(TEXTCRAFT, turns=2, plan=PLAN, reflect="full"), {"executor": Saying(text)}
+    )
     assert (episode.steps, episode.error) == (2, None)
     assert all(len(action) <= MAX_COMMAND for action, _ in episode.transcript[1:])
 
@@ -131,7 +159,9 @@ def test_read_plan__says_what_is_wrong(tmp_path: Path):
     for plan in (file, "x\n" * 50_000):
         with pytest.raises(ValueError, match=f"a plan of at most {MAX_PLAN} characters"):
             read_plan(plan)
-    with pytest.raises(ValueError, match="cannot be read") as long:  # a text of one line is the name of a file
+    with pytest.raises(
+        ValueError, match="cannot be read"
+    ) as long:  # a text of one line is the name of a file
         read_plan("x" * 100_000)
     assert len(str(long.value)) <= MAX_ERROR
     file.write_bytes(b"\xff")
@@ -160,16 +190,24 @@ def test_agent__refuses_what_makes_no_sense(options: dict, message: str):
 
 def test_update_prompt__has_the_plan_and_every_experience():
     wording = Wording(Prompts(), "textcraft")
-    told = [Experience("craft {game}", True, "Done."), Experience("get stick", False, "Lost.", "All.", "Mend it.")]
+    told = [
+        Experience("craft {game}", True, "Done."),
+        Experience("get stick", False, "Lost.", "All.", "Mend it."),
+    ]
     prompt = update_prompt(wording, PLAN, told)
-    for text in (PLAN, "Objective: craft {game}\nResult: succeeded\nSummary: Done.\nFlaws: none", "Revision: Mend it."):
+    for text in (
+        PLAN,
+        "Objective: craft {game}\nResult: succeeded\nSummary: Done.\nFlaws: none",
+        "Revision: Mend it.",
+    ):
         assert text in prompt
     assert prompt.endswith("New plan:")
     assert "There is none yet." in update_prompt(wording, "", told)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1. a\r\n2. b\u2028", "\ud800", " \n x \n", "y" * 100_000, "a" * (MAX_PLAN - 1) + " b"]
+    "text",
+    ["", "1. a\r\n2. b\u2028", "\ud800", " \n x \n", "y" * 100_000, "a" * (MAX_PLAN - 1) + " b"],
 )
 def test_new_plan__can_be_written_and_read_back(text: str, tmp_path: Path):
     plan = new_plan(text)
@@ -186,7 +224,16 @@ def test_wording__names_a_section_that_it_does_not_know(tmp_path: Path):
     with pytest.raises(PromptError, match="got thuoght"):
         Wording(Prompts(tmp_path), "textcraft")
     file.write_text("=== opening\n{situation}|{task}|{information}\n")
-    assert Wording(Prompts(tmp_path), "textcraft").fill("opening", situation="s", task="t", information="") == "s|t|"
-    (tmp_path / "autoplan" / "default.txt").write_text("=== opening\n{situation}{task}{information}\n")
-    with pytest.raises(PromptError, match=r"autoplan/textcraft\.txt and autoplan/default\.txt have no section game"):
+    assert (
+        Wording(Prompts(tmp_path), "textcraft").fill(
+            "opening", situation="s", task="t", information=""
+        )
+        == "s|t|"
+    )
+    (tmp_path / "autoplan" / "default.txt").write_text(
+        "=== opening\n{situation}{task}{information}\n"
+    )
+    with pytest.raises(
+        PromptError, match=r"autoplan/textcraft\.txt and autoplan/default\.txt have no section game"
+    ):
         Wording(Prompts(tmp_path), "textcraft")

@@ -16,13 +16,21 @@ DIALOGUE = Dialogue("Goal: a stick.\n>", [ASKED])
 
 
 def test_dialogue__is_its_text_with_messages():
-    longer = DIALOGUE.extended(" inventory\nnothing\n>", Message("assistant", "inventory"), Message("user", "nothing"))
+    longer = DIALOGUE.extended(
+        " inventory\nnothing\n>", Message("assistant", "inventory"), Message("user", "nothing")
+    )
     assert longer == "Goal: a stick.\n> inventory\nnothing\n>"
     assert longer.messages == (ASKED, Message("assistant", "inventory"), Message("user", "nothing"))
-    assert (DIALOGUE.messages, prompt_text(longer), prompt_messages(longer)) == ((ASKED,), longer, longer.messages)
+    assert (DIALOGUE.messages, prompt_text(longer), prompt_messages(longer)) == (
+        (ASKED,),
+        longer,
+        longer.messages,
+    )
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
 def test_dialogue__can_be_copied_and_sent(copied):
     again = copied(DIALOGUE)
     assert (type(again), again, again.messages) == (Dialogue, DIALOGUE, DIALOGUE.messages)

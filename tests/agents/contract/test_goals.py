@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.agents.contract.goals import EQUIPPED, KINDS, MAX_GOALS, MAX_LINE, Goal, has, is_reached, parse_goals
+from textcraft_gym.agents.contract.goals import (
+    EQUIPPED,
+    KINDS,
+    MAX_GOALS,
+    MAX_LINE,
+    Goal,
+    has,
+    is_reached,
+    parse_goals,
+)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +76,10 @@ EITHER = [("hunt", {"beef": 1}), ("hunt", {"porkchop": 2})]
         ("hunt({'beef': 1}, null, null) or hunt({'porkchop': 2}, null, null);", EITHER),
         ("hunt({'beef': 1}); or hunt({'porkchop': 2}); # step 1: (any) meat", EITHER),
         ("- Step 2: `hunt({'beef': 1})` OR hunt({'porkchop': 2})", EITHER),
-        ("hunt({'beef': 1}) or hunt({'porkchop': 2}) or equip('shield')", [*EITHER, ("equip", {"shield": 1})]),
+        (
+            "hunt({'beef': 1}) or hunt({'porkchop': 2}) or equip('shield')",
+            [*EITHER, ("equip", {"shield": 1})],
+        ),
         ("hunt({'beef': 1}) # or hunt({'porkchop': 2})", EITHER[:1]),
         ("hunt({'beef or leather': 1})", [("hunt", {"beef or leather": 1})]),
     ],
@@ -77,7 +89,9 @@ def test_goal__may_have_others_that_will_do(line: str, goals: list):
     assert [(one.verb, one.have) for one in goal.alternatives] == goals
     assert (goal.line, goal.choice) == (line, "")
     for verb, have in goals:
-        assert is_reached(goal, {name + EQUIPPED * (verb == "equip"): count for name, count in have.items()})
+        assert is_reached(
+            goal, {name + EQUIPPED * (verb == "equip"): count for name, count in have.items()}
+        )
     assert not is_reached(goal, {"stick": 9})
 
 
@@ -99,7 +113,13 @@ def test_goal__with_an_other_that_is_none_is_none(line: str):
 
 @pytest.mark.parametrize(
     "comment",
-    ["# step 3: sticks (of planks)", "// (2 in all)", "# see mine({'log': 1}, null, null)", "# :-) ) # (", "#(4)"],
+    [
+        "# step 3: sticks (of planks)",
+        "// (2 in all)",
+        "# see mine({'log': 1}, null, null)",
+        "# :-) ) # (",
+        "#(4)",
+    ],
 )
 def test_goal__bears_a_comment_with_brackets(comment: str):
     line = f"craft({{'stick': 4}}, {{'planks': 2}}, 'saw'); {comment}"
@@ -131,7 +151,9 @@ PIECES = [
 def test_goals__are_read_from_anything(pieces: list[str]):
     for goal in parse_goals("".join(pieces)):
         assert goal.have
-        assert all(type(count) is int and count > 0 for count in (*goal.have.values(), *goal.uses.values()))
+        assert all(
+            type(count) is int and count > 0 for count in (*goal.have.values(), *goal.uses.values())
+        )
 
 
 def test_goal__is_reached_by_what_is_held_of_a_thing_or_of_its_kind():
@@ -150,7 +172,9 @@ def test_kind__counts_all_of_it(kind: str):
     assert kind in KINDS
 
 
-@pytest.mark.parametrize("name", ["stone", "door", "minecart", "stairs", "slab", "ingot", "pickaxe", "plank", "wools"])
+@pytest.mark.parametrize(
+    "name", ["stone", "door", "minecart", "stairs", "slab", "ingot", "pickaxe", "plank", "wools"]
+)
 def test_thing__that_is_no_kind_counts_only_itself(name: str):
     assert has({f"oak {name}": 3, name: 2}, name) == 2
     assert has({f"oak {name}": 3}, name) == 0

@@ -22,10 +22,19 @@ COMB = "get({'honeycomb': 3}, null, null);"
 def test_deps__plans_executes_describes_explains_and_plans_anew():
     planner = ScriptedModel(f"{GET}\n{PLANKS}\n{HIVE}", f"{COMB}\n{HIVE}")
     explainer = ScriptedModel("I have no honeycomb.")
-    episode = play(DEPSAgent(TEXTCRAFT), {"executor": ScriptedModel(), "planner": planner, "explainer": explainer})
+    episode = play(
+        DEPSAgent(TEXTCRAFT),
+        {"executor": ScriptedModel(), "planner": planner, "explainer": explainer},
+    )
     assert (episode.won, episode.claimed_success) == (True, True)
     dialogue = planner.asked[1]["prompt"]
-    assert [message.role for message in dialogue] == ["user", "assistant", "user", "assistant", "user"]
+    assert [message.role for message in dialogue] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+    ]
     assert dialogue[2].content == (
         f'I succeeded on step 1, 2. I failed on step 3 "{HIVE}".\nInventory: [oak planks] (8)\n{WHY}'
     )
@@ -36,7 +45,10 @@ def test_deps__plans_executes_describes_explains_and_plans_anew():
 
 def test_deps__passes_over_what_is_held_already():
     plan = f"{GET}\n{PLANKS}\n{GET}\n{PLANKS}\n{COMB}\n{HIVE}"
-    episode = play(DEPSAgent(TEXTCRAFT, rounds=0), {"planner": ScriptedModel(plan), "executor": ScriptedModel()})
+    episode = play(
+        DEPSAgent(TEXTCRAFT, rounds=0),
+        {"planner": ScriptedModel(plan), "executor": ScriptedModel()},
+    )
     assert episode.won
     actions = [action for action, _ in episode.transcript if action != "inventory"]
     assert actions.count("craft 4 oak planks using 1 oak logs") == 2
@@ -64,20 +76,30 @@ def test_deps__plans_anew_as_often_as_it_may(rounds: int, plans: int):
     ],
 )  # fmt: skip
 def test_deps__says_what_was_wrong_with_a_plan(plan: str, said: str):
-    models = {"planner": ScriptedModel(plan), "explainer": ScriptedModel(), "executor": ScriptedModel()}
+    models = {
+        "planner": ScriptedModel(plan),
+        "explainer": ScriptedModel(),
+        "executor": ScriptedModel(),
+    }
     play(DEPSAgent(TEXTCRAFT, rounds=1), models)
     assert models["explainer"].asked[0]["prompt"][2].content.startswith(said)
 
 
 def test_deps__takes_a_name_for_the_known_one_that_is_most_like_it():
     plan = f"get({{'oak log': 2}})\ncraft({{'oak plank': 8}})\nget({{'honey_combs': 3}})\n{HIVE}"
-    episode = play(DEPSAgent(TEXTCRAFT, rounds=0), {"planner": ScriptedModel(plan), "executor": ScriptedModel()})
+    episode = play(
+        DEPSAgent(TEXTCRAFT, rounds=0),
+        {"planner": ScriptedModel(plan), "executor": ScriptedModel()},
+    )
     assert episode.won
 
 
 def test_deps__keeps_the_task_and_the_latest_of_a_long_dialogue():
     planner = ScriptedModel(*["x" * (MAX_DIALOGUE // 3)] * 9)
-    play(DEPSAgent(TEXTCRAFT), {"planner": planner, "explainer": ScriptedModel(), "executor": ScriptedModel()})
+    play(
+        DEPSAgent(TEXTCRAFT),
+        {"planner": planner, "explainer": ScriptedModel(), "executor": ScriptedModel()},
+    )
     first, last = planner.asked[0]["prompt"], planner.asked[-1]["prompt"]
     assert last[0] == first[0]
     assert last[-1].content == REPLAN.format(task="craft beehive")
@@ -101,7 +123,9 @@ def test_deps__chooses_commands_in_a_household():
     }
     run_episode(env, DEPSAgent(ALFWORLD, rounds=1), task=task, seed=0, model=refusing)
     described = refusing["explainer"].asked[0]["prompt"][2].content
-    assert described.startswith('I failed on step 1 "pick a plate at countertop 1": No command serves.')
+    assert described.startswith(
+        'I failed on step 1 "pick a plate at countertop 1": No command serves.'
+    )
 
 
 @pytest.mark.parametrize("said", ["7777", "-1", "seven", "0.5", "Done", "1\n2", "\x00"])

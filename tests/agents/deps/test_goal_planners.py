@@ -17,8 +17,18 @@ from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.episodes.schedule import run_episodes
 
-GOALS = ["get({'oak logs': 2})", "craft({'oak planks': 8})", "get({'honeycomb': 3})", "craft({'beehive': 1})"]
-LOGS, PLANKS, COMB, HIVE = "get('oak logs', 2)", "craft('oak planks', 8)", "get('honeycomb', 3)", "craft('beehive', 1)"
+GOALS = [
+    "get({'oak logs': 2})",
+    "craft({'oak planks': 8})",
+    "get({'honeycomb': 3})",
+    "craft({'beehive': 1})",
+]
+LOGS, PLANKS, COMB, HIVE = (
+    "get('oak logs', 2)",
+    "craft('oak planks', 8)",
+    "get('honeycomb', 3)",
+    "craft('beehive', 1)",
+)
 PLAN = "\n".join(GOALS)
 
 
@@ -47,7 +57,9 @@ def test_zero_shot__plans_anew_when_told_what_failed():
 
 
 def test_inner_monologue__is_told_of_each_goal():
-    episode, questions = asked(InnerMonologueAgent(TEXTCRAFT), GOALS[0], "fly", GOALS[3], *GOALS[1:])
+    episode, questions = asked(
+        InnerMonologueAgent(TEXTCRAFT), GOALS[0], "fly", GOALS[3], *GOALS[1:]
+    )
     assert episode.won
     assert [question["prompt"][-1].content for question in questions[1:4]] == [
         "Success: yes\nInventory: [oak logs] (2)\nNext goal:",
@@ -58,9 +70,14 @@ def test_inner_monologue__is_told_of_each_goal():
 
 def test_feedback__says_why_where_it_is_asked_for():
     _, questions = asked(ZeroShotAgent(TEXTCRAFT, rounds=1, feedback="reason"), GOALS[3])
-    assert f'step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\n' in questions[1]["prompt"][2].content
+    assert (
+        f'step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\n'
+        in questions[1]["prompt"][2].content
+    )
     _, questions = asked(InnerMonologueAgent(TEXTCRAFT, feedback="reason"), GOALS[3])
-    assert questions[1]["prompt"][-1].content.startswith("Success: beehive takes 6 planks, 3 honeycomb.\n")
+    assert questions[1]["prompt"][-1].content.startswith(
+        "Success: beehive takes 6 planks, 3 honeycomb.\n"
+    )
     for agent in (ZeroShotAgent, InnerMonologueAgent):
         for unknown in ("why", "", 0):
             with pytest.raises(ValueError, match=f"unknown feedback {unknown!r}"):
@@ -93,7 +110,9 @@ def test_sampling__is_the_papers_and_each_answer_another_sample(agent):
 
 def test_dep__is_deps_without_its_selector():
     assert type(DEPSAgent(MINETECHTREE).selector) is LearnedSelector
-    assert type(DEPSAgent(TEXTCRAFT).selector) is type(DEPSAgent(ALFWORLD).selector) is FixedSelector
+    assert (
+        type(DEPSAgent(TEXTCRAFT).selector) is type(DEPSAgent(ALFWORLD).selector) is FixedSelector
+    )
     assert type(DEPAgent(MINETECHTREE).selector) is FixedSelector
     assert DEPAgent(MINETECHTREE).rounds == DEPSAgent(MINETECHTREE).rounds == 12
     assert type(make_agent("dep", profile="minetechtree")) is DEPAgent
@@ -107,7 +126,8 @@ def test_planners__play_a_household_beside_deps():
     def wins(name: str, **args: int) -> int:
         agent = make_agent(name, profile=ALFWORLD, args=args)
         return sum(
-            bool(episode.won) for episode in run_episodes([env], agent, jobs, model=Recorded("planners_alfworld"))
+            bool(episode.won)
+            for episode in run_episodes([env], agent, jobs, model=Recorded("planners_alfworld"))
         )
 
     once, deps = wins("zero_shot"), wins("deps")
@@ -139,7 +159,9 @@ def test_code_as_policies__plays_what_its_program_calls(program: str):
 
 def test_progprompt__does_what_a_check_asks_for():
     checks = f"assert count('oak planks') >= 6 else {PLANKS}\n    assert count('honeycomb') >= 3 else {COMB}"
-    assert asked(ProgPromptAgent(TEXTCRAFT), f"def plan():\n    {LOGS}\n    {checks}\n    {HIVE}")[0].won
+    assert asked(ProgPromptAgent(TEXTCRAFT), f"def plan():\n    {LOGS}\n    {checks}\n    {HIVE}")[
+        0
+    ].won
 
 
 @pytest.mark.parametrize(
@@ -168,7 +190,8 @@ def test_planners__win_more_where_they_plan_anew():
     def wins(name: str, **args: int) -> int:
         agent = make_agent(name, profile=TEXTCRAFT, args=args)
         return sum(
-            bool(episode.won) for episode in run_episodes([env], agent, jobs, model=Recorded("planners_textcraft"))
+            bool(episode.won)
+            for episode in run_episodes([env], agent, jobs, model=Recorded("planners_textcraft"))
         )
 
     planned = wins("zero_shot")

@@ -22,7 +22,9 @@ def test_horizon__is_the_mean_of_the_classes_weighted_by_their_probabilities():
 
 
 def test_horizon__takes_a_subgoal_of_which_nothing_was_learned():
-    assert 0 < learned_horizons("minetechtree")["exact"].expected(Subgoal("dance", "jig", 3)) < LONGEST
+    assert (
+        0 < learned_horizons("minetechtree")["exact"].expected(Subgoal("dance", "jig", 3)) < LONGEST
+    )
     with pytest.raises(ValueError, match="no horizon was learned for the game chess"):
         learned_horizons("chess")
 

@@ -12,7 +12,13 @@ from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.controller import Scene
 from textcraft_gym.agents.contract.goals import Goal, parse_goals
 from textcraft_gym.agents.deps.deps import DEPSAgent
-from textcraft_gym.agents.deps.selector import SELECTORS, candidates, choose, make_selector, sample_index
+from textcraft_gym.agents.deps.selector import (
+    SELECTORS,
+    candidates,
+    choose,
+    make_selector,
+    sample_index,
+)
 from textcraft_gym.agents.games import MINETECHTREE, TEXTCRAFT
 
 BOAT = Goal("craft", {"boat": 1}, {"planks": 5})
@@ -54,7 +60,10 @@ def test_candidates__leave_the_tools_of_goals_that_cannot_be_pursued_yet():
 
 
 def test_candidates__leave_of_a_kind_what_is_needed_of_one_of_it():
-    oak, stick = Goal("craft", {"oak boat": 1}, {"oak planks": 5}), Goal("craft", {"stick": 4}, {"planks": 2})
+    oak, stick = (
+        Goal("craft", {"oak boat": 1}, {"oak planks": 5}),
+        Goal("craft", {"stick": 4}, {"planks": 2}),
+    )
     assert steps(numbered(stick, oak, SHEEP), {"oak planks": 6}) == [3]
     assert steps(numbered(stick, oak, SHEEP), {"oak planks": 7}) == [1, 2, 3]
 
@@ -72,13 +81,20 @@ def test_candidates__are_the_first_where_none_is_free():
 
 
 def test_candidates__are_those_of_which_one_alternative_can_be_pursued():
-    either = Goal("mine", {"cobblestone": 1}, {}, "wooden pickaxe", others=(Goal("mine", {"oak log": 1}),))
+    either = Goal(
+        "mine", {"cobblestone": 1}, {}, "wooden pickaxe", others=(Goal("mine", {"oak log": 1}),)
+    )
     assert candidates(numbered(BOAT, either), {}) == {2: [either.others[0]]}
-    assert candidates(numbered(BOAT, either), {"wooden pickaxe": 1}) == {2: list(either.alternatives)}
+    assert candidates(numbered(BOAT, either), {"wooden pickaxe": 1}) == {
+        2: list(either.alternatives)
+    }
 
 
 def test_candidates__are_alternatives_that_eat_nothing():
-    birch, oak = Goal("craft", {"planks": 4}, {"birch log": 1}), Goal("craft", {"planks": 4}, {"oak log": 1})
+    birch, oak = (
+        Goal("craft", {"planks": 4}, {"birch log": 1}),
+        Goal("craft", {"planks": 4}, {"oak log": 1}),
+    )
     either = Goal("craft", {"planks": 4}, {"birch log": 1}, others=(oak,))
     sign = Goal("craft", {"sign": 1}, {"oak log": 3})
     held = {"birch log": 1, "oak log": 3}
@@ -95,7 +111,9 @@ def test_candidates__eat_what_another_needs_only_where_it_has_no_other_way():
 @pytest.mark.parametrize(
     ("horizons", "likely"), [([0, 0], 0.5), ([0, 10], 0.731), ([20, 0], 0.119), ([0, math.inf], 1)]
 )
-def test_sample_index__takes_a_goal_by_the_softmax_of_its_horizon(horizons: list[float], likely: float):
+def test_sample_index__takes_a_goal_by_the_softmax_of_its_horizon(
+    horizons: list[float], likely: float
+):
     drawn = Counter(sample_index(horizons, index / 1000) for index in range(1000))
     assert drawn[0] / 1000 == pytest.approx(likely, abs=0.002)
 
@@ -110,7 +128,9 @@ def test_tau__is_the_temperature_of_the_softmax():
     for tau in (1, 10):
         selector = DEPSAgent(MINETECHTREE, tau=tau)
         drawn = [
-            choose({1: [CHEST], 2: [TORCH]}, lambda goals: [5.0, 0.0], index / 1000, selector.tau)[0]
+            choose({1: [CHEST], 2: [TORCH]}, lambda goals: [5.0, 0.0], index / 1000, selector.tau)[
+                0
+            ]
             for index in range(1000)
         ]
         shares[tau] = drawn.count(2) / 1000
@@ -123,7 +143,9 @@ def test_tau__is_the_temperature_of_the_softmax():
 @pytest.mark.parametrize(("tau", "goals"), [(0.001, {1}), (1e9, {1, 2})])
 def test_tau__is_what_the_agent_selects_with(tau: float, goals: set[int]):
     agent = DEPSAgent(MINETECHTREE, selector="learned", tau=tau)
-    agent.selector.horizons = lambda each, scene, info: [float(index) for index, _ in enumerate(each)]
+    agent.selector.horizons = lambda each, scene, info: [
+        float(index) for index, _ in enumerate(each)
+    ]
     scene = Scene({}, "Inventory: You are not carrying anything.", "", {"oak trees": 5, "cows": 9})
     play = SimpleNamespace(last=SimpleNamespace(info={}))
     pending = {1: parse_goals("mine({'oak log': 1})")[0], 2: parse_goals("hunt({'beef': 1})")[0]}
@@ -138,7 +160,10 @@ def test_choose__takes_of_each_goal_the_way_that_is_soonest():
 
     assert choose({1: [BOAT, CHEST, TORCH], 2: [SHEEP]}, horizons, 0.5) == (1, CHEST)
     assert choose({1: [SHEEP], 2: [IRON, SHEEP, BOAT]}, horizons, 0.5) == (2, BOAT)
-    assert {choose({1: [CHEST], 2: [TORCH]}, horizons, uniform)[0] for uniform in (0.1, 0.9)} == {1, 2}
+    assert {choose({1: [CHEST], 2: [TORCH]}, horizons, uniform)[0] for uniform in (0.1, 0.9)} == {
+        1,
+        2,
+    }
 
 
 def first_catch(selector: str, plan: str, seed: int = 3) -> str:
@@ -153,7 +178,9 @@ def catches(selector: str, plan: str, seed: int) -> list[str]:
     models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
     episode = run_episode(env, agent, task="white_bed", seed=seed, model=models)
     assert episode.error is None
-    return [action for action, _ in episode.transcript if action and action.startswith(("mine", "hunt"))]
+    return [
+        action for action, _ in episode.transcript if action and action.startswith(("mine", "hunt"))
+    ]
 
 
 PLAN = "mine({'oak log': 2}, null, null)\nhunt({'beef': 1}, null, null)\nhunt({'white wool': 3}, null, null)"
@@ -177,7 +204,9 @@ def test_selector__goes_where_it_is_soonest_done(selector: str):
 def test_nearest__goes_by_what_is_printed_and_knows_nothing_else():
     controller = DEPSAgent(MINETECHTREE).controller
     selector = make_selector("nearest", controller, "minetechtree")
-    wood, beef, planks = controller.goals("mine({'oak log': 2})\nhunt({'beef': 1})\ncraft({'planks': 4})")
+    wood, beef, planks = controller.goals(
+        "mine({'oak log': 2})\nhunt({'beef': 1})\ncraft({'planks': 4})"
+    )
     scene = Scene({}, "", "", {"cows": 5, "oak trees": 9})
     assert selector.horizons([wood, beef], scene, {}) == [math.inf, 0.0]
     assert selector.horizons([wood, beef, planks], scene, {}) == [math.inf, math.inf, 0.0]
@@ -191,7 +220,10 @@ def test_selector__plays_however_distances_are_told(selector: str, around: str):
     agent = DEPSAgent(MINETECHTREE, rounds=0, selector=selector)
     env = gym.make("MineTechTree-v0", max_episode_steps=-1, around=around)
     for seed in range(3):
-        models = {"planner": ScriptedModel("mine({'log': 2})\nhunt({'beef': 1})"), "executor": ScriptedModel()}
+        models = {
+            "planner": ScriptedModel("mine({'log': 2})\nhunt({'beef': 1})"),
+            "executor": ScriptedModel(),
+        }
         episode = run_episode(env, agent, task="white_bed", seed=seed, model=models)
         assert (episode.error, episode.claimed_success) == (None, True)
 
@@ -234,7 +266,10 @@ def test_selector__takes_the_nearest_of_all_woods(selector: str):
 
 
 def test_selector__must_be_one_that_the_game_has():
-    with pytest.raises(ValueError, match="expected selector to be one of fixed, random, nearest, learned, got 'best'"):
+    with pytest.raises(
+        ValueError,
+        match="expected selector to be one of fixed, random, nearest, learned, got 'best'",
+    ):
         DEPSAgent(MINETECHTREE, selector="best")
     for name in ("learned", "nearest"):
         with pytest.raises(ValueError, match="nothing takes time in the game textcraft"):

@@ -36,15 +36,25 @@ def test_profile__takes_another_text_for_a_situation():
 
 
 def test_alfworld__adapt_plays_it_with_alternatives_and_tells_the_last_action():
-    env = gym.make("ALFWorld-v0", split="dev", expert=True, task_types=["pick_and_place_simple"], max_episode_steps=-1)
+    env = gym.make(
+        "ALFWorld-v0",
+        split="dev",
+        expert=True,
+        task_types=["pick_and_place_simple"],
+        max_episode_steps=-1,
+    )
     task = env.get_wrapper_attr("tasks")[0].id
     _, info = env.reset(seed=0, options={"task": task})
-    taken = next(place for place, command in enumerate(info["expert_plan"], 1) if command.startswith("take"))
+    taken = next(
+        place for place, command in enumerate(info["expert_plan"], 1) if command.startswith("take")
+    )
     take, rest = info["expert_plan"][:taken], info["expert_plan"][taken:]
     steps = "Step 1: look under the bed\nStep 2: take it\nStep 3: put it"
     plan = f"{steps}\nExecution Order: ((Step 1 OR Step 2) AND Step 3)"
     models = {
-        "executor": ScriptedModel(*["go to bed"] * 5, *["look under it"] * 5, *take, "Task completed!", *rest),
+        "executor": ScriptedModel(
+            *["go to bed"] * 5, *["look under it"] * 5, *take, "Task completed!", *rest
+        ),
         "planner": ScriptedModel(plan),
     }
     episode = run_episode(env, ADaPTAgent(ALFWORLD), task=task, seed=0, model=models)

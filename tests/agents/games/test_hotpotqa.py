@@ -25,22 +25,40 @@ from textcraft_gym.testing import AgentContract
 FIND = "Step 1: find out who directed it\nStep 2: answer the question\nExecution Order: (Step 1 AND Step 2)"
 
 
-def play(agent: str, models: dict[str, ScriptedModel], task: str = "q2", corpus: Corpus = CORPUS, **args) -> Episode:
+def play(
+    agent: str, models: dict[str, ScriptedModel], task: str = "q2", corpus: Corpus = CORPUS, **args
+) -> Episode:
     made = make_agent(agent, profile=HOTPOTQA, args=args)
     return run_episode(gym.make("HotpotQA-v0", data=corpus), made, task=task, seed=0, model=models)
 
 
 def test_react__answers_in_lines():
-    lines = ["think: the film", "search[Harrow Vale]", "lookup[music]", "search[Tobin Aske]", "finish[Sarn]"]
+    lines = [
+        "think: the film",
+        "search[Harrow Vale]",
+        "lookup[music]",
+        "search[Tobin Aske]",
+        "finish[Sarn]",
+    ]
     model = ScriptedModel(*lines)
     episode = play("react", {"executor": model})
-    assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (True, True, 4, "terminated")
+    assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (
+        True,
+        True,
+        4,
+        "terminated",
+    )
     asked = model.asked[0]["prompt"]
-    assert asked.endswith(f"any.\n\nQuestion: {MUSIC.question}\n\nYour task is to: answer the question\n>")
+    assert asked.endswith(
+        f"any.\n\nQuestion: {MUSIC.question}\n\nYour task is to: answer the question\n>"
+    )
 
 
 def test_react__claims_a_wrong_answer_but_not_an_empty_one():
-    assert [play("react", {"executor": ScriptedModel(said)}).claimed_success for said in ("finish[x]", "finish[]")] == [
+    assert [
+        play("react", {"executor": ScriptedModel(said)}).claimed_success
+        for said in ("finish[x]", "finish[]")
+    ] == [
         True,
         None,
     ]
@@ -63,7 +81,12 @@ def test_autoplan__answers_and_is_told_the_solution_when_it_learns():
         "flaws": ScriptedModel(),
     }
     episode = play("autoplan", models, turns=2, reflect="full")
-    assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (False, True, 2, "terminated")
+    assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (
+        False,
+        True,
+        2,
+        "terminated",
+    )
     solution = "The right answer is Sarn, which follows from these pages: Harrow Vale, Tobin Aske."
     told = f"The answer is not the right one: you failed. {solution}\nSummarise"
     assert told in models["summary"].asked[0]["prompt"]
@@ -80,7 +103,9 @@ def test_autoplan__gives_up_after_its_turns(reflect: str):
     assert (episode.error, episode.claimed_success) == (None, False)
     told = [asked["prompt"] for asked in models["summary"].asked]
     assert len(told) == (reflect == "summary")
-    assert all("No turns are left" in prompt and "not the right one" not in prompt for prompt in told)
+    assert all(
+        "No turns are left" in prompt and "not the right one" not in prompt for prompt in told
+    )
     assert all("The right answer is Sarn" in prompt for prompt in told)
     assert tell_answer({}) == tell_answer({"gt_answer": "", "gold": []}) == ""
 
@@ -89,37 +114,59 @@ def test_react__answers_in_numbered_turns():
     model = ScriptedModel(*NUMBERED)
     episode = play("react", {"executor": model}, form="numbered")
     assert (episode.won, episode.claimed_success, episode.calls) == (True, True, {"executor": 4})
-    assert [action for action, _ in episode.transcript[1:]] == ["search[Harrow Vale]", "lookup[music]", "finish[Sarn]"]
+    assert [action for action, _ in episode.transcript[1:]] == [
+        "search[Harrow Vale]",
+        "lookup[music]",
+        "finish[Sarn]",
+    ]
     first, second, third, fourth = (str(asked["prompt"]) for asked in model.asked)
-    assert first.endswith(f"\nQuestion: {MUSIC.question}\nYour task is to: answer the question\nThought 1:")
+    assert first.endswith(
+        f"\nQuestion: {MUSIC.question}\nYour task is to: answer the question\nThought 1:"
+    )
     shown = episode.transcript[1][1]
     assert (
-        second == f"{first} I search for the film.\nAction 1: Search[Harrow Vale]\nObservation 1: {shown}\nThought 2:"
+        second
+        == f"{first} I search for the film.\nAction 1: Search[Harrow Vale]\nObservation 1: {shown}\nThought 2:"
     )
     thought = "Thought 2: The music.\nIt is further down.\nAction 2: lookup[music]"
-    assert third == f"{second[: -len('Thought 2:')]}{thought}\nObservation 2: {episode.transcript[2][1]}\nThought 3:"
+    assert (
+        third
+        == f"{second[: -len('Thought 2:')]}{thought}\nObservation 2: {episode.transcript[2][1]}\nThought 3:"
+    )
     assert fourth == f"{third} Finish is the village Sarn\nAction 3:"
     assert [asked["stop"] for asked in model.asked] == [
         ("\nObservation 1:",), ("\nObservation 2:",), ("\nObservation 3:",), ("\n",)
     ]  # fmt: skip
     messages = prompt_messages(model.asked[3]["prompt"])
     assert [message.role for message in messages] == ["user", *["assistant", "user"] * 3]
-    assert [message.content for message in messages[-2:]] == ["Thought 3: Finish is the village Sarn", "Action 3:"]
+    assert [message.content for message in messages[-2:]] == [
+        "Thought 3: Finish is the village Sarn",
+        "Action 3:",
+    ]
 
 
 def test_react__gives_up_with_an_empty_answer_when_its_numbered_turns_are_spent():
     model = ScriptedModel(*["Thought\nAction 1: Search[Sarn]"] * 40)
     episode = play("react", {"executor": model}, form="numbered")
     assert [action for action, _ in episode.transcript[1:]][-1] == "finish[]"
-    assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (False, False, 8, "terminated")
-    assert play("react", {"executor": ScriptedModel(*["x"] * 40)}, form="numbered", turns=4).steps == 3
+    assert (episode.won, episode.claimed_success, episode.steps, episode.stop_reason) == (
+        False,
+        False,
+        8,
+        "terminated",
+    )
+    assert (
+        play("react", {"executor": ScriptedModel(*["x"] * 40)}, form="numbered", turns=4).steps == 3
+    )
 
 
 def test_react__reads_no_broken_lines_of_the_wiki():
     page = Page("Harrow Vale", (("A film\\n of three words.",),))
     model = ScriptedModel(" t\nAction 1: Search[Harrow Vale]", " t\nAction 2: Finish[x]")
     play("react", {"executor": model}, "q2", Corpus(Shelf([page]), CORPUS.splits), form="numbered")
-    assert str(model.asked[1]["prompt"]).endswith("Observation 1: A film of three words..\nThought 2:")
+    assert str(model.asked[1]["prompt"]).endswith(
+        "Observation 1: A film of three words..\nThought 2:"
+    )
 
 
 def test_react__bounds_what_a_model_writes():
@@ -131,7 +178,9 @@ def test_react__bounds_what_a_model_writes():
 def test_react__has_the_numbered_form_where_there_is_a_prompt_for_it():
     with pytest.raises(PromptError, match=r"no prompt react/textcraft_numbered\.txt"):
         ReActAgent(TEXTCRAFT, form="numbered")
-    with pytest.raises(ValueError, match="expected form to be line, chat, tools or numbered, got 'lines'"):
+    with pytest.raises(
+        ValueError, match="expected form to be line, chat, tools or numbered, got 'lines'"
+    ):
         ReActAgent(HOTPOTQA, form="lines")
 
 
@@ -141,7 +190,10 @@ def test_reflexion__answers_in_its_second_trial(form: str):
         "line": ("finish[Port Lamby]", "finish[Sarn]"),
         "numbered": (" t\nAction 1: Finish[Port Lamby]", " t\nAction 1: Finish[Sarn]"),
     }[form]
-    models = {"executor": ScriptedModel(first, second), "reflection": ScriptedModel("That is where it was shot.")}
+    models = {
+        "executor": ScriptedModel(first, second),
+        "reflection": ScriptedModel("That is where it was shot."),
+    }
     episode = play("reflexion", models, form=form)
     assert (episode.won, episode.steps) == (True, 2)
     assert "finish[port lamby]" in str(models["reflection"].asked[0]["prompt"]).lower()
@@ -161,13 +213,23 @@ def test_adapt__tells_what_was_read_to_the_steps_after():
     episode = play("adapt", {"executor": executor, "planner": ScriptedModel(FIND)}, "q1", d_max=2)
     assert (episode.won, episode.claimed_success, episode.k_max) == (True, True, 2)
     told = str(executor.asked[4]["prompt"]).rpartition("Your task is to: ")[2]
-    assert told.startswith("answer the question\nWhat was read:\nsearch[Harrow Vale]: Harrow Vale is a film of 1974.")
+    assert told.startswith(
+        "answer the question\nWhat was read:\nsearch[Harrow Vale]: Harrow Vale is a film of 1974."
+    )
     assert "search[Harrow]" not in told
 
 
 def test_report__has_the_last_passages_that_were_read():
-    titles = ["Sarn", "Quill Bay", "nothing", "Sarn", *(page.title for page in PAGES if page.title != "Mercer")]
-    executor = ScriptedModel(*(f"search[{title}]" for title in titles), "Task completed!", "task failed!")
+    titles = [
+        "Sarn",
+        "Quill Bay",
+        "nothing",
+        "Sarn",
+        *(page.title for page in PAGES if page.title != "Mercer"),
+    ]
+    executor = ScriptedModel(
+        *(f"search[{title}]" for title in titles), "Task completed!", "task failed!"
+    )
     models = {"executor": executor, "planner": ScriptedModel(FIND)}
     play("plan_and_execute", models, turns=99, patience=99)
     told = str(executor.asked[-1]["prompt"]).rpartition("Your task is to: ")[2]
@@ -185,9 +247,20 @@ def test_chain_of_thought__answers_without_the_tools():
     said = "# Ines Calder made it.\n# Not finish[Sarn], but:\nfinish[Quill Bay]"
     models = {"planner": ScriptedModel(said), "executor": ScriptedModel()}
     episode = play("chain_of_thought", models, "q1")
-    assert (episode.won, episode.claimed_success, episode.steps, episode.calls) == (True, True, 1, {"planner": 1})
-    assert str(models["planner"].asked[0]["prompt"][0].content).endswith("\nThoughts, then the answer:")
-    silent = play("chain_of_thought", {"planner": ScriptedModel("I do not know."), "executor": ScriptedModel()}, "q1")
+    assert (episode.won, episode.claimed_success, episode.steps, episode.calls) == (
+        True,
+        True,
+        1,
+        {"planner": 1},
+    )
+    assert str(models["planner"].asked[0]["prompt"][0].content).endswith(
+        "\nThoughts, then the answer:"
+    )
+    silent = play(
+        "chain_of_thought",
+        {"planner": ScriptedModel("I do not know."), "executor": ScriptedModel()},
+        "q1",
+    )
     assert (silent.won, silent.claimed_success, silent.steps) == (False, False, 0)
 
 

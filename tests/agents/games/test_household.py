@@ -32,7 +32,10 @@ HALL = "You are in the middle of a room. Looking quickly, you see a bed 1, a dra
         ("put the mug in cabinet 12", HouseholdTask("mug", target="cabinet 12")),
         ("put a hot egg in fridge.", HouseholdTask("egg", treatment="heat", target="fridge")),
         ("put a cool egg in fridge.", HouseholdTask("egg", treatment="cool", target="fridge")),
-        ("clean some pan and put it in shelf.", HouseholdTask("pan", treatment="clean", target="shelf")),
+        (
+            "clean some pan and put it in shelf.",
+            HouseholdTask("pan", treatment="clean", target="shelf"),
+        ),
         ("put two cd in safe.", HouseholdTask("cd", 2, target="safe")),
         ("find two cd and put them in safe.", HouseholdTask("cd", 2, target="safe")),
         ("look at book under the desklamp.", HouseholdTask("book", lamp="desklamp")),
@@ -73,7 +76,11 @@ def test_usual_places__are_as_counted_in_the_training_games():
         game = Game(generate(task.id))
         kinds = Counter(name.split()[0] for name in game.receptacles)
         inside = [
-            (game.receptacles[r].split()[0], {game.objects[one].split()[0] for one in things}, r in game.openable)
+            (
+                game.receptacles[r].split()[0],
+                {game.objects[one].split()[0] for one in things},
+                r in game.openable,
+            )
             for place, here in zip(game.first.places, game.here, strict=True)
             for r, things in zip(here, place.content.contents, strict=True)
         ]
@@ -93,7 +100,12 @@ def test_usual_places__are_as_counted_in_the_training_games():
 
 
 def test_likely__puts_the_best_places_first_and_the_unusual_last():
-    assert likely("laptop", ["drawer 1", "bed 1", "desk 2", "desk 1"]) == ["bed 1", "desk 2", "desk 1", "drawer 1"]
+    assert likely("laptop", ["drawer 1", "bed 1", "desk 2", "desk 1"]) == [
+        "bed 1",
+        "desk 2",
+        "desk 1",
+        "drawer 1",
+    ]
     assert likely("unicorn", ["drawer 1", "bed 1"]) == ["drawer 1", "bed 1"]
 
 
@@ -118,7 +130,10 @@ def test_household__looks_into_one_place_after_the_other():
     assert next_command(household, task) == "go to drawer 2"
     household.read("go to drawer 2", "You arrive at drawer 2. The drawer 2 is closed.")
     assert next_command(household, task) == "open drawer 2"
-    household.read("open drawer 2", "You open the drawer 2. The drawer 2 is open. In it, you see a cd 2, and a pen 1.")
+    household.read(
+        "open drawer 2",
+        "You open the drawer 2. The drawer 2 is open. In it, you see a cd 2, and a pen 1.",
+    )
     assert next_command(household, task) == "take cd 2 from drawer 2"
     household.read("take cd 2 from drawer 2", "You pick up the cd 2 from the drawer 2.")
     assert next_command(household, task) == "go to desk 1"
@@ -130,7 +145,10 @@ def test_household__looks_into_one_place_after_the_other():
 
 def test_household__stands_at_a_place_that_it_cannot_go_to():
     household = told(
-        "go to drawer 2", "You arrive at drawer 2. The drawer 2 is closed.", "go to drawer 1", "Nothing happens."
+        "go to drawer 2",
+        "You arrive at drawer 2. The drawer 2 is closed.",
+        "go to drawer 1",
+        "Nothing happens.",
     )
     assert next_command(household, HouseholdTask("cd", places=("drawer 1",))) == "examine drawer 1"
     household.read("examine drawer 1", "The drawer 1 is closed.")
@@ -193,7 +211,9 @@ class Mute(gym.Wrapper):
         return observation, reward, terminated, truncated, {"won": info["won"]}
 
 
-@pytest.mark.parametrize("arguments", [{}, {"dialect": "0.3"}, {"hidden": 100, "receptacles": 40}], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [{}, {"dialect": "0.3"}, {"hidden": 100, "receptacles": 40}], ids=str
+)
 def test_explorer__wins_every_made_game_by_its_text_alone(arguments: dict):
     env = Mute(gym.make("ALFWorld-v0", split="valid_unseen", max_episode_steps=-1, **arguments))
     for task in env.get_wrapper_attr("tasks"):
@@ -210,5 +230,7 @@ def test_explorer__wins_official_games_within_their_limit():
 
 
 def test_explorer__plays_nothing_where_it_reads_no_household():
-    episode = run_episode(gym.make("TextCraft-v0"), ExplorerAgent(), task="minecraft:beehive", seed=0)
+    episode = run_episode(
+        gym.make("TextCraft-v0"), ExplorerAgent(), task="minecraft:beehive", seed=0
+    )
     assert (episode.won, episode.claimed_success, episode.steps) == (False, False, 0)

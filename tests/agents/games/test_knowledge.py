@@ -26,7 +26,11 @@ from textcraft_gym.envs.minetechtree.tasks import PAPER_NAMES
 from textcraft_gym.envs.minetechtree.techtree import Technique, tech_tree
 from textcraft_gym.recipes.recipe import name_of
 
-MADE = [item for item, way in ways().items() if way.verb in ("craft", "smelt") and members(item) == [item]]
+MADE = [
+    item
+    for item, way in ways().items()
+    if way.verb in ("craft", "smelt") and members(item) == [item]
+]
 
 
 def fits(technique: Technique, way: Recipe) -> bool:
@@ -34,7 +38,9 @@ def fits(technique: Technique, way: Recipe) -> bool:
     names = tech_tree().names
     left = list(technique.slots)
     for part in way.parts:
-        of = [slot for slot in left if {*members(part.item)} <= {names[one] for one in slot.members}]
+        of = [
+            slot for slot in left if {*members(part.item)} <= {names[one] for one in slot.members}
+        ]
         if not of or of[0].amount != part.amount:
             return False
         left.remove(of[0])
@@ -50,7 +56,9 @@ def test_ways__are_those_of_the_recipes(item: str):
 
 def test_ways__of_what_is_got_are_those_of_the_world():
     got = {item: way for item, way in ways().items() if source(item)}
-    assert {item: source(item) for item in got} == {name_of(id): one.name for id, one in SOURCE_OF.items()}
+    assert {item: source(item) for item in got} == {
+        name_of(id): one.name for id, one in SOURCE_OF.items()
+    }
     for id, one in SOURCE_OF.items():
         way = got[name_of(id)]
         assert (way.verb, way.makes.amount, way.parts) == (one.verb, 1, ())
@@ -88,7 +96,9 @@ def test_texts__are_read_as_the_environment_writes_them():
     around = read_around(observation)
     assert list(around.values()) == sorted(around.values())
     costs = info["costs"]
-    assert {item: 5 * around[source(item)] for item in costs} == {item: walk for item, (walk, _) in costs.items()}
+    assert {item: 5 * around[source(item)] for item in costs} == {
+        item: walk for item, (walk, _) in costs.items()
+    }
     assert read_held(env.step("inventory")[0]) == {}
     for action in [*info["expert_plan"][:3], "equip dark oak planks"]:
         env.step(action)
@@ -111,7 +121,11 @@ def test_view__is_read_however_distances_are_told(around: str):
         assert read_sight(said) == around
         assert f"You are in the {read_place(said)}.\n" in said
         for name, steps in read.items():
-            near = {"exact": known[name] == steps, "names": steps is None, "rough": steps in (10, 20, 40, 80, 160)}
+            near = {
+                "exact": known[name] == steps,
+                "names": steps is None,
+                "rough": steps in (10, 20, 40, 80, 160),
+            }
             assert near[around]
     assert (read_around("hello"), read_sight("hello"), read_place("hello")) == ({}, "names", "")
 
@@ -121,7 +135,9 @@ def test_command__takes_what_is_named_and_of_what_is_held_most():
     assert (stick.makes, stick.parts) == (Want("stick", 12), (Want("planks", 6),))
     held = {"oak planks": 2, "birch planks": 5}
     assert command(stick, held) == "craft 12 stick using 5 birch planks, 1 oak planks"
-    assert command(stick, held, ["oak planks"]) == "craft 12 stick using 2 oak planks, 4 birch planks"
+    assert (
+        command(stick, held, ["oak planks"]) == "craft 12 stick using 2 oak planks, 4 birch planks"
+    )
     assert command(stick, {}) == "craft 12 stick using 6 oak planks"
     iron = scaled(ways()["iron ingot"], 3, "coal")
     assert command(iron, {}) == "smelt 3 iron ingot using 3 iron ore, 1 coal"
@@ -129,5 +145,11 @@ def test_command__takes_what_is_named_and_of_what_is_held_most():
 
 
 def test_kinds__are_counted_together_and_nothing_else_is():
-    held = {"smooth stone": 2, "stone": 1, "oak planks": 3, "birch planks": 1, "furnace minecart": 1}
+    held = {
+        "smooth stone": 2,
+        "stone": 1,
+        "oak planks": 3,
+        "birch planks": 1,
+        "furnace minecart": 1,
+    }
     assert [has(held, name) for name in ("stone", "planks", "minecart")] == [1, 4, 0]

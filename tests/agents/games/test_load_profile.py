@@ -23,7 +23,14 @@ BOARD = 64
 
 
 def test_load_profile__returns_the_profile_of_each_game():
-    assert game_names() == ["alfworld", "hotpotqa", "minetechtree", "tabletop", "textcraft", "webshop"]
+    assert game_names() == [
+        "alfworld",
+        "hotpotqa",
+        "minetechtree",
+        "tabletop",
+        "textcraft",
+        "webshop",
+    ]
     assert [load_profile(name).name for name in game_names()] == game_names()
     assert load_profile("textcraft") is TEXTCRAFT is games.TEXTCRAFT
     assert load_profile("default") is DEFAULT

@@ -82,7 +82,9 @@ PLANS = {
 }
 
 
-def played(agent: Agent, *answers: str, task: str = "diamond", seed: int = 0, **options: Any) -> Episode:
+def played(
+    agent: Agent, *answers: str, task: str = "diamond", seed: int = 0, **options: Any
+) -> Episode:
     """Play with a model that says this; nothing may break."""
     return watched(agent, *answers, task=task, seed=seed, **options)[0]
 
@@ -91,7 +93,9 @@ def watched(
     agent: Agent, *answers: str, task: str = "diamond", seed: int = 0, **options: Any
 ) -> tuple[Episode, list[str]]:
     """Play, and return the last message of each question, too."""
-    env = gym.make("MineTechTree-v0", max_episode_steps=-1, **getattr(agent, "env_args", {}), **options)
+    env = gym.make(
+        "MineTechTree-v0", max_episode_steps=-1, **getattr(agent, "env_args", {}), **options
+    )
     model = ScriptedModel(*answers)
     episode = run_episode(env, agent, task=task, seed=seed, model=model)
     assert episode.error is None, episode.traceback
@@ -113,7 +117,9 @@ def goal(line: str) -> Goal:
 
 
 def scene(around: dict[str, int] | None = None, **held: int) -> Scene:
-    return Scene({name.replace("_", " "): count for name, count in held.items()}, "", "", around or {})
+    return Scene(
+        {name.replace("_", " "): count for name, count in held.items()}, "", "", around or {}
+    )
 
 
 def executed(node: Node) -> list[tuple[str, bool | None]]:
@@ -124,7 +130,9 @@ CONTROLLER = TechTreeController(Prompts())
 FIRST = Step("", 0.0, False, False, {})
 
 
-@pytest.mark.parametrize("agent", [DEPSAgent(MINETECHTREE, rounds=0), ZeroShotAgent(MINETECHTREE)], ids=["deps", "zs"])
+@pytest.mark.parametrize(
+    "agent", [DEPSAgent(MINETECHTREE, rounds=0), ZeroShotAgent(MINETECHTREE)], ids=["deps", "zs"]
+)
 @pytest.mark.parametrize("task", PLANS)
 def test_plan__wins_its_task(task: str, agent: Agent):
     episode = played(agent, PLANS[task], task=task)
@@ -133,7 +141,11 @@ def test_plan__wins_its_task(task: str, agent: Agent):
 
 @pytest.mark.parametrize("selector", ["random", "nearest", "learned"])
 def test_plan__wins_in_the_order_that_any_selector_finds(selector: str):
-    episode = played(DEPSAgent(MINETECHTREE, rounds=0, selector=selector), PLANS["iron_nugget"], task="iron_nugget")
+    episode = played(
+        DEPSAgent(MINETECHTREE, rounds=0, selector=selector),
+        PLANS["iron_nugget"],
+        task="iron_nugget",
+    )
     assert episode.won
 
 
@@ -161,8 +173,16 @@ def test_log__is_of_the_nearest_trees():
 
 
 def test_names__that_players_use_are_known_in_all_places_of_a_line():
-    plan = ["mine({'wood': 1})", "craft({'planks': 4}, {'wood': 1})", "craft({'table': 1}, {'plank': 4})"]
-    words = ["mine({'log': 1})", "craft({'planks': 4}, {'log': 1})", "craft({'crafting table': 1}, {'planks': 4})"]
+    plan = [
+        "mine({'wood': 1})",
+        "craft({'planks': 4}, {'wood': 1})",
+        "craft({'table': 1}, {'plank': 4})",
+    ]
+    words = [
+        "mine({'log': 1})",
+        "craft({'planks': 4}, {'log': 1})",
+        "craft({'crafting table': 1}, {'planks': 4})",
+    ]
     assert pursued("\n".join(plan)) == pursued("\n".join(words))
     assert len(pursued("\n".join(plan))) == 3
 
@@ -171,16 +191,25 @@ MIXED = "mine({'oak log': 2})\nmine({'birch log': 1})\ncraft({'planks': 12}, {'l
 
 
 def test_planks__of_two_kinds_of_log_take_two_commands():
-    assert pursued(MIXED)[2:] == ["craft 8 oak planks using 2 oak log", "craft 4 birch planks using 1 birch log"]
+    assert pursued(MIXED)[2:] == [
+        "craft 8 oak planks using 2 oak log",
+        "craft 4 birch planks using 1 birch log",
+    ]
 
 
 def test_planks__are_made_of_no_more_logs_than_it_takes():
     plan = "mine({'oak log': 3})\ncraft({'planks': 5}, {'log': 3}, null)\ncraft({'planks': 9}, {'log': 3}, null)"
-    assert pursued(plan)[1:] == ["craft 8 oak planks using 2 oak log", "craft 4 oak planks using 1 oak log"]
+    assert pursued(plan)[1:] == [
+        "craft 8 oak planks using 2 oak log",
+        "craft 4 oak planks using 1 oak log",
+    ]
 
 
 def test_woods__are_mixed_where_any_will_do():
-    plan = MIXED + "craft({'crafting table': 1}, {'planks': 4}, null)\ncraft({'chest': 1}, {'planks': 8}, null)"
+    plan = (
+        MIXED
+        + "craft({'crafting table': 1}, {'planks': 4}, null)\ncraft({'chest': 1}, {'planks': 8}, null)"
+    )
     assert pursued(plan)[-2:] == [
         "craft 1 crafting table using 4 oak planks",
         "craft 1 chest using 4 oak planks, 4 birch planks",
@@ -191,12 +220,22 @@ def test_woods__are_those_that_the_plan_names():
     assert pursued(MIXED + "craft({'stick': 12}, {'birch planks': 6}, null)")[-1] == (
         "craft 12 stick using 4 birch planks, 2 oak planks"
     )
-    assert pursued(MIXED + "craft({'stick': 12}, {'planks': 6}, null)")[-1] == "craft 12 stick using 6 oak planks"
+    assert (
+        pursued(MIXED + "craft({'stick': 12}, {'planks': 6}, null)")[-1]
+        == "craft 12 stick using 6 oak planks"
+    )
 
 
 def test_kind__is_reached_by_whatever_of_it_is_held():
-    assert pursued("mine({'oak log': 1})\nmine({'birch log': 1})\nmine({'log': 2})\nmine({'logs': 2})")[2:] == []
-    assert pursued("hunt({'white wool': 2})\nhunt({'wool': 2})\nhunt({'wool': 3})")[1:] == ["hunt 1 white wool"]
+    assert (
+        pursued(
+            "mine({'oak log': 1})\nmine({'birch log': 1})\nmine({'log': 2})\nmine({'logs': 2})"
+        )[2:]
+        == []
+    )
+    assert pursued("hunt({'white wool': 2})\nhunt({'wool': 2})\nhunt({'wool': 3})")[1:] == [
+        "hunt 1 white wool"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -238,10 +277,18 @@ def test_tool__is_the_one_of_the_plan_and_else_the_best():
 
 
 REFUSED = [
-    ("mine({'cobblestone': 3}, null, 'wooden pickaxe')", "mine cobblestone", "requires 1 wooden pickaxe"),
+    (
+        "mine({'cobblestone': 3}, null, 'wooden pickaxe')",
+        "mine cobblestone",
+        "requires 1 wooden pickaxe",
+    ),
     ("mine({'cobblestone': 3}, null, null)", "mine cobblestone", "requires wooden pickaxe"),
     ("mine({'cobblestone': 3}, null, 'ladle')", "mine cobblestone", "there is no ladle"),
-    ("craft({'chest': 1}, {'planks': 8}, 'crafting table')", "craft chest", "requires 8 oak planks"),
+    (
+        "craft({'chest': 1}, {'planks': 8}, 'crafting table')",
+        "craft chest",
+        "requires 8 oak planks",
+    ),
     ("craft({'planks': 5}, {'log': 2}, null)", "craft oak planks", "requires 2 oak log"),
     (
         "mine({'oak log': 2})\ncraft({'planks': 8})\ncraft({'chest': 1}, {'planks': 8}, 'crafting table')",
@@ -259,21 +306,28 @@ REFUSED = [
 
 @pytest.mark.parametrize("feedback", ["reason", "terse"])
 @pytest.mark.parametrize(("plan", "what", "why"), REFUSED)
-def test_failure__is_told_in_the_words_of_the_environment(plan: str, what: str, why: str, feedback: str):
+def test_failure__is_told_in_the_words_of_the_environment(
+    plan: str, what: str, why: str, feedback: str
+):
     agent = DEPSAgent(MINETECHTREE, rounds=1, selector="fixed", feedback="reason")
     episode, told = watched(agent, plan, "Because.", ticks=LONG, feedback=feedback)
     *done, failed = plan.splitlines()
     said = f"I succeeded on step {', '.join(map(str, range(1, len(done) + 1)))}. " if done else ""
     answer = f"Could not {what}: {why}" if feedback == "reason" else f"Could not {what}"
     inventory = episode.transcript[-1][1]
-    assert told[1] == f'{said}I failed on step {len(done) + 1} "{failed}": {answer}\n{inventory}\n{WHY}'
+    assert (
+        told[1]
+        == f'{said}I failed on step {len(done) + 1} "{failed}": {answer}\n{inventory}\n{WHY}'
+    )
     assert told[2] == REPLAN.format(task="obtain 1 diamond")
     assert (episode.won, episode.claimed_success) == (False, False)
 
 
 @pytest.mark.parametrize(("plan", "what", "why"), REFUSED)
 def test_failure__is_left_to_the_model_to_explain(plan: str, what: str, why: str):
-    _, told = watched(DEPSAgent(MINETECHTREE, rounds=1, selector="fixed"), plan, "Because.", ticks=LONG)
+    _, told = watched(
+        DEPSAgent(MINETECHTREE, rounds=1, selector="fixed"), plan, "Because.", ticks=LONG
+    )
     failed = plan.splitlines()[-1]
     assert f' "{failed}".\nInventory: ' in told[1].replace('I failed on step 1 "', ' "')
     assert what not in told[1]
@@ -287,7 +341,9 @@ def test_miss__is_a_failure_like_any_other_and_is_planned_again():
     for seed in range(30):
         agent = DEPSAgent(MINETECHTREE, selector="fixed")
         episode, told = watched(agent, *[line, "Because."] * 13, seed=seed, **env_args)
-        missed = [answer for action, answer in episode.transcript if action == "mine 1 oak log"][:-1]
+        missed = [answer for action, answer in episode.transcript if action == "mine 1 oak log"][
+            :-1
+        ]
         assert all(answer.startswith("Failed to mine oak log") for answer in missed)
         assert all(f'I failed on step 1 "{line}".\n' in said for said in told[1::2])
         replans.append(len(missed))
@@ -297,8 +353,14 @@ def test_miss__is_a_failure_like_any_other_and_is_planned_again():
 
 def test_failure__tells_of_trees_that_are_nowhere():
     env = gym.make("MineTechTree-v0")
-    seed = next(n for n in range(50) if "acacia" not in env.reset(seed=n, options={"task": "diamond"})[0])
-    _, told = watched(ZeroShotAgent(MINETECHTREE, rounds=1, feedback="reason"), "mine({'acacia log': 1})", seed=seed)
+    seed = next(
+        n for n in range(50) if "acacia" not in env.reset(seed=n, options={"task": "diamond"})[0]
+    )
+    _, told = watched(
+        ZeroShotAgent(MINETECHTREE, rounds=1, feedback="reason"),
+        "mine({'acacia log': 1})",
+        seed=seed,
+    )
     assert "Could not mine acacia log: there are no acacia trees in this world\n" in told[1]
 
 
@@ -309,8 +371,14 @@ def test_failure__tells_of_trees_that_are_nowhere():
         ("mine({'minecraft:birch_log': 2}, null, null)", "mine 2 birch log"),
         ("hunt({'raw_beef': 1}, null, null)", "hunt 1 beef"),
         ("hunt({'wool': 1}, null, null)", "hunt 1 white wool"),
-        ("craft({'wood pickaxe': 1}, null, null)", "craft 1 wooden pickaxe using 2 stick, 3 oak planks"),
-        ("smelt({'iron ingots': 2}, null, null)", "smelt 2 iron ingot using 2 iron ore, 2 oak planks"),
+        (
+            "craft({'wood pickaxe': 1}, null, null)",
+            "craft 1 wooden pickaxe using 2 stick, 3 oak planks",
+        ),
+        (
+            "smelt({'iron ingots': 2}, null, null)",
+            "smelt 2 iron ingot using 2 iron ore, 2 oak planks",
+        ),
         ("mine({'coal ore': 1}, null, null)", "mine 1 coal"),
         ("craft({'wooden_slab': 1}, null, null)", "craft 6 oak slab using 3 oak planks"),
         ("craft({'workbench': 1}, null, null)", "craft 1 crafting table using 4 oak planks"),
@@ -324,7 +392,9 @@ def test_name__is_taken_for_the_known_one_that_is_most_like_it(line: str, played
 def test_name__that_is_like_none_is_not_known(verb: str):
     line = f"{verb}({{'unobtainium': 1}}, null, null)"
     episode, told = watched(ZeroShotAgent(MINETECHTREE, rounds=1, feedback="reason"), line)
-    assert told[1].startswith(f'I failed on step 1 "{line}": I do not know unobtainium.\nInventory: ')
+    assert told[1].startswith(
+        f'I failed on step 1 "{line}": I do not know unobtainium.\nInventory: '
+    )
     assert actions(episode) == []
 
 
@@ -365,7 +435,9 @@ def test_goal__of_several_things_counts_what_the_first_gave_and_used_up():
 
 def test_tool__that_breaks_fails_the_goal_that_is_not_done():
     mined = "mine({'cobblestone': 70}, null, 'wooden pickaxe')"
-    episode = played(DEPAgent(MINETECHTREE, rounds=0), f"{PICKAXE}\n{mined}", ticks=LONG, durability=True)
+    episode = played(
+        DEPAgent(MINETECHTREE, rounds=0), f"{PICKAXE}\n{mined}", ticks=LONG, durability=True
+    )
     assert actions(episode)[-2:] == [
         "mine 70 cobblestone with wooden pickaxe",
         "mine 11 cobblestone with wooden pickaxe",
@@ -384,7 +456,9 @@ def test_equip__is_reached_only_when_it_is_worn():
 
 
 def test_equip__takes_in_hand_what_is_not_worn():
-    assert pursued("mine({'oak log': 1})\nequip('oak log')\nequip('oak_log', 'hand')")[1:] == ["equip oak log"]
+    assert pursued("mine({'oak log': 1})\nequip('oak log')\nequip('oak_log', 'hand')")[1:] == [
+        "equip oak log"
+    ]
 
 
 EITHER = "mine({'oak log': 1}) or hunt({'beef': 1})"
@@ -403,22 +477,33 @@ def test_either__is_what_the_selector_finds_soonest():
             for selector in ("learned", "nearest"):
                 agent = DEPSAgent(MINETECHTREE, rounds=0, selector=selector)
                 assert actions(played(agent, EITHER, seed=seed)) == [expected]
-            assert actions(played(DEPAgent(MINETECHTREE, rounds=0), EITHER, seed=seed)) == ["mine 1 oak log"]
+            assert actions(played(DEPAgent(MINETECHTREE, rounds=0), EITHER, seed=seed)) == [
+                "mine 1 oak log"
+            ]
     assert len(firsts) == 2
 
 
 def test_either__is_reached_by_one():
     assert pursued(f"hunt({{'leather': 1}})\n{EITHER}")[1:] == []
     assert pursued(f"mine({{'oak log': 1}})\n{EITHER}")[1:] == []
-    assert [one.name for one in CONTROLLER.alternatives(goal(EITHER), scene())] == ["oak log", "beef"]
+    assert [one.name for one in CONTROLLER.alternatives(goal(EITHER), scene())] == [
+        "oak log",
+        "beef",
+    ]
 
 
 def test_alternatives__of_a_log_are_the_woods_in_sight():
     around = {"birch trees": 3, "cows": 4, "oak trees": 9}
-    choices = [one.choice for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))]
+    choices = [
+        one.choice for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))
+    ]
     assert sorted(choices) == ["birch log", "oak log"]
-    assert [one.choice for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene())] == [""]
-    assert [one.choice for one in CONTROLLER.alternatives(goal("mine({'oak log': 2})"), scene(around))] == [""]
+    assert [one.choice for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene())] == [
+        ""
+    ]
+    assert [
+        one.choice for one in CONTROLLER.alternatives(goal("mine({'oak log': 2})"), scene(around))
+    ] == [""]
 
 
 @pytest.mark.parametrize(
@@ -429,12 +514,18 @@ def test_alternatives__of_a_log_are_the_woods_in_sight():
         ("mine({'acacia log': 3})", Subgoal("mine", "acacia log", 3, 0, "acacia trees")),
         ("get({'leather': 3})", Subgoal("hunt", "leather", 1, 4, "cows")),
         ("hunt({'leather': 1})", Subgoal("hunt", "leather", 0, 4, "cows")),
-        ("mine({'cobblestone': 1})", Subgoal("mine", "cobblestone", 1, 7, "stone", "wooden pickaxe")),
+        (
+            "mine({'cobblestone': 1})",
+            Subgoal("mine", "cobblestone", 1, 7, "stone", "wooden pickaxe"),
+        ),
         (
             "mine({'cobblestone': 1}, null, 'iron pickaxe')",
             Subgoal("mine", "cobblestone", 1, 7, "stone", "iron pickaxe"),
         ),
-        ("craft({'chest': 1}, {'planks': 8}, null)", Subgoal("craft", "chest", 1, tool="crafting table")),
+        (
+            "craft({'chest': 1}, {'planks': 8}, null)",
+            Subgoal("craft", "chest", 1, tool="crafting table"),
+        ),
         ("smelt({'stone': 2})", Subgoal("smelt", "stone", 2, tool="furnace")),
         ("craft({'planks': 2})", Subgoal("craft", "oak planks", 2)),
         ("brew({'unobtainium': 2})", Subgoal("brew", "unobtainium", 2)),
@@ -452,14 +543,21 @@ def test_subgoal__is_to_the_wood_that_was_chosen():
         CONTROLLER.subgoal(one, scene(around))
         for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))
     ]
-    assert sorted((subgoal.item, subgoal.steps) for subgoal in subgoals) == [("birch log", 3), ("oak log", 9)]
+    assert sorted((subgoal.item, subgoal.steps) for subgoal in subgoals) == [
+        ("birch log", 3),
+        ("oak log", 9),
+    ]
 
 
-@pytest.mark.parametrize("agent", [DEPAgent(MINETECHTREE), CodeAsPoliciesAgent(MINETECHTREE)], ids=["deps", "code"])
+@pytest.mark.parametrize(
+    "agent", [DEPAgent(MINETECHTREE), CodeAsPoliciesAgent(MINETECHTREE)], ids=["deps", "code"]
+)
 def test_time__that_runs_out_in_the_middle_of_a_plan_ends_the_episode(agent: Agent):
     plan = "hunt({'leather': 1})\nhunt({'leather': 9999})\nhunt({'beef': 9999})"
     program = "hunt('leather', 1)\nhunt('leather', 9999)\nhunt('beef', 9999)"
-    episode = played(agent, program if isinstance(agent, CodeAsPoliciesAgent) else plan, task="bowl")
+    episode = played(
+        agent, program if isinstance(agent, CodeAsPoliciesAgent) else plan, task="bowl"
+    )
     assert (episode.won, episode.stop_reason, episode.claimed_success) == (False, "truncated", None)
     assert episode.transcript[-1] == ("hunt 9998 leather", "Time is up.")
     assert [outcome for _, outcome in executed(episode.trace)] == [True, None]
@@ -510,20 +608,49 @@ def test_plan__for_huge_numbers_takes_the_time_that_there_is():
 
 
 def test_plan__that_uses_itself_up_ends():
-    assert pursued("craft({'oak log': 1}, {'oak log': 1}, 'oak log')\n" * 3) == ["mine 1 oak log with oak log"]
+    assert pursued("craft({'oak log': 1}, {'oak log': 1}, 'oak log')\n" * 3) == [
+        "mine 1 oak log with oak log"
+    ]
 
 
 PIECES = [
     *("mine(", "hunt(", "craft(", "smelt(", "equip(", "fly("),
-    *("{'log': 2}", "{'planks': 8}", "{'oak_planks': 5}", "{'stick': 4}", "{'leather': 2, 'beef': 3}"),
-    *("{'cobblestone': 3}", "{'iron ingot': 10000}", "{'unobtainium': 1}", "{'': 1}", "{'log': -1}", "'shield'"),
-    *("'wooden pickaxe'", "'crafting table'", "null", ", ", ")", ");", " or ", "\n", " # step 3", "{", "x"),
+    *(
+        "{'log': 2}",
+        "{'planks': 8}",
+        "{'oak_planks': 5}",
+        "{'stick': 4}",
+        "{'leather': 2, 'beef': 3}",
+    ),
+    *(
+        "{'cobblestone': 3}",
+        "{'iron ingot': 10000}",
+        "{'unobtainium': 1}",
+        "{'': 1}",
+        "{'log': -1}",
+        "'shield'",
+    ),
+    *(
+        "'wooden pickaxe'",
+        "'crafting table'",
+        "null",
+        ", ",
+        ")",
+        ");",
+        " or ",
+        "\n",
+        " # step 3",
+        "{",
+        "x",
+    ),
 ]
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(
-    st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=40).filter(lambda pieces: "".join(pieces).strip()),
+    st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=40).filter(
+        lambda pieces: "".join(pieces).strip()
+    ),
     st.sampled_from(["fixed", "learned"]),
 )
 def test_plan__can_be_anything(pieces: list[str], selector: str):
@@ -532,15 +659,35 @@ def test_plan__can_be_anything(pieces: list[str], selector: str):
 
 
 LINES = [
-    *("mine({'log': 3})", "craft({'planks': 8})", "craft({'stick': 4})", "craft({'crafting table': 1})"),
-    *("mine({'oak log': 1}) or hunt({'beef': 1})", "craft({'wooden pickaxe': 1})", "mine({'stone': 1})"),
-    *("mine({'cobblestone': 9}, null, 'wooden pickaxe')", "equip('stick')", "equip({'log': 1, 'stick': 2})"),
-    *("craft({'furnace': 1})", "smelt({'stone': 1}, {'stick': 1}, 'furnace')", "fly({'leather boots': 2})"),
+    *(
+        "mine({'log': 3})",
+        "craft({'planks': 8})",
+        "craft({'stick': 4})",
+        "craft({'crafting table': 1})",
+    ),
+    *(
+        "mine({'oak log': 1}) or hunt({'beef': 1})",
+        "craft({'wooden pickaxe': 1})",
+        "mine({'stone': 1})",
+    ),
+    *(
+        "mine({'cobblestone': 9}, null, 'wooden pickaxe')",
+        "equip('stick')",
+        "equip({'log': 1, 'stick': 2})",
+    ),
+    *(
+        "craft({'furnace': 1})",
+        "smelt({'stone': 1}, {'stick': 1}, 'furnace')",
+        "fly({'leather boots': 2})",
+    ),
 ]
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=12), st.sampled_from(["random", "nearest"]))
+@given(
+    st.lists(st.sampled_from(LINES), min_size=1, max_size=12),
+    st.sampled_from(["random", "nearest"]),
+)
 def test_plan__can_have_its_lines_in_any_order(lines: list[str], selector: str):
     episode = played(DEPSAgent(MINETECHTREE, rounds=1, selector=selector), *["\n".join(lines)] * 3)
     assert episode.stop_reason in ("agent", "truncated", "max_steps")
@@ -617,7 +764,9 @@ def test_program__counts_kinds_and_what_is_worn_is_a_thing_of_its_own():
     episode = played(CodeAsPoliciesAgent(MINETECHTREE), more, ticks=LONG)
     assert actions(episode) == ["hunt 4 leather", "mine 1 birch log", "equip shield"]
     assert episode.claimed_success is True
-    assert "Could not equip shield: requires 1 shield" in [p for p in episode.trace.parts if isinstance(p, str)]
+    assert "Could not equip shield: requires 1 shield" in [
+        p for p in episode.trace.parts if isinstance(p, str)
+    ]
 
 
 @pytest.mark.parametrize("shaky", ["mine 2", "craft 8"])
@@ -626,7 +775,10 @@ def test_program__repeats_in_a_loop_what_misses_and_without_one_does_not(shaky: 
     kind = {"mine 2": "log", "craft 8": "craft"}[shaky]
     looped, alone = (
         played(agent, PROGRAMS[name][1], task="bowl", reliability={kind: 0.3}, seed=3)
-        for name, agent in (("looped", CodeAsPoliciesAgent(MINETECHTREE)), ("imported", ProgPromptAgent(MINETECHTREE)))
+        for name, agent in (
+            ("looped", CodeAsPoliciesAgent(MINETECHTREE)),
+            ("imported", ProgPromptAgent(MINETECHTREE)),
+        )
     )
     assert sum(action.startswith(shaky) for action in actions(looped)) > 1
     assert (looped.won, alone.won) == (True, False)
@@ -635,8 +787,14 @@ def test_program__repeats_in_a_loop_what_misses_and_without_one_does_not(shaky: 
 def test_program__whose_loop_gets_nowhere_is_stopped():
     """Nothing is spent by what is refused: without bounds of its own the loop would go on for ever."""
     for call in ("craft('stick', 4)", "count('stick')"):
-        episode = played(CodeAsPoliciesAgent(MINETECHTREE), f"while not inventory.has('stick', 4): {call}")
-        assert (episode.won, episode.stop_reason, episode.steps) == (False, "max_steps", MINETECHTREE.max_steps)
+        episode = played(
+            CodeAsPoliciesAgent(MINETECHTREE), f"while not inventory.has('stick', 4): {call}"
+        )
+        assert (episode.won, episode.stop_reason, episode.steps) == (
+            False,
+            "max_steps",
+            MINETECHTREE.max_steps,
+        )
 
 
 BAD_PROGRAMS = [
@@ -670,7 +828,9 @@ BAD_PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("agent", [CodeAsPoliciesAgent(MINETECHTREE), ProgPromptAgent(MINETECHTREE)], ids=["cap", "pp"])
+@pytest.mark.parametrize(
+    "agent", [CodeAsPoliciesAgent(MINETECHTREE), ProgPromptAgent(MINETECHTREE)], ids=["cap", "pp"]
+)
 @pytest.mark.parametrize("program", BAD_PROGRAMS, ids=range(len(BAD_PROGRAMS)))
 def test_program__that_breaks_is_one_that_failed(program: str, agent: Agent):
     episode = played(agent, program)
@@ -697,7 +857,9 @@ def test_program__for_nothing_plays_nothing(program: str):
 def test_program__that_acts_for_ever_is_stopped():
     episode = played(CodeAsPoliciesAgent(MINETECHTREE), "while True: equip('shield')")
     assert (episode.stop_reason, episode.steps) == ("max_steps", MINETECHTREE.max_steps)
-    episode = played(CodeAsPoliciesAgent(MINETECHTREE), "while True: hunt('leather', count('leather') + 1)")
+    episode = played(
+        CodeAsPoliciesAgent(MINETECHTREE), "while True: hunt('leather', count('leather') + 1)"
+    )
     assert (episode.stop_reason, episode.transcript[-1][1]) == ("truncated", "Time is up.")
     episode = played(CodeAsPoliciesAgent(MINETECHTREE), "mine('log', 1000000)")
     assert "Could not execute mine 1000000" in episode.transcript[-1][1]

@@ -52,7 +52,15 @@ Rating: N.A.
 [Reviews] 
 [Buy Now] """  # noqa: W291
 SUB_PAGE = "\n[Back to Search] \n[< Prev] \nIt costs $9.5. "
-PAGES = (RESULTS, ITEM, SUB_PAGE, "Invalid action!", "You have clicked red.", "", "\nWebShop \nInstruction:  \nx \n")
+PAGES = (
+    RESULTS,
+    ITEM,
+    SUB_PAGE,
+    "Invalid action!",
+    "You have clicked red.",
+    "",
+    "\nWebShop \nInstruction:  \nx \n",
+)
 
 
 def test_read_listings__reads_results_and_nothing_else():
@@ -69,17 +77,25 @@ def test_read_item__reads_a_product_and_nothing_else():
     assert [page for page in PAGES if read_item(page)] == [ITEM]
 
 
-@pytest.mark.parametrize("page", ["Price: $1 \n[Buy Now]", "\nPrice: $\n[Buy Now]", "[Buy Now]\nPrice: $3"])
+@pytest.mark.parametrize(
+    "page", ["Price: $1 \n[Buy Now]", "\nPrice: $\n[Buy Now]", "[Buy Now]\nPrice: $3"]
+)
 def test_read_item__takes_half_a_page_for_none(page: str):
     assert read_item(page) is None
 
 
 def test_read_item__reads_a_product_without_options_and_title():
     assert read_item("\nPrice: $1. \n[Buy Now]") == Item("", 1.0, {})
-    assert read_item("\n[Back to Search]\n[< Prev]\nLid [red]\nPrice: $1 \n[Buy Now]") == Item("Lid [red]", 1.0, {})
+    assert read_item("\n[Back to Search]\n[< Prev]\nLid [red]\nPrice: $1 \n[Buy Now]") == Item(
+        "Lid [red]", 1.0, {}
+    )
 
 
-@given(st.lists(st.sampled_from([*PAGES, "\nPrice: $", "[Buy Now]", "[", "]", "$", "."]) | st.text()).map("".join))
+@given(
+    st.lists(
+        st.sampled_from([*PAGES, "\nPrice: $", "[Buy Now]", "[", "]", "$", "."]) | st.text()
+    ).map("".join)
+)
 def test_page__is_read_whatever_it_says(page: str):
     read_listings(page)
     read_item(page)
@@ -93,8 +109,12 @@ def test_made_shop__is_read_as_it_is():
         _, info = env.reset(options={"task": task.id})
         page, *_, info = env.step(info["admissible_commands"][-1])
         products = [market.products[one.asin] for one in read_listings(page)]
-        assert [(one.title, one.price) for one in read_listings(page)] == [(p.title, p.prices[0]) for p in products]
-        assert [f"click[{product.asin.lower()}]" for product in products] == info["admissible_commands"][-3:]
+        assert [(one.title, one.price) for one in read_listings(page)] == [
+            (p.title, p.prices[0]) for p in products
+        ]
+        assert [f"click[{product.asin.lower()}]" for product in products] == info[
+            "admissible_commands"
+        ][-3:]
         item = read_item(env.step(f"click[{products[0].asin.lower()}]")[0])
         options = {name: list(values) for name, values in products[0].options.items()}
         assert item == Item(products[0].title, products[0].prices[0], options)
@@ -112,7 +132,16 @@ def test_made_shop__is_read_as_it_is():
         (["click[b0000000r1]", "click[features]", "click[< prev]"], "B0000000R1"),
         (["click[b0000000r1]", "click[features]", "click[< prev]", "click[< Prev]"], ""),
         (["click[b0000000r1]", "click[reviews]", "click[back to search]", "click[< prev]"], ""),
-        (["click[b0000000r1]", "click[reviews]", "search[mug]", "click[0123456789]", "click[< prev]"], ""),
+        (
+            [
+                "click[b0000000r1]",
+                "click[reviews]",
+                "search[mug]",
+                "click[0123456789]",
+                "click[< prev]",
+            ],
+            "",
+        ),
         (["click[b0000000r1]", "fly", "think: click[0123456789]"], "B0000000R1"),
     ],
     ids=str,
@@ -122,11 +151,22 @@ def test_product_in_view__table(actions: list[str], asin: str):
 
 
 def test_product_in_view__is_not_what_could_not_be_clicked():
-    turns = [("click[b0000000r1]", ITEM), ("click[b0000000r2]", "Invalid action!"), ("click[< prev]", RESULTS)]
-    assert [product_in_view(turns[:count]) for count in range(4)] == ["", "B0000000R1", "B0000000R1", ""]
+    turns = [
+        ("click[b0000000r1]", ITEM),
+        ("click[b0000000r2]", "Invalid action!"),
+        ("click[< prev]", RESULTS),
+    ]
+    assert [product_in_view(turns[:count]) for count in range(4)] == [
+        "",
+        "B0000000R1",
+        "B0000000R1",
+        "",
+    ]
 
 
-SHOES = "i'm looking for a pair of shoes for hiking that are machine washable, in dark blue, size eight"
+SHOES = (
+    "i'm looking for a pair of shoes for hiking that are machine washable, in dark blue, size eight"
+)
 
 
 @pytest.mark.parametrize(
@@ -211,13 +251,19 @@ def test_naive_buyer__earns_what_the_pages_of_the_docs_say(mode: str, tmp_path: 
 
 
 def test_naive_buyer__searches_for_an_instruction_with_brackets():
-    first = Step("\nWebShop \nInstruction:  \na [red] B0000000R9 \n[Search] ", 0.0, False, False, {})
-    played = NaiveBuyerAgent().episode(type("Played", (), {"first": first, "act": lambda self, text: (yield text)})())
+    first = Step(
+        "\nWebShop \nInstruction:  \na [red] B0000000R9 \n[Search] ", 0.0, False, False, {}
+    )
+    played = NaiveBuyerAgent().episode(
+        type("Played", (), {"first": first, "act": lambda self, text: (yield text)})()
+    )
     assert next(played) == "search[a red B0000000R9]"
     results = RESULTS.replace("[< Prev]", "a [red] B0000000R9")
     assert played.send(first._replace(observation=results)) == "click[b0000000r1]"
 
 
 def test_naive_buyer__plays_nothing_where_it_reads_no_instruction():
-    episode = run_episode(gym.make("TextCraft-v0"), NaiveBuyerAgent(), task="minecraft:beehive", seed=0)
+    episode = run_episode(
+        gym.make("TextCraft-v0"), NaiveBuyerAgent(), task="minecraft:beehive", seed=0
+    )
     assert (episode.won, episode.claimed_success, episode.steps) == (False, None, 0)

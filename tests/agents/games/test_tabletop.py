@@ -86,7 +86,9 @@ def test_placing__repeats_a_goal_that_was_missed_and_gives_up_one_that_is_imposs
     assert not episode.won
     assert episode.claimed_success is False
     missed = [number for number, one in enumerate(said) if one.startswith("Missed: ")]
-    assert all(episode.transcript[number][0] == episode.transcript[number + 1][0] for number in missed)
+    assert all(
+        episode.transcript[number][0] == episode.transcript[number + 1][0] for number in missed
+    )
 
 
 def test_dep__is_told_what_is_on_the_table_and_mends_it():
@@ -97,7 +99,9 @@ def test_dep__is_told_what_is_on_the_table_and_mends_it():
         info = env.step(action)[4]
     mended = "\n".join(f"{number}. {goal}" for number, goal in enumerate(info["expert_plan"], 1))
     agent = DEPAgent(TABLETOP)
-    episode = play(agent, "stack-block-pyramid/0", PYRAMID, mended, reliability="cliport", explained="It fell.")
+    episode = play(
+        agent, "stack-block-pyramid/0", PYRAMID, mended, reliability="cliport", explained="It fell."
+    )
     assert episode.won
     assert episode.calls == {"planner": 2, "explainer": 1}
 

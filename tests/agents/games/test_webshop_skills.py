@@ -105,10 +105,14 @@ def attempted(*steps: str, simple: tuple[str, ...] = (), detail: tuple[str, ...]
     ],
 )
 def test_skill__fits_steps_of_its_kind(step: str, fitting: list[str]):
-    assert [type(skill).__name__ for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)] == fitting
+    assert [
+        type(skill).__name__ for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)
+    ] == fitting
 
 
-@pytest.mark.parametrize("step", ["Search[a lamp]", "search for a lamp", "Search a lamp", "search for 'a [lamp]'"])
+@pytest.mark.parametrize(
+    "step", ["Search[a lamp]", "search for a lamp", "Search a lamp", "search for 'a [lamp]'"]
+)
 def test_search__plays_the_words_without_a_model(step: str):
     agent, played, asked = attempted(step)
     assert played == ["search[a lamp]"]
@@ -157,7 +161,10 @@ LOOK = ("click[features]", "click[< prev]")
 
 def test_detail_match__reads_the_features_of_one_product():
     agent, played, asked = attempted(
-        "Search[lamp]", f"DetailMatch[{SECOND}, red]", f"DetailMatch[{FIRST}, red]", detail=("No, blue.", " yes, red")
+        "Search[lamp]",
+        f"DetailMatch[{SECOND}, red]",
+        f"DetailMatch[{FIRST}, red]",
+        detail=("No, blue.", " yes, red"),
     )
     assert played == [
         "search[lamp]",
@@ -192,9 +199,14 @@ def test_brief__tells_the_page_in_view_and_what_failed():
 
 def test_in_view__is_the_last_page_not_the_last_answer():
     listed, item = Step(RESULTS, 0.0, False, False, {}), Step(ITEM, 0.0, False, False, {})
-    clicked, dead = item._replace(observation="You have clicked red."), item._replace(observation="Invalid action!")
+    clicked, dead = (
+        item._replace(observation="You have clicked red."),
+        item._replace(observation="Invalid action!"),
+    )
     turns = [("search[lamp]", listed), (f"click[{FIRST.lower()}]", item), ("click[red]", clicked)]
-    play = Play(Step(INDEX, 0.0, False, False, {}), history=[*turns, (f"click[{SECOND.lower()}]", dead)])
+    play = Play(
+        Step(INDEX, 0.0, False, False, {}), history=[*turns, (f"click[{SECOND.lower()}]", dead)]
+    )
     assert in_view(play) == f"Product found: {FIRST}\nThe page in view:\n{ITEM.strip()}"
     index = item._replace(observation=INDEX)
     play.history.append(("click[back to search]", index))
@@ -215,10 +227,16 @@ Execution Order: (Step 1 OR Step 2 OR (Step 3 AND Step 4))"""
 
 
 def outline(node: Node) -> list:
-    return [(one.task, one.role, one.depth, one.outcome) for one in node.walk() if one.role in ("skill", "executor")]
+    return [
+        (one.task, one.role, one.depth, one.outcome)
+        for one in node.walk()
+        if one.role in ("skill", "executor")
+    ]
 
 
-def bought(planner: tuple[str, ...], simple: tuple[str, ...], detail: tuple[str, ...] = (), **options):
+def bought(
+    planner: tuple[str, ...], simple: tuple[str, ...], detail: tuple[str, ...] = (), **options
+):
     models = {
         "planner": ScriptedModel(*planner),
         "simple_match": ScriptedModel(*simple),
@@ -238,9 +256,13 @@ def test_adapt__plans_search_simple_match_and_buy_at_level_0():
     assert (episode.k_max, episode.calls) == (1, {"planner": 1, "simple_match": 1, "executor": 2})
     assert [(child.role, child.depth) for child in episode.trace.children] == [("task", 0)]
     asked = models["planner"].asked
-    assert asked[0]["prompt"].endswith("Your task is to: buy what the instruction asks for\nPlan, one level down:")
+    assert asked[0]["prompt"].endswith(
+        "Your task is to: buy what the instruction asks for\nPlan, one level down:"
+    )
     told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
-    assert told.startswith(f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1")
+    assert told.startswith(
+        f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1"
+    )
 
 
 def test_adapt__has_its_planner_look_into_products_only_where_simple_match_failed():
@@ -264,7 +286,11 @@ def test_adapt__has_its_planner_look_into_products_only_where_simple_match_faile
 @pytest.mark.parametrize(("d_max", "planned"), [(2, 2), (3, 3), (4, 4)])
 def test_adapt__plans_as_many_levels_below_the_first_plan_as_d_max_allows(d_max: int, planned: int):
     episode, _ = bought((FIRST_PLAN, *[DETAILS] * 9), ("none",) * 9, ("No",) * 99, d_max=d_max)
-    assert (episode.calls["planner"], episode.k_max, episode.claimed_success) == (planned, d_max, False)
+    assert (episode.calls["planner"], episode.k_max, episode.claimed_success) == (
+        planned,
+        d_max,
+        False,
+    )
 
 
 def test_adapt__never_divides_a_purchase():
@@ -279,7 +305,10 @@ def test_adapt__never_divides_a_purchase():
 def test_adapt__executes_what_it_may_not_plan():
     models = {"executor": ScriptedModel("task failed!"), "planner": ScriptedModel()}
     episode = run_episode(Counter(), ADaPTAgent(WEBSHOP, d_max=1), seed=0, model=models)
-    assert (episode.calls, outline(episode.trace)) == ({"executor": 1}, [(WEBSHOP.default_task, "executor", 1, False)])
+    assert (episode.calls, outline(episode.trace)) == (
+        {"executor": 1},
+        [(WEBSHOP.default_task, "executor", 1, False)],
+    )
 
 
 def test_plan_and_execute__has_the_same_modules_for_its_one_plan():
@@ -295,14 +324,21 @@ def test_plan_and_execute__has_the_same_modules_for_its_one_plan():
         ("Buy[red]", "executor", 2, True),
     ]
     told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
-    assert told.startswith(f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1")
+    assert told.startswith(
+        f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1"
+    )
 
 
 @pytest.mark.parametrize("agent", ["adapt", "plan_and_execute"])
 def test_plans__of_the_examples_are_made_of_modules_and_buy_what_the_instruction_names(agent: str):
     shown = Prompts().of(agent, "webshop").text.partition("\n\nNow it is your turn.")[0]
     for step in re.findall(r"^Step \d: (.+)$", shown, re.MULTILINE):
-        fitting = [type(skill).__name__ for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)]
+        fitting = [
+            type(skill).__name__ for skill in WEBSHOP.adapt.skills(Prompts()) if skill.fits(step)
+        ]
         assert fitting == [step.partition("[")[0]] or step == "Buy[dark green, large]"
-    plans = [parse_plan(plan) for plan in re.findall(r"(?:^Step .+\n)+Execution Order: .+", shown, re.MULTILINE)]
+    plans = [
+        parse_plan(plan)
+        for plan in re.findall(r"(?:^Step .+\n)+Execution Order: .+", shown, re.MULTILINE)
+    ]
     assert all(isinstance(plan, Group) for plan in plans)

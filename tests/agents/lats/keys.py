@@ -20,7 +20,9 @@ class KeysEnv(gym.Env[str, str]):
         self.observation_space = self.action_space = AnyText()
         self.done: tuple[str, ...] = ()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
         self.done = ()
         return "There are two keys.\n\nTask: open the door.", {"won": False}
@@ -52,10 +54,13 @@ class OneWayKeysEnv(KeysEnv):
 class Gambler:
     """Always writes all actions, one a sample, and judges the gold key higher; its samples are in turn.
 
-    It knows nothing of the samples' seeds, so requests of n samples are recognised by their number alone.
+    It knows nothing of the samples' seeds, so requests of n samples are recognised by their number
+    alone.
     """
 
-    def __init__(self, actions: tuple[str, ...] = ("take gold", "take iron", "wait", "open door", "jump")) -> None:
+    def __init__(
+        self, actions: tuple[str, ...] = ("take gold", "take iron", "wait", "open door", "jump")
+    ) -> None:
         self.actions = actions
         self.asked: list[str] = []
 
@@ -63,7 +68,13 @@ class Gambler:
         return [self._answer(request.prompt, index) for index, request in enumerate(requests)]
 
     def complete(
-        self, prompt: Prompt, *, stop: tuple[str, ...], max_tokens: int, temperature: float, sample: int
+        self,
+        prompt: Prompt,
+        *,
+        stop: tuple[str, ...],
+        max_tokens: int,
+        temperature: float,
+        sample: int,
     ) -> Completion:
         return self._answer(prompt, 0)
 

@@ -23,7 +23,13 @@ from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.errors import Unsupported
 from textcraft_gym.verify.replay import REPLAYED, RecordedActions
 
-SMALL: dict[str, Any] = {"iterations": 20, "samples": 5, "root_samples": 3, "lookahead": 3, "turns": 4}
+SMALL: dict[str, Any] = {
+    "iterations": 20,
+    "samples": 5,
+    "root_samples": 3,
+    "lookahead": 3,
+    "turns": 4,
+}
 
 
 def grown(parent: Branch, action: str, **values: Any) -> Branch:
@@ -110,7 +116,12 @@ def test_evaluate__gives_each_child_its_own_judgement_beside_one_that_has_ended(
 
 def test_best__is_solved_before_rewarded_before_ended():
     root = Branch()
-    nodes = [root, grown(root, "a", terminal=True), grown(root, "b", terminal=True, reward=0.5), grown(root, "c")]
+    nodes = [
+        root,
+        grown(root, "a", terminal=True),
+        grown(root, "b", terminal=True, reward=0.5),
+        grown(root, "c"),
+    ]
     assert best(nodes[:2]) is nodes[1]
     assert best(nodes) is nodes[2]
     nodes.append(grown(root, "d", terminal=True, solved=True, reward=0.4))
@@ -139,18 +150,31 @@ def test_lats__succeeds_where_the_greedy_way_fails():
     greedy = played(LATSAgent(**{**SMALL, "iterations": 1, "samples": 1, "root_samples": 1}))
     assert (greedy.won, greedy.reward, greedy.claimed_success) == (False, 0.0, False)
     found = played(LATSAgent(**SMALL))
-    assert (found.won, found.reward, found.claimed_success, found.stop_reason) == (True, 1.0, True, "terminated")
+    assert (found.won, found.reward, found.claimed_success, found.stop_reason) == (
+        True,
+        1.0,
+        True,
+        "terminated",
+    )
     assert solved_actions(found) == IRON
     assert set(found.calls) == {"executor", "judge", "reflection"}
-    assert (found.k_max, found.trace.children[0].role, found.trace.children[0].outcome) == (1, "search", True)
+    assert (found.k_max, found.trace.children[0].role, found.trace.children[0].outcome) == (
+        1,
+        "search",
+        True,
+    )
 
 
 def test_lats__tells_later_prompts_what_failed():
     model = Gambler()
     played(LATSAgent(**SMALL), model=model)
-    reflected = next(index for index, text in enumerate(model.asked) if text.endswith("Reflection:"))
+    reflected = next(
+        index for index, text in enumerate(model.asked) if text.endswith("Reflection:")
+    )
     later = [text for text in model.asked[reflected + 1 :] if text.endswith("Judgement:")]
-    sampled = [text for text in model.asked[reflected + 1 :] if "Thought" in text.rpartition("\n")[2]]
+    sampled = [
+        text for text in model.asked[reflected + 1 :] if "Thought" in text.rpartition("\n")[2]
+    ]
     assert sampled
     assert all("From an earlier trial: I should not take gold." in text for text in sampled)
     assert all("I should not take gold.\nThe score is 1." in text for text in later)
@@ -185,20 +209,27 @@ def test_lats__keeps_one_child_of_equal_actions():
 
 
 def test_lats__stops_when_every_way_has_ended():
-    found = played(LATSAgent(iterations=30, samples=2, root_samples=2), model=Gambler(("open door", "task failed!")))
+    found = played(
+        LATSAgent(iterations=30, samples=2, root_samples=2),
+        model=Gambler(("open door", "task failed!")),
+    )
     assert (found.won, found.claimed_success, found.stop_reason) == (False, False, "terminated")
     assert found.steps == 1
     assert found.calls["executor"] == 2
 
 
 def test_lats__cuts_the_tree_at_its_depth():
-    found = played(LATSAgent(**{**SMALL, "turns": 2, "iterations": 30}), model=Gambler(("wait", "take gold")))
+    found = played(
+        LATSAgent(**{**SMALL, "turns": 2, "iterations": 30}), model=Gambler(("wait", "take gold"))
+    )
     (tree,) = [node for node in found.trace.children if node.task.startswith("search tree")]
     assert max(node.depth for node in tree.walk()) == 2
     assert not found.won
     visited = [node.task for node in tree.walk() if node.depth == 2 and "visits 0" not in node.task]
     assert visited
-    assert all("value -0.50" in task for task in visited)  # what comes to no end counts less than what fails
+    assert all(
+        "value -0.50" in task for task in visited
+    )  # what comes to no end counts less than what fails
 
 
 def test_lats__goes_on_after_an_invalid_action():
@@ -219,7 +250,10 @@ def test_lats__without_an_action_in_any_sample_gives_up():
 def test_lats__is_refused_by_name_where_the_world_cannot_go_back_and_replays_by_choice():
     with pytest.raises(Unsupported, match=r"OneWayKeysEnv offers no snapshot.*rollback=replay"):
         played(LATSAgent(**SMALL), OneWayKeysEnv())
-    snapshots, replays = played(LATSAgent(**SMALL)), played(LATSAgent(**SMALL, rollback="replay"), OneWayKeysEnv())
+    snapshots, replays = (
+        played(LATSAgent(**SMALL)),
+        played(LATSAgent(**SMALL, rollback="replay"), OneWayKeysEnv()),
+    )
     assert (replays.won, replays.restores) == (True, [])
     assert replays.trials > 1
     assert replays.steps > snapshots.steps
@@ -251,9 +285,15 @@ def test_search__ends_wherever_a_budget_is_spent_with_a_true_record(name):
         assert found.claimed_success is bool(found.won)
         assert any(node.task.startswith("search tree") for node in found.trace.children)
         assert whole.transcript[: len(found.transcript)] == found.transcript
-        again = run_episode(KeysEnv(), RecordedActions(found.transcript, found.restores), seed=0, max_steps=9999)
+        again = run_episode(
+            KeysEnv(), RecordedActions(found.transcript, found.restores), seed=0, max_steps=9999
+        )
         assert again.transcript == found.transcript
-        assert all(getattr(again, field) == getattr(found, field) for field in REPLAYED if field != "stop_reason")
+        assert all(
+            getattr(again, field) == getattr(found, field)
+            for field in REPLAYED
+            if field != "stop_reason"
+        )
     assert "max_steps" in ends
 
 
@@ -274,8 +314,12 @@ def test_tree_of_thoughts__goes_back_in_depth_where_all_is_judged_too_low():
                 else answer
             )
 
-    found = played(TreeOfThoughtsAgent(order="depth", samples=5, turns=4, threshold=0.3), model=Doubting())
-    first = [node for node in found.trace.walk() if node.depth == 1 and node.role.endswith("branch")]
+    found = played(
+        TreeOfThoughtsAgent(order="depth", samples=5, turns=4, threshold=0.3), model=Doubting()
+    )
+    first = [
+        node for node in found.trace.walk() if node.depth == 1 and node.role.endswith("branch")
+    ]
     assert [(node.task.partition(":")[0], bool(node.children)) for node in first[:2]] == [
         ("take gold", False),
         ("take iron", True),
@@ -291,9 +335,13 @@ def test_best_of_n__attempts_up_to_n_times_and_stops_at_a_success():
         def _answer(self, prompt, index):
             if prompt.endswith("Thought 1:"):
                 self.attempts += 1
-                return Completion("\nAction 1: take gold" if self.attempts < 3 else "\nAction 1: take iron")
+                return Completion(
+                    "\nAction 1: take gold" if self.attempts < 3 else "\nAction 1: take iron"
+                )
             turn = int(prompt.rpartition("Thought ")[2][:-1])
-            way = IRON if "take iron" in prompt.rpartition("Task:")[2] else ["take gold", "open door"]
+            way = (
+                IRON if "take iron" in prompt.rpartition("Task:")[2] else ["take gold", "open door"]
+            )
             return Completion(f" Then.\nAction {turn}: {way[turn - 1]}")
 
     found = played(BestOfNAgent(n=5), model=Fickle())
@@ -332,9 +380,16 @@ def test_reflections__are_on_what_earned_a_part_where_parts_are_rewarded():
     reflected = {}
     for partial_credit in (False, True):
         model = Gambler()
-        played(LATSAgent(replace(DEFAULT, partial_credit=partial_credit), **{**SMALL, "root_samples": 4}), model=model)
+        played(
+            LATSAgent(
+                replace(DEFAULT, partial_credit=partial_credit), **{**SMALL, "root_samples": 4}
+            ),
+            model=model,
+        )
         prompts = [text for text in model.asked if text.endswith("Reflection:")]
-        reflected[partial_credit] = {re.findall(r"Action 1: (.+)", prompt)[-1] for prompt in prompts}
+        reflected[partial_credit] = {
+            re.findall(r"Action 1: (.+)", prompt)[-1] for prompt in prompts
+        }
     assert "open door" in reflected[False]
     assert reflected[True]
     assert "open door" not in reflected[True]

@@ -42,7 +42,9 @@ class Counting:
 
     def complete(self, prompt: str, **how: Any) -> Completion:
         self.calls += 1
-        return Completion(f"{prompt} {self.calls} \ud83d\u00e9", {"prompt_tokens": self.calls}, cost=1.0)
+        return Completion(
+            f"{prompt} {self.calls} \ud83d\u00e9", {"prompt_tokens": self.calls}, cost=1.0
+        )
 
 
 def test_cassette__asks_once_and_then_replays(tmp_path: Path):
@@ -61,9 +63,13 @@ def test_cassette__asks_again_where_the_answer_was_empty(tmp_path: Path):
     class Mute(Batching):
         def complete(self, prompt: str, **how: Any) -> Completion:
             self.calls += 1
-            return Completion(" \n" if self.calls < 3 else "at last", {"completion_tokens": 9}, cost=1.0)
+            return Completion(
+                " \n" if self.calls < 3 else "at last", {"completion_tokens": 9}, cost=1.0
+            )
 
-        def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
+        def complete_many(
+            self, requests: Sequence[CompletionRequest]
+        ) -> list[Completion | Exception]:
             return [self.complete(str(request.prompt)) for request in requests]
 
     model = Mute()
@@ -125,7 +131,9 @@ def test_cassette__is_named_when_it_is_missing_or_no_cassette(tmp_path: Path):
         Cassette(tmp_path / "text", Counting())
 
 
-def make_other(file: Path, application: int = 0, table: str = "completions (key)", further: str = "") -> None:
+def make_other(
+    file: Path, application: int = 0, table: str = "completions (key)", further: str = ""
+) -> None:
     with closing(sqlite3.connect(file)) as other, other:
         other.execute(f"pragma application_id = {application}")
         for made in filter(None, (table, further)):
@@ -141,10 +149,14 @@ def make_in_wal_mode(file: Path) -> None:
 OTHERS: dict[str, Callable[[Path], object]] = {
     "text": lambda file: file.write_text("This is no database, whatever its name says. " * 50),
     "short": lambda file: file.write_bytes(b"x"),
-    "another program's": lambda file: make_other(file, 0x42, "completions (key, model, request, answer)"),
+    "another program's": lambda file: make_other(
+        file, 0x42, "completions (key, model, request, answer)"
+    ),
     "another table": lambda file: make_other(file, table="notes (text)"),
     "other columns": make_other,
-    "more tables": lambda file: make_other(file, table="completions (key, model, request, answer)", further="n (t)"),
+    "more tables": lambda file: make_other(
+        file, table="completions (key, model, request, answer)", further="n (t)"
+    ),
     "with a log": make_in_wal_mode,
     "damaged": lambda file: file.write_bytes(b"SQLite format 3\0" + bytes(range(200))),
 }
@@ -152,7 +164,9 @@ OTHERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("record", [True, False], ids=["recorded", "replayed"])
 @pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
-def test_cassette__changes_no_file_of_another(tmp_path: Path, make: Callable[[Path], object], record: bool):
+def test_cassette__changes_no_file_of_another(
+    tmp_path: Path, make: Callable[[Path], object], record: bool
+):
     make(tmp_path / "other")
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises(ModelError, match="other is no cassette"):
@@ -211,7 +225,9 @@ class ReadOnly(sqlite3.Connection):
 
 def connect_with(monkeypatch: pytest.MonkeyPatch, factory: type[sqlite3.Connection]) -> None:
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *args, **kwargs: connect(*args, factory=factory, **kwargs))
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *args, **kwargs: connect(*args, factory=factory, **kwargs)
+    )
 
 
 def test_cassette__that_is_full_loses_no_answer_and_asks_for_no_other(
@@ -233,7 +249,9 @@ def test_cassette__that_is_full_loses_no_answer_and_asks_for_no_other(
         answers.extend(cassette.complete(prompt, **ASK) for prompt in prompts)
     assert answers == [*paid, *(answer._replace(cost=0.0) for answer in paid)]
     assert model.calls == len(paid)
-    assert caplog.messages == [f"{tmp_path / 'tape'}: an answer could not be recorded: database or disk is full"]
+    assert caplog.messages == [
+        f"{tmp_path / 'tape'}: an answer could not be recorded: database or disk is full"
+    ]
 
 
 def test_cassette__goes_on_once_it_can_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -245,7 +263,9 @@ def test_cassette__goes_on_once_it_can_write(tmp_path: Path, monkeypatch: pytest
         backup.execute("select * from completions").fetchall()  # what is read may not be written
         paid = cassette.complete("p", **ASK)
         assert (paid.text, paid.cost) == ("p 1 \ud83d\u00e9", 1.0)
-        with pytest.raises(ModelUnavailable, match="an answer could not be recorded: database is locked"):
+        with pytest.raises(
+            ModelUnavailable, match="an answer could not be recorded: database is locked"
+        ):
             cassette.complete("q", **ASK)
         backup.execute("commit")
     assert cassette.complete("q", **ASK).text.startswith("q 2")
@@ -253,7 +273,9 @@ def test_cassette__goes_on_once_it_can_write(tmp_path: Path, monkeypatch: pytest
     assert [replay.complete(prompt, **ASK).text[:3] for prompt in "pq"] == ["p 1", "q 2"]
 
 
-def test_cassette__writes_when_it_is_closed_what_it_could_not_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cassette__writes_when_it_is_closed_what_it_could_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(cassette_module, "_BUSY_SECONDS", 0)
     cassette = Cassette(tmp_path / "tape", Counting())
     with closing(sqlite3.connect(tmp_path / "tape", isolation_level=None)) as backup:
@@ -279,7 +301,9 @@ def test_cassette__that_is_full_returns_a_whole_batch_and_asks_for_no_other(
     with pytest.raises(ModelUnavailable, match="disk is full"):
         complete_many(requests("another"))
     again = complete_many(requests(*prompts))
-    assert [answer.text for answer in again if isinstance(answer, Completion)] == [f"to {prompt}" for prompt in prompts]
+    assert [answer.text for answer in again if isinstance(answer, Completion)] == [
+        f"to {prompt}" for prompt in prompts
+    ]
     assert len(model.batches) == 1
 
 
@@ -291,7 +315,9 @@ def test_cassette__that_cannot_be_written_is_refused_at_the_start_and_replayed(
         answer = cassette.complete("p", **ASK)
     before = (tmp_path / "tape").read_bytes()
     connect_with(monkeypatch, ReadOnly)
-    with pytest.raises(ModelError, match="tape: no answer can be recorded: attempt to write a readonly database"):
+    with pytest.raises(
+        ModelError, match="tape: no answer can be recorded: attempt to write a readonly database"
+    ):
         Cassette(tmp_path / "tape", model)
     assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK).text == answer.text
     assert (tmp_path / "tape").read_bytes() == before
@@ -321,7 +347,10 @@ def test_cassette__replays_what_was_no_answer_where_nobody_can_be_asked(tmp_path
 
 @pytest.mark.parametrize(
     ("usage", "trouble"),
-    [({"prompt_tokens": np.int64(7)}, ""), ({"prompt_tokens": object()}, "an answer cannot be written as JSON")],
+    [
+        ({"prompt_tokens": np.int64(7)}, ""),
+        ({"prompt_tokens": object()}, "an answer cannot be written as JSON"),
+    ],
     ids=["of NumPy", "of nothing"],
 )
 def test_cassette__returns_what_json_has_not(tmp_path: Path, usage: dict[str, Any], trouble: str):
@@ -344,7 +373,10 @@ def test_cassette__makes_its_folder(tmp_path: Path):
     with pytest.raises(ModelError, match="is no cassette"):
         Cassette(tmp_path / "text" / "tape", Counting())
     recorded = Cassette(tmp_path / "new" / "runs" / "tape", Counting()).complete("p", **ASK)
-    assert Cassette(tmp_path / "new" / "runs" / "tape", Counting()).complete("p", **ASK).text == recorded.text
+    assert (
+        Cassette(tmp_path / "new" / "runs" / "tape", Counting()).complete("p", **ASK).text
+        == recorded.text
+    )
     assert recorded.text.startswith("p 1")
 
 
@@ -367,7 +399,11 @@ for prompt in range(10):
     assert killed.returncode == -9
     replay = Cassette(tmp_path / "tape", name="m")
     ask: dict[str, Any] = {"stop": (), "max_tokens": 1, "temperature": 0, "sample": 0}
-    assert [replay.complete(str(n), **ask).text for n in range(3)] == ["answer 0", "answer 1", "answer 2"]
+    assert [replay.complete(str(n), **ask).text for n in range(3)] == [
+        "answer 0",
+        "answer 1",
+        "answer 2",
+    ]
     with pytest.raises(ModelError):
         replay.complete("3", **ask)
 
@@ -413,13 +449,17 @@ def test_cassette__tells_dialogues_apart_by_text_and_messages(tmp_path: Path):
 
 class Detailed(Counting):
     def complete(self, prompt: str, **how: Any) -> Completion:
-        return super().complete(prompt, **how)._replace(logprobs=(-0.5, -1e-9), token_ids=(7, 128000))
+        return (
+            super().complete(prompt, **how)._replace(logprobs=(-0.5, -1e-9), token_ids=(7, 128000))
+        )
 
 
 def test_cassette__replays_log_probabilities_and_token_ids(tmp_path: Path):
     recorded = Cassette(tmp_path / "tape", Detailed()).complete("p", **ASK)
     assert (recorded.logprobs, recorded.token_ids) == ((-0.5, -1e-9), (7, 128000))
-    assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK) == recorded._replace(cost=0.0)
+    assert Cassette(tmp_path / "tape", name="counting").complete("p", **ASK) == recorded._replace(
+        cost=0.0
+    )
 
 
 class Batching(Counting):
@@ -432,7 +472,8 @@ class Batching(Counting):
     def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
         self.batches.append([str(request.prompt) for request in requests])
         return [
-            ModelError("no") if one.prompt == "bad" else Completion(f"to {one.prompt}", cost=1.0) for one in requests
+            ModelError("no") if one.prompt == "bad" else Completion(f"to {one.prompt}", cost=1.0)
+            for one in requests
         ]
 
 
@@ -445,7 +486,11 @@ def test_cassette__sends_what_it_does_not_hold_in_one_batch(tmp_path: Path):
     complete_many = batch_method(Cassette(tmp_path / "tape", model))
     assert complete_many
     first = complete_many(requests("a", "bad", "a"))
-    assert [answer.cost if isinstance(answer, Completion) else str(answer) for answer in first] == [1.0, "no", 0.0]
+    assert [answer.cost if isinstance(answer, Completion) else str(answer) for answer in first] == [
+        1.0,
+        "no",
+        0.0,
+    ]
     second = complete_many(requests("b", "a", "bad"))
     assert [getattr(answer, "text", None) for answer in second] == ["to b", "to a", None]
     assert model.batches == [["a", "bad"], ["b", "bad"]]
@@ -502,7 +547,9 @@ def test_evaluate__interrupted_with_a_cassette_ends_in_order(tmp_path: Path, del
         "        return Completion('inventory')\n"
     )
     command = "evaluate --env TextCraft-v0 --agent react --model slow:Slow --workers 4 --cassette tape --out run"
-    code = "import sys; from textcraft_gym.cli.main import main; sys.argv[0] = 'textcraft-gym'; main()"
+    code = (
+        "import sys; from textcraft_gym.cli.main import main; sys.argv[0] = 'textcraft-gym'; main()"
+    )
     run = subprocess.Popen(
         [sys.executable, "-c", code, *command.split()],
         cwd=tmp_path,
@@ -513,7 +560,11 @@ def test_evaluate__interrupted_with_a_cassette_ends_in_order(tmp_path: Path, del
     )
     deadline = time.monotonic() + 60
     episodes = tmp_path / "run" / "episodes.jsonl"
-    while not (episodes.exists() and episodes.stat().st_size) and time.monotonic() < deadline and run.poll() is None:
+    while (
+        not (episodes.exists() and episodes.stat().st_size)
+        and time.monotonic() < deadline
+        and run.poll() is None
+    ):
         time.sleep(0.01)
     time.sleep(delay)
     run.send_signal(signal.SIGINT)

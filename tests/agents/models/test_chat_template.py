@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 from jinja2 import TemplateError
 
-from textcraft_gym.agents.models.chat_template import MAX_LENGTH, MAX_TEXT, STEPS, STEPS_OF_A_MESSAGE, render
+from textcraft_gym.agents.models.chat_template import (
+    MAX_LENGTH,
+    MAX_TEXT,
+    STEPS,
+    STEPS_OF_A_MESSAGE,
+    render,
+)
 
 CHATML = """{% for message in messages %}
 {% if loop.first and message.role != 'system' %}
@@ -17,7 +23,9 @@ Be helpful.<|im_end|>
 <|im_start|>assistant
 {% endif %}
 """
-DOUBLING = "{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = JOIN %}{% endfor %}"
+DOUBLING = (
+    "{% set ns = namespace(s='x') %}{% for i in range(40) %}{% set ns.s = JOIN %}{% endfor %}"
+)
 USER = {"role": "user", "content": "Play. "}
 
 
@@ -70,9 +78,18 @@ def test_render__ends(template):
         ("{{ 9 ** 9 ** 9 }}", "it computes powers"),
         (DOUBLING.replace("JOIN", "ns.s ~ ns.s"), f"it joins more than {MAX_TEXT}"),
         (DOUBLING.replace("JOIN", "ns.s + ns.s"), f"it joins more than {MAX_TEXT}"),
-        (DOUBLING.replace("'x'", "[1]").replace("JOIN", "ns.s + ns.s"), f"it joins more than {MAX_TEXT}"),
-        (DOUBLING.replace("JOIN", "ns.s | replace('x', 'xx' * 30)"), f"it might replace to more than {MAX_TEXT}"),
-        (DOUBLING.replace("JOIN", "ns.s.join(['x', ns.s, ns.s])"), f"it might join to more than {MAX_TEXT}"),
+        (
+            DOUBLING.replace("'x'", "[1]").replace("JOIN", "ns.s + ns.s"),
+            f"it joins more than {MAX_TEXT}",
+        ),
+        (
+            DOUBLING.replace("JOIN", "ns.s | replace('x', 'xx' * 30)"),
+            f"it might replace to more than {MAX_TEXT}",
+        ),
+        (
+            DOUBLING.replace("JOIN", "ns.s.join(['x', ns.s, ns.s])"),
+            f"it might join to more than {MAX_TEXT}",
+        ),
         ("{{ 'x' | center(100000000) }}", f"it gives center a number above {MAX_LENGTH}"),
         ("{{ 'x'.ljust(100000000) }}", f"it gives ljust a number above {MAX_LENGTH}"),
         ("{{ {} | tojson(indent=100000000) }}", f"it gives tojson a number above {MAX_LENGTH}"),

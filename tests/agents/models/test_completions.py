@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from textcraft_gym.agents.contract.model import Completion
-from textcraft_gym.agents.models.completions import REASONING_TOKENS, Price, ReasoningRoom, cut, with_costs_of
+from textcraft_gym.agents.models.completions import (
+    REASONING_TOKENS,
+    Price,
+    ReasoningRoom,
+    cut,
+    with_costs_of,
+)
 
 CUT_OFF = Completion("", finish_reason="length")
 
@@ -18,7 +24,9 @@ def test_room__is_learned_and_every_request_that_had_less_is_asked_again():
     assert room.tokens == REASONING_TOKENS
 
 
-@pytest.mark.parametrize("completion", [Completion("x", reasoning="hm"), Completion("x", {"reasoning_tokens": 9})])
+@pytest.mark.parametrize(
+    "completion", [Completion("x", reasoning="hm"), Completion("x", {"reasoning_tokens": 9})]
+)
 def test_room__is_given_to_a_model_that_shows_that_it_reasons(completion: Completion):
     room = ReasoningRoom()
     assert not room.learn(completion, 0)
@@ -41,9 +49,9 @@ def test_price__is_a_number_of_0_or_more(price: float):
 
 def test_costs__add_up():
     spent = Completion("", {"prompt_tokens": 5}, 0.5)
-    assert with_costs_of(Completion("x", {"prompt_tokens": 2, "completion_tokens": 1}, 0.25), [spent]) == Completion(
-        "x", {"prompt_tokens": 7, "completion_tokens": 1}, 0.75
-    )
+    assert with_costs_of(
+        Completion("x", {"prompt_tokens": 2, "completion_tokens": 1}, 0.25), [spent]
+    ) == Completion("x", {"prompt_tokens": 7, "completion_tokens": 1}, 0.75)
 
 
 def test_cut__is_at_the_first_stop_but_not_before_the_text():

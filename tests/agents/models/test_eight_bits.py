@@ -20,7 +20,17 @@ from textcraft_gym.agents.models.eight_bits import (
     size_of,
     write_eight_bits,
 )
-from textcraft_gym.agents.models.gguf import F16, F32, Q4_1, Q8_0, Header, Tensor, read_adapter, read_header, read_model
+from textcraft_gym.agents.models.gguf import (
+    F16,
+    F32,
+    Q4_1,
+    Q8_0,
+    Header,
+    Tensor,
+    read_adapter,
+    read_header,
+    read_model,
+)
 
 
 @pytest.fixture
@@ -49,7 +59,9 @@ def read_q4_1(data: bytes) -> list[float]:
     values = []
     for at in range(0, len(data), 20):
         scale, least, *pairs = struct.unpack("<ee16B", data[at : at + 20])
-        values += [scale * (pair % 16) + least for pair in pairs] + [scale * (pair // 16) + least for pair in pairs]
+        values += [scale * (pair % 16) + least for pair in pairs] + [
+            scale * (pair // 16) + least for pair in pairs
+        ]
     return values
 
 
@@ -61,7 +73,9 @@ READERS: dict[int, Callable[[bytes], list[float]]] = {
 }
 
 
-@pytest.mark.parametrize(("kind", "form"), [(F32, "<64f"), (F16, "<64e"), (Q4_1, "<ee16B"), (Q8_0, "<e32b")])
+@pytest.mark.parametrize(
+    ("kind", "form"), [(F32, "<64f"), (F16, "<64e"), (Q4_1, "<ee16B"), (Q8_0, "<e32b")]
+)
 def test_dequantised__has_the_numbers_of_each_type(kind: int, form: str):
     rng = random.Random(kind)
     numbers = {"b": lambda: rng.randrange(-128, 128), "B": lambda: rng.randrange(256)}
@@ -69,7 +83,9 @@ def test_dequantised__has_the_numbers_of_each_type(kind: int, form: str):
     for _ in range(1 if kind in (F32, F16) else 2):
         count = int("".join(filter(str.isdigit, form[-3:])))
         heads = [rng.gauss(0, 1) for _ in range(form.count("e") if kind in (Q4_1, Q8_0) else 0)]
-        blocks.append(struct.pack(form, *heads, *(numbers.get(form[-1], rng.random)() for _ in range(count))))
+        blocks.append(
+            struct.pack(form, *heads, *(numbers.get(form[-1], rng.random)() for _ in range(count)))
+        )
     data = b"".join(blocks)
     found = dequantised(np.frombuffer(data, np.uint8), Tensor((32, 2), kind, 0, len(data)))
     assert found.shape == (2, 32)
@@ -78,11 +94,15 @@ def test_dequantised__has_the_numbers_of_each_type(kind: int, form: str):
 
 def test_quantised__errs_by_half_a_step_at_most():
     rng = np.random.default_rng(0)
-    values = (rng.standard_normal((50, BLOCK)) * 10.0 ** rng.integers(-2, 3, (50, 1))).astype(np.float32)
+    values = (rng.standard_normal((50, BLOCK)) * 10.0 ** rng.integers(-2, 3, (50, 1))).astype(
+        np.float32
+    )
     values[7] = 0
     found = np.array(read_q8_0(quantised(values).tobytes())).reshape(values.shape)
     step = np.abs(values).max(1, keepdims=True) / 127
-    assert np.all(np.abs(found - values) <= step * (0.5 + 127 * 2.0**-11))  # the scale itself is in half precision
+    assert np.all(
+        np.abs(found - values) <= step * (0.5 + 127 * 2.0**-11)
+    )  # the scale itself is in half precision
     assert not found[7].any()
 
 
@@ -114,7 +134,9 @@ def test_write__works_the_adapter_into_the_layers_that_it_has(
         assert np.abs(found - expected).max() <= np.abs(expected).max() * 0.005
 
 
-def test_write__without_an_adapter_copies_what_has_8_bits_already(files: tuple[Path, Path], tmp_path: Path):
+def test_write__without_an_adapter_copies_what_has_8_bits_already(
+    files: tuple[Path, Path], tmp_path: Path
+):
     once, twice = tmp_path / "once.gguf", tmp_path / "twice.gguf"
     write_eight_bits(files[0], None, once)
     write_eight_bits(once, None, twice)
@@ -136,7 +158,9 @@ def test_can_be_written__only_what_can_be_read(files: tuple[Path, Path], tmp_pat
     assert not can_be_written(changed(model, name, shape=(33, 32)), None)
     assert not can_be_written(model, changed(adapter, f"{name}.lora_b", type=Q8_0))
     for stray in ("blk.0.attn_q.weight.magnitude", "blk.0.attn_norm.weight.lora_b"):
-        assert not can_be_written(model, replace(adapter, tensors={**adapter.tensors, stray: model.tensors[name]}))
+        assert not can_be_written(
+            model, replace(adapter, tensors={**adapter.tensors, stray: model.tensors[name]})
+        )
     # Embeddings are adapted the other way round.
     embeddings = tiny_adapter(tmp_path / "embeddings.gguf", layers={"token_embd.weight": (257, 32)})
     assert not can_be_written(model, read_adapter(embeddings, model))

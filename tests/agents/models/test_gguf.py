@@ -8,11 +8,23 @@ from pathlib import Path
 import pytest
 
 from tests.agents.models.tiny_gguf import LAYERS, WIDTH, tiny_adapter, tiny_model, write_gguf
-from textcraft_gym.agents.models.gguf import TENSOR_TYPES, GgufError, read_adapter, read_header, read_model
+from textcraft_gym.agents.models.gguf import (
+    TENSOR_TYPES,
+    GgufError,
+    read_adapter,
+    read_header,
+    read_model,
+)
 
 
 def test_read_header__has_the_metadata_and_the_shapes(tmp_path: Path):
-    metadata = {"a.text": "naïve", "a.number": 7, "a.flag": True, "a.list": ["x", "y"], "a.ids": [-1, 5]}
+    metadata = {
+        "a.text": "naïve",
+        "a.number": 7,
+        "a.flag": True,
+        "a.list": ["x", "y"],
+        "a.ids": [-1, 5],
+    }
     header = read_header(write_gguf(tmp_path / "m.gguf", metadata, {"w": ((3, 2), [0.5] * 6)}))
     assert dict(header.metadata) == {**metadata, "a.ids": (-1, 5)}
     assert (dict(header.shapes), header.kind, header.architecture) == ({"w": (3, 2)}, "model", "")
@@ -25,7 +37,9 @@ def test_read_model__knows_what_a_token_of_context_costs(tmp_path: Path):
     odd = read_model(tiny_model(tmp_path / "odd.gguf", **{"llama.attention.head_count_kv": [4, 2]}))
     assert odd.cache_bytes() == 0
     for unknown in ("wide", [8, 8], 0.5):
-        odd = read_model(tiny_model(tmp_path / "odd.gguf", **{"llama.attention.key_length": unknown}))
+        odd = read_model(
+            tiny_model(tmp_path / "odd.gguf", **{"llama.attention.key_length": unknown})
+        )
         assert odd.cache_bytes() == 0
 
 
@@ -64,10 +78,22 @@ def test_read_header__reads_or_refuses_a_file_with_wrong_bytes(tmp_path: Path):
         (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "is of GGUF version 1; expected 2 or 3"),
         (b"FUGG" + struct.pack(">IQQ", 3, 0, 0), "is no GGUF file"),
         (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 0), "broken header: 1152921504606846976 tensors"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sI", 1, b"k", 99), "a value of type 99"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sIIQ", 1, b"k", 9, 9, 1), "a value of type 9"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sIIQ", 1, b"k", 9, 0, 2**62), "is cut short"),
-        (b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + struct.pack("<Q1sI", 1, b"w", 2**31), "2147483648 dimensions"),
+        (
+            b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sI", 1, b"k", 99),
+            "a value of type 99",
+        ),
+        (
+            b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sIIQ", 1, b"k", 9, 9, 1),
+            "a value of type 9",
+        ),
+        (
+            b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sIIQ", 1, b"k", 9, 0, 2**62),
+            "is cut short",
+        ),
+        (
+            b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + struct.pack("<Q1sI", 1, b"w", 2**31),
+            "2147483648 dimensions",
+        ),
     ],
 )
 def test_read_header__says_what_is_wrong(content: bytes, message: str, tmp_path: Path):
@@ -90,10 +116,19 @@ def test_read_header__says_what_is_wrong(content: bytes, message: str, tmp_path:
         ({"llama.block_count": 513}, "broken header: a block_count of 513"),
         ({"llama.expert_count": 1}, "broken header: an expert_used_count of 0, of 1 experts"),
         ({"llama.expert_used_count": 2}, "broken header: an expert_used_count of 2, of 0 experts"),
-        ({"llama.expert_count": 513, "llama.expert_used_count": 2}, "broken header: an expert_count of 513"),
+        (
+            {"llama.expert_count": 513, "llama.expert_used_count": 2},
+            "broken header: an expert_count of 513",
+        ),
         ({"llama.embedding_length": 0}, "broken header: an embedding_length of 0"),
-        ({"llama.attention.head_count_kv": [4, 1 << 30]}, "broken header: an attention.head_count_kv of 1073741824"),
-        ({"llama.rope.dimension_count": 1 << 31}, "broken header: a rope.dimension_count of 2147483648"),
+        (
+            {"llama.attention.head_count_kv": [4, 1 << 30]},
+            "broken header: an attention.head_count_kv of 1073741824",
+        ),
+        (
+            {"llama.rope.dimension_count": 1 << 31},
+            "broken header: a rope.dimension_count of 2147483648",
+        ),
         *(
             (
                 {"llama.attention.layer_norm_rms_epsilon": epsilon},
@@ -106,7 +141,9 @@ def test_read_header__says_what_is_wrong(content: bytes, message: str, tmp_path:
         ({"general.architecture": "bert", "bert.attention.causal": False}, "writes no text: bert"),
     ],
 )
-def test_read_model__refuses_what_writes_no_text(changed: dict[str, object], message: str, tmp_path: Path):
+def test_read_model__refuses_what_writes_no_text(
+    changed: dict[str, object], message: str, tmp_path: Path
+):
     with pytest.raises(GgufError, match=message):
         read_model(tiny_model(tmp_path / "m.gguf", **changed))
 
@@ -118,11 +155,17 @@ def test_read_model__refuses_what_writes_no_text(changed: dict[str, object], mes
         (None, {"general.type": "model"}, "no LoRA adapter but something of type 'model'"),
         (None, {"adapter.type": "other"}, "no LoRA adapter"),
         ({}, {}, "without weights"),
-        ({"blk.0.attn_q.weight": (64, 32)}, {}, r"attn_q.weight is \(64, 32\) in it, and \(32, 32\) in this one"),
+        (
+            {"blk.0.attn_q.weight": (64, 32)},
+            {},
+            r"attn_q.weight is \(64, 32\) in it, and \(32, 32\) in this one",
+        ),
         ({"blk.9.attn_q.weight": (32, 32)}, {}, "this one has no blk.9.attn_q.weight"),
     ],
 )
-def test_read_adapter__refuses_one_of_another_model(layers, changed: dict[str, str], message: str, tmp_path: Path):
+def test_read_adapter__refuses_one_of_another_model(
+    layers, changed: dict[str, str], message: str, tmp_path: Path
+):
     model = read_model(tiny_model(tmp_path / "m.gguf"))
     with pytest.raises(GgufError, match=message):
         read_adapter(tiny_adapter(tmp_path / "a.gguf", layers=layers, **changed), model)

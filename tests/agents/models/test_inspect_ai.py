@@ -67,11 +67,15 @@ def _collected() -> Iterator[None]:
 class Provider:
     """Answers by a function of what was asked, and keeps that."""
 
-    def __init__(self, *outputs: ModelOutput | Callable[[list[Any], list[Any]], ModelOutput]) -> None:
+    def __init__(
+        self, *outputs: ModelOutput | Callable[[list[Any], list[Any]], ModelOutput]
+    ) -> None:
         self.outputs = list(outputs)
         self.asked: list[Asked] = []
 
-    def __call__(self, messages: list[Any], tools: list[Any], choice: Any, config: GenerateConfig) -> ModelOutput:
+    def __call__(
+        self, messages: list[Any], tools: list[Any], choice: Any, config: GenerateConfig
+    ) -> ModelOutput:
         self.asked.append((messages, tools, config))
         output = self.outputs.pop(0) if len(self.outputs) > 1 else self.outputs[0]
         output = output if isinstance(output, ModelOutput) else output(messages, tools)
@@ -97,7 +101,11 @@ def test_complete__returns_text_usage_and_cost():
 
 
 def test_complete__keeps_reasoning_apart():
-    parts = [ContentReasoning(reasoning="hm"), ContentReasoning(reasoning="???", redacted=True), ContentText(text="x")]
+    parts = [
+        ContentReasoning(reasoning="hm"),
+        ContentReasoning(reasoning="???", redacted=True),
+        ContentText(text="x"),
+    ]
     assert complete(says(parts))[::5] == ("x", "hm")
     assert complete(says("<think>hm</think>x"))[::5] == ("x", "hm")
 
@@ -120,7 +128,15 @@ def test_complete__sends_what_is_asked_for():
     provider = Provider(says("x"))
     provider.model(reasoning_tokens=100, reasoning_effort="low").complete("p", **ASK)
     provider.model(omit=["temperature", "max_tokens"]).complete("p", **ASK | {"temperature": 0.7})
-    named = ("temperature", "max_tokens", "seed", "stop_seqs", "reasoning_tokens", "reasoning_effort", "max_retries")
+    named = (
+        "temperature",
+        "max_tokens",
+        "seed",
+        "stop_seqs",
+        "reasoning_tokens",
+        "reasoning_effort",
+        "max_retries",
+    )
     sent = [{name: getattr(config, name) for name in named} for *_, config in provider.asked]
     assert [list(values.values()) for values in sent] == [
         [0.0, 150, None, ["END"], 100, "low", 5],
@@ -132,7 +148,9 @@ def test_complete__sends_what_is_asked_for():
 DIALOGUE = (
     Message("system", "Play."),
     Message("user", "Goal: look."),
-    Message("assistant", "", (ToolCall("1", "look", '{"at": "desk"}'), ToolCall("2", "look", "[]"))),
+    Message(
+        "assistant", "", (ToolCall("1", "look", '{"at": "desk"}'), ToolCall("2", "look", "[]"))
+    ),
     Message("tool", "a desk", tool_call_id="1"),
     Message("tool", "no", tool_call_id="2"),
 )
@@ -145,7 +163,9 @@ def test_complete__sends_dialogues_and_tools():
     output.choices[0].message.tool_calls = calls
     output.choices[0].stop_reason = "tool_calls"
     provider = Provider(output)
-    completion = provider.model().complete(DIALOGUE, **ASK, tools=(Tool("look", "Look at it.", schema),))
+    completion = provider.model().complete(
+        DIALOGUE, **ASK, tools=(Tool("look", "Look at it.", schema),)
+    )
     assert (completion.tool_calls, completion.finish_reason) == (
         (ToolCall("3", "look", '{"at": "door"}'),),
         "tool_calls",
@@ -157,8 +177,15 @@ def test_complete__sends_dialogues_and_tools():
     assert [message.role for message in messages] == ["system", "user", "assistant", "tool", "tool"]
     assert isinstance(messages[2], ChatMessageAssistant)
     made, broken = messages[2].tool_calls or ()
-    assert (made.arguments, made.parse_error, bool(broken.parse_error)) == ({"at": "desk"}, None, True)
-    assert [(message.tool_call_id, message.function) for message in messages[3:]] == [("1", "look"), ("2", "look")]
+    assert (made.arguments, made.parse_error, bool(broken.parse_error)) == (
+        {"at": "desk"},
+        None,
+        True,
+    )
+    assert [(message.tool_call_id, message.function) for message in messages[3:]] == [
+        ("1", "look"),
+        ("2", "look"),
+    ]
     unasked = provider.model(dialogue=False).complete(DIALOGUE, **ASK)
     assert (unasked.text, unasked.finish_reason) == ('look({"at": "door"})', "stop")
     assert len(provider.asked[1][0]) == 1
@@ -296,7 +323,9 @@ def test_spec__says_what_is_wrong(spec: str, message: str):
 
 
 def test_spec__makes_a_model_with_its_options():
-    model = make_model("inspect:doubles/x,price=1/2,omit=seed+stop_seqs,max_connections=9,reasoning_tokens=5")
+    model = make_model(
+        "inspect:doubles/x,price=1/2,omit=seed+stop_seqs,max_connections=9,reasoning_tokens=5"
+    )
     assert isinstance(model, InspectModel)
     assert (model.price, model.omit, model.room.tokens) == (Price(1, 2), {"seed", "stop_seqs"}, 5)
     assert (model.config.max_connections, model.config.max_retries) == (9, 5)
@@ -348,7 +377,9 @@ def test_complete__names_what_no_answer_comes_from(name: str, monkeypatch: pytes
     pytest.importorskip("openai", reason="inspect_ai asks such servers by the package openai")
     monkeypatch.setenv("ZOO_API_KEY", "sk-proj-0123456789abcdefghij")
     with serving(ZOO[name].answer) as server:
-        model = make_model(f"inspect:openai-api/zoo/m,base_url={server.url},attempt_timeout=1,max_retries=0")
+        model = make_model(
+            f"inspect:openai-api/zoo/m,base_url={server.url},attempt_timeout=1,max_retries=0"
+        )
         before = time.monotonic()
         with pytest.raises(ModelError, match=r"^openai-api/zoo/m: ") as raised:
             model.complete("p", **ASK)

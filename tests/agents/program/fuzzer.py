@@ -90,7 +90,10 @@ class Writer:
     def _statement(self, depth: int) -> list[str]:
         if not depth or self._below(3):
             return [self._filled(self._choice(LINE), 3)]
-        return [self._filled(self._choice(HEAD), 3), *(f"    {line}" for line in self._block(depth - 1))]
+        return [
+            self._filled(self._choice(HEAD), 3),
+            *(f"    {line}" for line in self._block(depth - 1)),
+        ]
 
     def _expression(self, depth: int) -> str:
         if not depth or not self._below(2):
@@ -105,7 +108,11 @@ class Writer:
         return start + "f'" + inner.replace("'", '"') + "'" + end
 
     def _filled(self, form: str, depth: int) -> str:
-        return re.sub("[@#]", lambda part: self._expression(depth) if part[0] == "@" else self._pick(NAMES), form)
+        return re.sub(
+            "[@#]",
+            lambda part: self._expression(depth) if part[0] == "@" else self._pick(NAMES),
+            form,
+        )
 
     def _choice(self, kind: Kind) -> str:
         return self._pick(kind.usual if self._below(40) else kind.wild)

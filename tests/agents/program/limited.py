@@ -1,7 +1,7 @@
 """Runs the programs of a JSON list from standard input in a process that the operating system limits.
 
-It writes a JSON object a line: the error of the program or null, and the peak of its memory in bytes. A program that
-the interpreter does not hold back ends this process, and not the tests.
+It writes a JSON object a line: the error of the program or null, and the peak of its memory in
+bytes. A program that the interpreter does not hold back ends this process, and not the tests.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def run_limited(programs: Sequence[str]) -> list[Outcome]:
         cwd=ROOT,
     )
     outcomes = [Outcome(**json.loads(line)) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, f"{done.stderr[-1000:]}\nafter {len(outcomes)}:\n{programs[len(outcomes)][:2000]}"
+    assert done.returncode == 0, (
+        f"{done.stderr[-1000:]}\nafter {len(outcomes)}:\n{programs[len(outcomes)][:2000]}"
+    )
     return outcomes
 
 
@@ -92,8 +94,13 @@ def outcome(program: str) -> Outcome:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert interpreter.steps <= MAX_STEPS + 1
-    for value in [*names.values(), *(argument for _, arguments in robot.called for argument in arguments)]:
-        assert type(value) in PLAIN or (type(value) is list and all(type(item) in PLAIN for item in value))
+    for value in [
+        *names.values(),
+        *(argument for _, arguments in robot.called for argument in arguments),
+    ]:
+        assert type(value) in PLAIN or (
+            type(value) is list and all(type(item) in PLAIN for item in value)
+        )
     return Outcome(error, peak)
 
 

@@ -49,7 +49,14 @@ def call(avatar: Avatar, name: str, *arguments: Any) -> Any:
 @pytest.mark.parametrize("game", sorted(AVATARS))
 def test_avatar__has_nothing_but_its_methods_and_attributes(game: str):
     avatar = AVATARS[game](Played(), "")  # type: ignore[arg-type]
-    assert {*avatar.methods, *avatar.attributes()} & {"play", "methods", "kinds", "read", "call", "command"} == set()
+    assert {*avatar.methods, *avatar.attributes()} & {
+        "play",
+        "methods",
+        "kinds",
+        "read",
+        "call",
+        "command",
+    } == set()
     for name in {*dir(avatar), *vars(avatar), "__dict__", "secret"} - {*avatar.attributes()}:
         with pytest.raises(ProgramError, match=f"^agent has no {name}; it has "):
             avatar.attribute(name)
@@ -59,7 +66,8 @@ def test_avatar__has_nothing_but_its_methods_and_attributes(game: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["{0.__class__}", "{1}", "{", "}}", "%s", "{0!r:>9999999}", "a\nlook\r\x0b b", "  a   b "]
+    "text",
+    ["{0.__class__}", "{1}", "{", "}}", "%s", "{0!r:>9999999}", "a\nlook\r\x0b b", "  a   b "],
 )
 def test_argument__is_a_part_of_one_command_whatever_it_says(text: str):
     played = Played()
@@ -69,7 +77,17 @@ def test_argument__is_a_part_of_one_command_whatever_it_says(text: str):
 
 
 @pytest.mark.parametrize(
-    "arguments", [(), ("a",), ("a", "b", "c"), (None, "b"), (True, "b"), (["a"], "b"), (AGENT, "b"), ("a" * 201, "b")]
+    "arguments",
+    [
+        (),
+        ("a",),
+        ("a", "b", "c"),
+        (None, "b"),
+        (True, "b"),
+        (["a"], "b"),
+        (AGENT, "b"),
+        ("a" * 201, "b"),
+    ],
 )
 def test_method__takes_as_many_texts_and_numbers_as_its_command(arguments: tuple[Any, ...]):
     played = Played()

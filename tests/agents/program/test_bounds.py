@@ -32,7 +32,8 @@ ENDLESS = {
     "text in quotes": "x = 'a'\nwhile 1: x = f'{x!r}{x!r}'",
     "text of characters that are quoted": f"{GROW.replace('abcdefghij', chr(0xE000))}while 1: y = f'{{x!r}}'",
     "many texts": GROW + "for i in range(999): y = x + 'a'",
-    "many names": GROW + "\n".join(f"x{i} = x + 'a'; y{i} = x + 'b'; z{i} = x + 'c'" for i in range(150)),
+    "many names": GROW
+    + "\n".join(f"x{i} = x + 'a'; y{i} = x + 'b'; z{i} = x + 'c'" for i in range(150)),
     "number": "x = 2\nwhile 1: x = x * x",
     "power": "x = 10 ** 9 ** 9",
     "shift": "x = 1 << 999999",
@@ -57,7 +58,9 @@ ENDLESS = {
     "list in a list": "x = [1]\nfor i in range(40): x = [x, x]",
     "range": "x = range(-999999, 999999)",
     "ranges": "for i in range(1000): x = range(1000)",
-    "ranges in names": "\n".join(f"a{i}=range(999);b{i}=range(999);c{i}=range(999)" for i in range(180)),
+    "ranges in names": "\n".join(
+        f"a{i}=range(999);b{i}=range(999);c{i}=range(999)" for i in range(180)
+    ),
     "text that is searched": GROW + "while 1: 'jj' in x",
     "text that is compared": GROW + "y = x + 'a'\nz = x + 'a'\nwhile 1: y == z",
     "comprehension": "x = [[a for a in range(999)] for b in range(999)]",

@@ -33,14 +33,18 @@ def run(text: str) -> list[tuple[str, list[object]]]:
 def steer(text: str, **names) -> tuple[list[tuple[str, list[object]]], dict[str, object]]:
     """Run the function f of a program, which may steer a robot, and return the calls of it and the variables."""
     robot, names = Robot(), {"agent": AGENT, **names}
-    assert list(Interpreter(robot.action, robot).run_function(parse_program(text), "f", names)) == []
+    assert (
+        list(Interpreter(robot.action, robot).run_function(parse_program(text), "f", names)) == []
+    )
     return robot.called, names
 
 
 def test_objects__are_known_by_name_everywhere_and_nowhere_a_value():
     robot = Robot()
     objects = {"robot": robot}
-    program = parse_program("def f():\n    return robot.place\nassert f() == robot.place\nrobot.goto('bed 2')")
+    program = parse_program(
+        "def f():\n    return robot.place\nassert f() == robot.place\nrobot.goto('bed 2')"
+    )
     assert list(Interpreter(robot.action, objects=objects).run(program)) == []
     assert robot.called == [("goto", ["bed 2"])]
     for text, complaint in {
@@ -59,7 +63,12 @@ def test_imports__of_actions_do_nothing_and_only_where_they_are_allowed():
     program = parse_program("from actions import goto, look\ngoto('a')")
     assert list(Interpreter(robot.action, imports=True).run(program)) == []
     assert robot.called == [("goto", ["a"])]
-    for text in ("import actions", "from actions.more import go", "from os import go", "from . import go"):
+    for text in (
+        "import actions",
+        "from actions.more import go",
+        "from os import go",
+        "from . import go",
+    ):
         with pytest.raises(ProgramError, match=r"Import(From)? is not allowed"):
             list(Interpreter(robot.action, imports=True).run(parse_program(text)))
     with pytest.raises(ProgramError, match="ImportFrom is not allowed"):
@@ -274,7 +283,10 @@ def test_program__does_what_python_would(program: str, actions: list):
         "def f(a): pass\nf()",
         "def f(): f()\nf()",
         "while True: pass",
-        "def f(n):\n" + "".join("    " * d + "if 1:\n" for d in range(1, 20)) + "    " * 20 + "f(n)\nf(1)",
+        "def f(n):\n"
+        + "".join("    " * d + "if 1:\n" for d in range(1, 20))
+        + "    " * 20
+        + "f(n)\nf(1)",
         "get('a')\n" * (MAX_LINES + 1),
         "x = [[1]]",
         "assert 1 == 2 and " + "not " * 400 + "1",
@@ -315,7 +327,9 @@ def test_program__steers_an_agent():
 
 
 def test_program__runs_a_function_alone_with_the_variables_that_are_given():
-    called, names = steer("get('a')\ndef f(agent, start_from=1):\n    x = y + start_from\nf()", y=2, start_from=3)
+    called, names = steer(
+        "get('a')\ndef f(agent, start_from=1):\n    x = y + start_from\nf()", y=2, start_from=3
+    )
     assert called == []
     assert names == {"agent": AGENT, "start_from": 3, "x": 5, "y": 2}
     for lacking in ("def g(): pass", "f = 1", "def f(agent, x): pass"):
@@ -402,7 +416,11 @@ def test_assertion__says_what_its_message_says_and_where():
     program = "def f(agent, n):\n    if n == 1:\n        assert n > 1, f'Error at {agent.place}: {n}'\n    assert n < 3"
     names = {"agent": AGENT, "n": 1}
     with pytest.raises(ProgramError, match=r"^Error at desk 1: 1$") as raised:
-        list(Interpreter(lambda *_: iter(()), Robot()).run_function(parse_program(program), "f", names))
+        list(
+            Interpreter(lambda *_: iter(()), Robot()).run_function(
+                parse_program(program), "f", names
+            )
+        )
     assert raised.value.line == 3
     with pytest.raises(ProgramError, match=r"^the assertion n < 3 failed$"):
         steer(program, n=5)
@@ -427,7 +445,16 @@ def test_section__is_the_context_of_the_body_of_an_if():
     assert entered == [2, 3, -3, -2, 7, -7]
 
 
-LINES = ["get('a')", "if count('a'):", "    get('b', 2)", "while 1:", "    break", "def f(x):", "    return x", "f(1)"]
+LINES = [
+    "get('a')",
+    "if count('a'):",
+    "    get('b', 2)",
+    "while 1:",
+    "    break",
+    "def f(x):",
+    "    return x",
+    "f(1)",
+]
 
 
 @given(st.lists(st.sampled_from(LINES) | st.text(max_size=20)))
@@ -436,7 +463,9 @@ def test_program__is_read_from_anything(lines: list[str]):
         run("\n".join(lines))
 
 
-@pytest.mark.parametrize("name", sorted({*dir(builtins), "self", "__builtins__", "__loader__"} - {*FUNCTIONS}))
+@pytest.mark.parametrize(
+    "name", sorted({*dir(builtins), "self", "__builtins__", "__loader__"} - {*FUNCTIONS})
+)
 def test_program__has_no_other_name_of_python(name: str):
     """What it calls is an action and what it reads is not there, whatever Python has of that name."""
     if name not in ("None", "True", "False", "__debug__"):

@@ -39,7 +39,11 @@ class Ask(NamedTuple):
 
 def read(facts: Facts, command: str) -> Ask | None:
     """Return what a command asks for; None if it is none of ``ASKS`` or names what there is not."""
-    things = {"R": _all(facts, "receptacletype"), "O": _all(facts, "objecttype"), "K": _all(facts, "objecttype")}
+    things = {
+        "R": _all(facts, "receptacletype"),
+        "O": _all(facts, "objecttype"),
+        "K": _all(facts, "objecttype"),
+    }
     for ask, conditions in ASKS.items():
         match = re.fullmatch(re.sub(r"\b[ROK]\b", r"(?P<\g<0>>.+)", ask), command)
         if match and all(thing in things[letter] for letter, thing in match.groupdict().items()):
@@ -61,7 +65,11 @@ def _locations(facts: Facts) -> set[str]:
 
 
 def _type(facts: Facts, thing: str) -> str:
-    return next(fact[2] for fact in facts if fact[0] in ("receptacletype", "objecttype") and fact[1] == thing)
+    return next(
+        fact[2]
+        for fact in facts
+        if fact[0] in ("receptacletype", "objecttype") and fact[1] == thing
+    )
 
 
 def _inside_something_here(facts: Facts, one: str) -> bool:
@@ -77,7 +85,9 @@ CONDITIONS: dict[str, Callable[[Facts, str, str, str], bool]] = {
     "accessible": lambda facts, o, r, k: ("openable", r) not in facts or ("opened", r) in facts,
     "inside": lambda facts, o, r, k: ("inreceptacle", o, r) in facts,
     "inside something here": lambda facts, o, r, k: _inside_something_here(facts, o),
-    "at this location": lambda facts, o, r, k: any(("objectatlocation", o, at) in facts for at in _locations(facts)),
+    "at this location": lambda facts, o, r, k: any(
+        ("objectatlocation", o, at) in facts for at in _locations(facts)
+    ),
     "fitting": lambda facts, o, r, k: ("cancontain", _type(facts, r), _type(facts, o)) in facts,
     "empty-handed": lambda facts, o, r, k: ("holdsany", "agent1") not in facts,
     "held": lambda facts, o, r, k: ("holds", "agent1", o) in facts,

@@ -1,7 +1,7 @@
 """A household by hand that has what is rare or missing in other games, and walks through it.
 
-The walks are in ``golden/household.txt``: the commands are by hand, the answers are TextWorld's. Numbers run downward
-from the first id on, so ``Apple_bar_1`` is ``apple 2``.
+The walks are in ``golden/household.txt``: the commands are by hand, the answers are TextWorld's.
+Numbers run downward from the first id on, so ``Apple_bar_1`` is ``apple 2``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from textcraft_gym.envs.alfworld.problem import Goal, Problem
 TRANSCRIPTS = Path(__file__).parent / "golden" / "household.txt"
 WON = "\n*won*"
 
-# Id, type, location, what else holds. One drawer does not open, and a shelf is open without being openable.
+# Id, type, location, what else holds. One drawer does not open, and a shelf is open without being
+# openable.
 RECEPTACLES = """
     Cabinet_bar_1               CabinetType     loc_corner      openable opened
     CounterTop_bar_1            CounterTopType  loc_table
@@ -30,8 +31,9 @@ RECEPTACLES = """
     Sink_bar_1                  SinkType        loc_sink
     Sink_bar_1_bar_SinkBasin    SinkBasinType   loc_sink
 """
-# Id, receptacles, location, what else holds; not in order. The fork and the mug are in two receptacles at once, the
-# potato in none, the butter knife elsewhere than its drawer. Both floor lamps are on; one cannot be turned on.
+# Id, receptacles, location, what else holds; not in order. The fork and the mug are in two
+# receptacles at once, the potato in none, the butter knife elsewhere than its drawer. Both floor
+# lamps are on; one cannot be turned on.
 OBJECTS = """
     Tomato_bar_1        CounterTop_bar_1            loc_table   pickupable cleanable isSliced
     Apple_bar_1         CounterTop_bar_1            loc_table   pickupable cleanable heatable coolable sliceable
@@ -100,10 +102,18 @@ def household(goal: Goal, location: str) -> Problem:
         kind = f"{one.partition('_')[0]}Type"
         things |= {one: "object", kind: "otype"}
         facts += [("objectType", one, kind), ("objectAtLocation", one, place)]
-        facts += [("inReceptacle", one, receptacle) for receptacle in receptacles.split(",") if receptacle != "-"]
+        facts += [
+            ("inReceptacle", one, receptacle)
+            for receptacle in receptacles.split(",")
+            if receptacle != "-"
+        ]
         facts += [(predicate, one) for predicate in holding]
     facts += [("inReceptacleObject", *pair) for pair in INNER]
-    facts += [("canContain", kind, f"{name}Type") for kind, names in FITS.items() for name in names.split()]
+    facts += [
+        ("canContain", kind, f"{name}Type")
+        for kind, names in FITS.items()
+        for name in names.split()
+    ]
     return Problem(things, tuple(facts), goal, "put everything in its place.")
 
 
@@ -122,7 +132,9 @@ def export_household(problem: Problem, folder: Path) -> Path:
 def read_walks() -> list[Walk]:
     """Read all walks: a headline with goal and location, then commands, answers and ``WON`` where the goal holds."""
     walks = []
-    for section in re.split(r"^## ", TRANSCRIPTS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+    for section in re.split(r"^## ", TRANSCRIPTS.read_text(encoding="utf-8"), flags=re.MULTILINE)[
+        1:
+    ]:
         headline, _, rest = section.partition("\n")
         name, goal, location = re.fullmatch(r"(.+) \((.+) from (.+)\)", headline).groups()
         walks.append(Walk(name, Goal(*goal.split()), location, list(_turns(rest))))

@@ -19,10 +19,31 @@ OLD_WHEELS = sorted((Path(sys.prefix) / "wheels").glob("alfworld-0.[23].*.whl"))
 """Wheels of the releases before 0.4, of which only the domain and the grammar are used."""
 OFFICIAL = Path(__file__).parents[4] / "shared" / "alfworld-games"
 INVALID = (
-    *("", "fly", "look ", " inventory", "Look", "examine", "go to bed", "go to fridge 99", "open", "open shelf 1"),
+    *(
+        "",
+        "fly",
+        "look ",
+        " inventory",
+        "Look",
+        "examine",
+        "go to bed",
+        "go to fridge 99",
+        "open",
+        "open shelf 1",
+    ),
     *("help", "put apple 1 in/on fridge 1", "You", "go to loc 1", "examine loc 1"),
-    *("take apple from fridge 1", "take apple 1 from fridge 1", "move apple 1 to fridge 1", "put apple 1 in fridge 1"),
-    *("heat egg 1 with fridge 1", "cool egg 1 with microwave 1", "clean mug 1 with sinkbasin 1", "use bed 1"),
+    *(
+        "take apple from fridge 1",
+        "take apple 1 from fridge 1",
+        "move apple 1 to fridge 1",
+        "put apple 1 in fridge 1",
+    ),
+    *(
+        "heat egg 1 with fridge 1",
+        "cool egg 1 with microwave 1",
+        "clean mug 1 with sinkbasin 1",
+        "use bed 1",
+    ),
     *("slice bread 1 with knife 1", "examine desklamp 1", "close cabinet 1", "help me"),
 )
 
@@ -87,8 +108,8 @@ class TextWorld:
 def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record]]:
     """Yield what both engines answer: in the middle, along the file's walkthrough, beyond the win, then at random.
 
-    Of the random commands most act on the place, so that things are opened, taken, put back, sliced and heated; some
-    cannot be played.
+    Of the random commands most act on the place, so that things are opened, taken, put back, sliced
+    and heated; some cannot be played.
     """
     real, native = TextWorld(file), Native(Game(read_game(file), read_dialect(file)))
     number = random.Random(f"{file.parent.name}/{seed}").random
@@ -105,4 +126,6 @@ def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record
 def difference(real: Record, native: Record) -> str:
     """Return what differs, one line for each part of a record."""
     parts = zip(Record._fields, real, native, strict=True)
-    return "\n".join(f"  {part}: real {one!r}, native {other!r}" for part, one, other in parts if one != other)
+    return "\n".join(
+        f"  {part}: real {one!r}, native {other!r}" for part, one, other in parts if one != other
+    )

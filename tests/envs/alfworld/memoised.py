@@ -1,7 +1,8 @@
 """TextWorld without its repeated work: the same engine at ten times the speed, for a large differential test.
 
-At every step TextWorld parses the same few templates and queries anew and copies their contexts in depth. It translates
-each problem at loading and again at every reset, both times twice, the second time for a planner that is not asked for.
+At every step TextWorld parses the same few templates and queries anew and copies their contexts in
+depth. It translates each problem at loading and again at every reset, both times twice, the second
+time for a planner that is not asked for.
 """
 
 from __future__ import annotations
@@ -27,8 +28,16 @@ def memoised() -> Iterator[None]:
         for owner, name, quick in (
             (textgen, "deepcopy", _copy),
             # The grammar writes into the symbols that it derives from, so each caller has its own.
-            (textgen, "_parse_and_convert", lambda text, rule_name, **_: _copy(parse(text, rule_name=rule_name))),
-            (Rule, "parse_conjunctive_query", lru_cache(maxsize=None)(Rule.parse_conjunctive_query)),
+            (
+                textgen,
+                "_parse_and_convert",
+                lambda text, rule_name, **_: _copy(parse(text, rule_name=rule_name)),
+            ),
+            (
+                Rule,
+                "parse_conjunctive_query",
+                lru_cache(maxsize=None)(Rule.parse_conjunctive_query),
+            ),
             (fast_downward, "pddl2sas", lambda domain, problem, **_: translate(domain, problem)),
         ):
             patches.enter_context(patch.object(owner, name, quick))

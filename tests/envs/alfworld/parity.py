@@ -1,8 +1,8 @@
 """Both engines on the games of a folder: counts the records that were compared, and prints those that differ.
 
 ``python -m tests.envs.alfworld.parity FOLDER [STEPS] [--games N] [--minutes M] [--seed N] [--plain]`` takes the games
-evenly from all types of tasks, in an order that the seed draws. Each game is written down as it ends, and is not played
-again by a later call with the same engine, folder, steps and seed.
+evenly from all types of tasks, in an order that the seed draws. Each game is written down as it
+ends, and is not played again by a later call with the same engine, folder, steps and seed.
 """
 
 from __future__ import annotations
@@ -92,12 +92,16 @@ def compare(game: str, folder: Path, steps: int, seed: int, plain: bool) -> Comp
                 records += 1
                 if real != native:
                     mismatches.append(f"{game}: {native.command!r}\n{difference(real, native)}")
-    except Exception as error:  # either engine may fail in any way, which is a finding and must not end the others
+    except (
+        Exception
+    ) as error:  # either engine may fail in any way, which is a finding and must not end the others
         mismatches.append(f"{game}: {type(error).__name__}: {error}")
     return Compared(game, records, mismatches)
 
 
-def compared_within(seconds: float | None, games: Sequence[str], play: Callable[[str], Compared]) -> Iterator[Compared]:
+def compared_within(
+    seconds: float | None, games: Sequence[str], play: Callable[[str], Compared]
+) -> Iterator[Compared]:
     """Yield games as they end, in several processes, for so many seconds or, for None, until all have ended."""
     deadline = None if seconds is None else time.monotonic() + seconds
     # TextWorld keeps some megabytes of every game that it loads, so no process plays many.
@@ -105,25 +109,39 @@ def compared_within(seconds: float | None, games: Sequence[str], play: Callable[
         played = pool.imap_unordered(play, games)
         for _ in games:
             try:
-                yield played.next(None if deadline is None else max(0.0, deadline - time.monotonic()))
+                yield played.next(
+                    None if deadline is None else max(0.0, deadline - time.monotonic())
+                )
             except multiprocessing.TimeoutError:
                 return
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare games, and print their number and those of records and mismatches by type of task."""
-    parser = argparse.ArgumentParser(prog="python -m tests.envs.alfworld.parity", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.envs.alfworld.parity", description=__doc__
+    )
     parser.add_argument("folder", type=Path, help="where to look for games")
-    parser.add_argument("steps", type=int, nargs="?", default=200, help="how many commands to play in each")
+    parser.add_argument(
+        "steps", type=int, nargs="?", default=200, help="how many commands to play in each"
+    )
     parser.add_argument("--games", type=int, help="how many games to compare; by default all")
-    parser.add_argument("--minutes", type=float, help="when to stop; by default after the last game")
-    parser.add_argument("--seed", type=int, default=0, help="draws the order of games, and the commands")
-    parser.add_argument("--plain", action="store_true", help="play TextWorld as it is, ten times slower")
+    parser.add_argument(
+        "--minutes", type=float, help="when to stop; by default after the last game"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="draws the order of games, and the commands"
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="play TextWorld as it is, ten times slower"
+    )
     given = parser.parse_args(arguments)
     folder = given.folder.resolve()
     how = {"steps": given.steps, "seed": given.seed, "plain": given.plain}
     code = [file.read_text(encoding="utf-8") for file in ENGINE]
-    notes = Notes(NOTES / f"{hashlib.sha256(repr((str(folder), how, code)).encode()).hexdigest()[:12]}.jsonl")
+    notes = Notes(
+        NOTES / f"{hashlib.sha256(repr((str(folder), how, code)).encode()).hexdigest()[:12]}.jsonl"
+    )
     files = evenly(folder.rglob("game.tw-pddl"), given.seed)[: given.games]
     wanted = {str(file.relative_to(folder)): task_type(file) for file in files}
     known = {compared.game: compared for compared in notes.compared if compared.game in wanted}
@@ -144,7 +162,10 @@ def report(types: dict[str, str], compared: Iterable[Compared]) -> int:
         rows[types[one.game]].append(one)
     everything = [one for some in rows.values() for one in some]
     for name, some in [*sorted(rows.items()), ("all", everything)]:
-        records, mismatches = sum(one.records for one in some), sum(len(one.mismatches) for one in some)
+        records, mismatches = (
+            sum(one.records for one in some),
+            sum(len(one.mismatches) for one in some),
+        )
         print(f"{name}: {len(some)} games, {records} records, {mismatches} mismatches")
     return 1 if not everything or any(one.mismatches for one in everything) else 0
 

@@ -62,13 +62,17 @@ APPLIANCES = ("SinkBasinType", "MicrowaveType", "FridgeType")
 def little_game(seed: int) -> Game:
     """Return a household of a few things with the oddities of the official data, more often than these have them.
 
-    Objects are in two receptacles at once, or in none, or cannot be taken, or fit nowhere; receptacles share locations,
-    are open or do not open; the agent starts anywhere; objects start clean, hot or cool, lamps lit.
+    Objects are in two receptacles at once, or in none, or cannot be taken, or fit nowhere;
+    receptacles share locations, are open or do not open; the agent starts anywhere; objects start
+    clean, hot or cool, lamps lit.
     """
     rng = random.Random(seed)
     goal = LITTLE_GOALS[seed % len(LITTLE_GOALS)]
     able, state = TREATED.get(goal.task_type, ("toggleable", "isToggled"))
-    rtypes = ["ShelfType", *rng.choices(("ShelfType", "CabinetType", *APPLIANCES), k=rng.choice((1, 2, 2)))]
+    rtypes = [
+        "ShelfType",
+        *rng.choices(("ShelfType", "CabinetType", *APPLIANCES), k=rng.choice((1, 2, 2))),
+    ]
     if goal.task_type in TREATED:
         rtypes.append(APPLIANCES[LITTLE_GOALS.index(goal) - 2])
     otypes = ["MugType", *rng.choices(("MugType", "BookType"), k=rng.choice((0, 1, 1)))]
@@ -81,12 +85,18 @@ def little_game(seed: int) -> Game:
     def some(predicate: str, ids: Iterable[str], share: float) -> list[tuple[str, ...]]:
         return [(predicate, id) for id in ids if rng.random() < share]
 
-    facts: list[tuple[str, ...]] = [("atLocation", "agent1", rng.choice([*locations, "loc_middle"]))]
+    facts: list[tuple[str, ...]] = [
+        ("atLocation", "agent1", rng.choice([*locations, "loc_middle"]))
+    ]
     facts += [("receptacleType", *pair) for pair in receptacles.items()]
     facts += [("objectType", *pair) for pair in objects.items()]
     facts += [("receptacleAtLocation", id, rng.choice(locations)) for id in receptacles]
     facts += [*some("openable", receptacles, 0.4), *some("opened", receptacles, 0.2)]
-    facts += [*some("pickupable", objects, 0.9), *some(able, objects, 0.9), *some(state, objects, 0.2)]
+    facts += [
+        *some("pickupable", objects, 0.9),
+        *some(able, objects, 0.9),
+        *some(state, objects, 0.2),
+    ]
     for rtype, otype in product(sorted({*rtypes}), sorted({*otypes})):
         if rng.random() < 0.8:
             facts.append(("canContain", rtype, otype))
@@ -100,7 +110,12 @@ def distances(game: Game) -> dict[tuple[object, ...], tuple[State, int | None]]:
     """Return every state that play leads to, with its distance to the goal, found by trying every command in each."""
 
     def key(state: State) -> tuple[object, ...]:
-        return state.location, state.held, tuple(place.content for place in state.places), state.flags
+        return (
+            state.location,
+            state.held,
+            tuple(place.content for place in state.places),
+            state.flags,
+        )
 
     states = {key(game.first): game.first._replace(won=is_won(game, game.first))}
     before: defaultdict[tuple[object, ...], list[tuple[object, ...]]] = defaultdict(list)

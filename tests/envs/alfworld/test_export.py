@@ -10,7 +10,13 @@ import pytest
 from textcraft_gym.envs.alfworld import export
 from textcraft_gym.envs.alfworld.export import export_game, installed_logic, write_problem
 from textcraft_gym.envs.alfworld.generator import generate
-from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, parse_problem, read_game
+from textcraft_gym.envs.alfworld.problem import (
+    TASK_TYPES,
+    GameError,
+    Problem,
+    parse_problem,
+    read_game,
+)
 from textcraft_gym.envs.alfworld.splits import split_ids
 from textcraft_gym.envs.alfworld.task_id import make_id
 
@@ -22,8 +28,12 @@ LOADER = {
 
 def names(problem: Problem) -> dict[str, str]:
     """What the player calls each thing."""
-    ids = sorted({thing for fact in problem.facts for thing in fact[1:] if "_bar_" in thing}, key=str.lower)
-    kinds = [thing.split("_bar_")[0].lower() + "basin" * ("basin" in thing.lower()) for thing in ids]
+    ids = sorted(
+        {thing for fact in problem.facts for thing in fact[1:] if "_bar_" in thing}, key=str.lower
+    )
+    kinds = [
+        thing.split("_bar_")[0].lower() + "basin" * ("basin" in thing.lower()) for thing in ids
+    ]
     left = Counter(kinds)
     called = {}
     for thing, kind in zip(ids, kinds, strict=True):
@@ -60,7 +70,11 @@ def walkthrough(problem: Problem) -> list[str]:
     for thing in objects[: 2 if task_type == "pick_two_obj_and_place" else 1]:
         open_up(inside[thing])
         commands.append(f"take {called[thing]} from {called[inside[thing]]}")
-        for word, kind in (("clean", "SinkBasinType"), ("heat", "MicrowaveType"), ("cool", "FridgeType")):
+        for word, kind in (
+            ("clean", "SinkBasinType"),
+            ("heat", "MicrowaveType"),
+            ("cool", "FridgeType"),
+        ):
             if word in task_type:
                 appliance = next(one for one, rtype in rtypes.items() if rtype == kind)
                 reach(appliance)
@@ -149,7 +163,9 @@ def test_export_game__is_won_in_textworld(task_type, tmp_path):
     infos = textworld.EnvInfos(won=True, feedback=True)
     engine = textworld.start(str(file), infos, wrappers=[environment.AlfredDemangler])
     state = engine.reset()
-    assert state.feedback.startswith("-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. ")
+    assert state.feedback.startswith(
+        "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. "
+    )
     assert state.feedback.endswith(f"Your task is to: {problem.task}")
     assert not state.won
     for command in walkthrough(problem):

@@ -85,10 +85,14 @@ def made_ids(draw) -> str:
     """Any task on any floor plan, at any difficulty."""
     task_type = draw(st.sampled_from(TASK_TYPES))
     plan = draw(
-        st.sampled_from([plan for kind in facts.TASK_ROOMS[task_type] for plan in facts.ROOM_KINDS[kind].plans])
+        st.sampled_from(
+            [plan for kind in facts.TASK_ROOMS[task_type] for plan in facts.ROOM_KINDS[kind].plans]
+        )
     )
     difficulty = Difficulty(
-        draw(st.none() | st.integers(8, 60)), draw(st.none() | st.integers(0, 100)), draw(st.integers(0, 100))
+        draw(st.none() | st.integers(8, 60)),
+        draw(st.none() | st.integers(0, 100)),
+        draw(st.integers(0, 100)),
     )
     return make_id(task_type, plan, draw(st.integers(0, 99999)), difficulty)
 
@@ -97,7 +101,9 @@ def check(house: Household) -> None:
     """Check that a household is well made, is not won, and can be."""
     problem = house.problem
     assert parse_problem(write_problem(problem, "p"), problem.task) == problem
-    assert list(parse_problem(write_problem(problem, "p"), problem.task).things) == list(problem.things)
+    assert list(parse_problem(write_problem(problem, "p"), problem.task).things) == list(
+        problem.things
+    )
     assert len(set(problem.facts)) == len(problem.facts)
     check_places(house)
     check_objects(house)
@@ -121,7 +127,9 @@ def check_places(house: Household) -> None:
 
 def check_objects(house: Household) -> None:
     holds = set(house.of["canContain"])
-    stationary = {one for one, otype in house.otype.items() if otype.removesuffix("Type") in facts.STATIONARY}
+    stationary = {
+        one for one, otype in house.otype.items() if otype.removesuffix("Type") in facts.STATIONARY
+    }
     location = dict(house.of["receptacleAtLocation"])
     where = dict(house.of["objectAtLocation"])
     assert len(where) == len(house.of["objectAtLocation"]) == len(house.otype)
@@ -135,7 +143,9 @@ def check_objects(house: Household) -> None:
             assert (house.rtype[receptacle], house.otype[thing]) in holds
     assert house.all("pickupable") == set(house.inside) - stationary
     for predicate, otypes in facts.PROPERTIES.items():
-        marked = {thing for thing in house.inside if house.otype[thing].removesuffix("Type") in otypes}
+        marked = {
+            thing for thing in house.inside if house.otype[thing].removesuffix("Type") in otypes
+        }
         assert house.all(predicate) == marked
     for inner, outer in house.of["inReceptacleObject"]:
         assert house.inside[inner] == house.inside[outer]
@@ -173,7 +183,11 @@ def test_generate__is_the_same_in_another_process_and_as_ever(split):
     for seed in ("0", "4711"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         told = subprocess.run(
-            [sys.executable, "-c", DIGEST, split], env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", DIGEST, split],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert told.stdout.strip() == GOLDEN[split]
 
@@ -183,7 +197,9 @@ def test_generate__does_not_depend_on_what_came_before():
     build_room.cache_clear()
     backwards = [generate(task_id) for task_id in reversed(SAMPLE[:100])]
     assert forwards == backwards[::-1]
-    assert [list(problem.things) for problem in forwards] == [list(problem.things) for problem in backwards[::-1]]
+    assert [list(problem.things) for problem in forwards] == [
+        list(problem.things) for problem in backwards[::-1]
+    ]
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -214,7 +230,9 @@ def test_generate__does_what_the_knobs_say(task_id):
     if distractors is not None:
         assert len(others) == distractors
     else:
-        assert all(1 <= count <= 3 for count in Counter(house.otype[thing] for thing in others).values())
+        assert all(
+            1 <= count <= 3 for count in Counter(house.otype[thing] for thing in others).values()
+        )
     if hidden in (0, 100):
         check_hidden(house, hidden)
 
@@ -222,7 +240,11 @@ def test_generate__does_what_the_knobs_say(task_id):
 def check_hidden(house: Household, hidden: int) -> None:
     """Check that everything wanted lies in the open, or that nothing does, as far as there is such a place for it."""
     openable = house.all("openable")
-    wrong = [thing for thing in house.goal_objects if (house.inside[thing] in openable) is not (hidden == 100)]
+    wrong = [
+        thing
+        for thing in house.goal_objects
+        if (house.inside[thing] in openable) is not (hidden == 100)
+    ]
     task_type, otype, target = house.problem.goal
     places = {one for one, rtype in house.rtype.items() if (rtype, otype) in house.of["canContain"]}
     if task_type in ("pick_and_place_simple", "pick_two_obj_and_place"):
@@ -232,11 +254,17 @@ def check_hidden(house: Household, hidden: int) -> None:
     assert not wrong or not [one for one in places if (one in openable) is (hidden == 100)]
 
 
-@pytest.mark.parametrize(("hidden", "least", "most"), [(0, 0.0, 0.02), (40, 0.3, 0.5), (100, 0.9, 1.0)])
+@pytest.mark.parametrize(
+    ("hidden", "least", "most"), [(0, 0.0, 0.02), (40, 0.3, 0.5), (100, 0.9, 1.0)]
+)
 def test_generate__hides_as_large_a_share_as_asked(hidden, least, most):
     closed = number = 0
     for trial in range(150):
-        house = household(make_id("pick_heat_then_place_in_recep", 1 + trial % 30, trial, Difficulty(hidden=hidden)))
+        house = household(
+            make_id(
+                "pick_heat_then_place_in_recep", 1 + trial % 30, trial, Difficulty(hidden=hidden)
+            )
+        )
         number += len(house.goal_objects)
         closed += sum(house.inside[thing] in house.all("openable") for thing in house.goal_objects)
     assert least <= closed / number <= most
@@ -246,7 +274,11 @@ def test_generate__keeps_a_room_when_it_grows():
     """More receptacles are the same ones and others; the room itself hangs on the floor plan alone."""
     for plan in PLANS:
         sizes = [
-            set(household(make_id("pick_and_place_simple", plan, 5, Difficulty(receptacles=count))).rtype)
+            set(
+                household(
+                    make_id("pick_and_place_simple", plan, 5, Difficulty(receptacles=count))
+                ).rtype
+            )
             for count in (8, 15, 30, 60)
         ]
         assert all(smaller < larger for smaller, larger in pairwise(sizes))
@@ -265,20 +297,29 @@ def test_generate__cools_only_what_is_in_the_fridge():
 
 def test_generate__has_things_inside_things_and_two_receptacles_at_one_location():
     houses = [household(task_id) for task_id in SAMPLE]
-    shared = [len(set(dict(house.of["receptacleAtLocation"]).values())) < len(house.rtype) for house in houses]
+    shared = [
+        len(set(dict(house.of["receptacleAtLocation"]).values())) < len(house.rtype)
+        for house in houses
+    ]
     assert sum(shared) > len(houses) / 5
     assert sum("inReceptacleObject" in house.of for house in houses) > len(houses) / 20
 
 
-# Of seven official kitchens and five bedrooms: the objects that can be picked up in receptacles, their types, the share
-# of the types of which there is one object, two or three, and the objects in all.
-OFFICIAL = {"Kitchen": (41.6, 23.3, (0.47, 0.31, 0.22), 55.0), "Bedroom": (22.6, 11.6, (0.45, 0.28, 0.26), 35.0)}
+# Of seven official kitchens and five bedrooms: the objects that can be picked up in receptacles,
+# their types, the share of the types of which there is one object, two or three, and the objects in
+# all.
+OFFICIAL = {
+    "Kitchen": (41.6, 23.3, (0.47, 0.31, 0.22), 55.0),
+    "Bedroom": (22.6, 11.6, (0.45, 0.28, 0.26), 35.0),
+}
 
 
 @pytest.mark.parametrize("kind", OFFICIAL)
 def test_generate__makes_households_as_full_as_official_ones(kind: str):
     plans = facts.ROOM_KINDS[kind].plans
-    task_ids = [make_id("pick_and_place_simple", plan, trial) for plan in plans for trial in range(5)]
+    task_ids = [
+        make_id("pick_and_place_simple", plan, trial) for plan in plans for trial in range(5)
+    ]
     movable, types, everything = 0, 0, 0
     copies: Counter[int] = Counter()
     for house in map(household, task_ids):
@@ -297,7 +338,11 @@ def test_generate__makes_households_as_full_as_official_ones(kind: str):
 
 def test_generate__makes_every_type_of_the_floor_plans():
     """All that games declare but for the two types that are in no floor plan."""
-    made = {otype.removesuffix("Type") for task_id in SAMPLE for otype in household(task_id).otype.values()}
+    made = {
+        otype.removesuffix("Type")
+        for task_id in SAMPLE
+        for otype in household(task_id).otype.values()
+    }
     assert set(facts.OTYPES) - made == {"PaperTowel", "ToiletPaperRoll"}
 
 
@@ -314,7 +359,9 @@ def test_split_ids__are_distinct_goals_in_their_shares(split):
     else:
         assert max(shares.values()) - min(shares.values()) <= 1
     if split != "valid_seen":
-        assert {spec.plan for spec in specs} == {plan for plan in PLANS if (plan % 100 > 26) is (split != "train")}
+        assert {spec.plan for spec in specs} == {
+            plan for plan in PLANS if (plan % 100 > 26) is (split != "train")
+        }
 
 
 def test_split_ids__share_no_room_with_what_is_unseen_and_no_goal_of_a_room_otherwise():
@@ -344,13 +391,28 @@ def test_split_ids__refuses_what_is_no_split():
         ("pick_and_place_simple-Book-None-Desk-302/trial_1", "expected <task type>"),
         ("pick_and_place_simple-Book-None-Desk-302/trial_00001\n", "expected <task type>"),
         ("pick_and_place_simple-Egg-None-Desk-302/trial_00001", "no such task on floor plan 302"),
-        ("pick_dry_then_place_in_recep-Egg-None-Shelf-3/trial_00001", "no such task on floor plan 3"),
+        (
+            "pick_dry_then_place_in_recep-Egg-None-Shelf-3/trial_00001",
+            "no such task on floor plan 3",
+        ),
         ("pick_heat_then_place_in_recep-Egg-None-Microwave-3/trial_00001", "no such task"),
-        ("pick_heat_then_place_in_recep-Egg-None-Fridge-31/trial_00001", "expected a floor plan in 1..30"),
-        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_receptacles7", "receptacles in 8..60, got 7"),
-        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden101", "hidden in 0..100, got 101"),
+        (
+            "pick_heat_then_place_in_recep-Egg-None-Fridge-31/trial_00001",
+            "expected a floor plan in 1..30",
+        ),
+        (
+            "pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_receptacles7",
+            "receptacles in 8..60, got 7",
+        ),
+        (
+            "pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden101",
+            "hidden in 0..100, got 101",
+        ),
         ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_hidden40", "expected the id"),
-        ("pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_distractors05", "expected the id"),
+        (
+            "pick_heat_then_place_in_recep-Egg-None-Fridge-3/trial_00001_distractors05",
+            "expected the id",
+        ),
     ],
 )
 def test_generate__refuses_what_is_no_id(task_id, told):
@@ -363,7 +425,10 @@ def test_generate__refuses_what_is_no_id(task_id, told):
     [
         (("pick_heat_then_place_in_recep", 301, 1), "set on floor plans 1-30, not on 301"),
         (("pick_heat_then_place_in_recep", 1, 100000), "0..99999"),
-        (("pick_heat_then_place_in_recep", 1, 1, Difficulty(distractors=-1)), "distractors in 0..100, got -1"),
+        (
+            ("pick_heat_then_place_in_recep", 1, 1, Difficulty(distractors=-1)),
+            "distractors in 0..100, got -1",
+        ),
         (("pick_a_fight", 1, 1), "unknown task type"),
     ],
 )
@@ -374,7 +439,10 @@ def test_make_id__refuses_what_cannot_be(arguments, told):
 
 def test_build_room__follows_the_counts_of_the_floor_plans():
     for kind in facts.ROOM_KINDS.values():
-        rooms = [Counter(one.rtype for one in build_room(plan).default_receptacles) for plan in kind.plans]
+        rooms = [
+            Counter(one.rtype for one in build_room(plan).default_receptacles)
+            for plan in kind.plans
+        ]
         for rtype, among, least, _, most in kind.furniture:
             counts = [room[rtype] for room in rooms if room[rtype]]
             assert all(least <= count <= most for count in counts)
@@ -394,8 +462,12 @@ def test_build_room__has_the_types_of_its_floor_plans():
             counts = Counter(fixture.otype for fixture in room.fixtures)
             for name, among, least, _, most in kind.fixtures:
                 if name in facts.PART_OF:
-                    wholes = [one.location for one in room.receptacles if one.rtype == facts.PART_OF[name]]
-                    assert sorted(wholes) == sorted(one.location for one in room.fixtures if one.otype == name)
+                    wholes = [
+                        one.location for one in room.receptacles if one.rtype == facts.PART_OF[name]
+                    ]
+                    assert sorted(wholes) == sorted(
+                        one.location for one in room.fixtures if one.otype == name
+                    )
                 else:
                     assert least <= counts[name] <= most if among == 30 else counts[name] <= most
 
@@ -403,10 +475,20 @@ def test_build_room__has_the_types_of_its_floor_plans():
 def test_facts__name_only_types_that_games_declare():
     otypes, rtypes = set(facts.OTYPES), set(facts.RTYPES)
     assert (len(otypes), len(rtypes)) == (len(facts.OTYPES), 30)
-    assert set().union(*facts.CONTENTS.values(), *facts.INNER_CONTENTS.values(), *facts.PROPERTIES.values()) <= otypes
+    assert (
+        set().union(
+            *facts.CONTENTS.values(), *facts.INNER_CONTENTS.values(), *facts.PROPERTIES.values()
+        )
+        <= otypes
+    )
     assert rtypes >= facts.OPENABLE | facts.HOLDS_ONE | facts.STANDS
     for kind in facts.ROOM_KINDS.values():
         counted = (*kind.objects, *kind.extras, *kind.ornaments, *kind.lamps)
-        assert {*(name for name, _ in counted), *(fixture.name for fixture in kind.fixtures)} <= otypes
+        assert {
+            *(name for name, _ in counted),
+            *(fixture.name for fixture in kind.fixtures),
+        } <= otypes
         assert {*kind.essentials, *kind.storage} <= {furniture.name for furniture in kind.furniture}
-    assert {name for kind in facts.ROOM_KINDS.values() for name, _ in kind.ornaments} < facts.STATIONARY
+    assert {
+        name for kind in facts.ROOM_KINDS.values() for name, _ in kind.ornaments
+    } < facts.STATIONARY

@@ -1,6 +1,7 @@
 """Every line of the rules on a household made for it: as TextWorld answered, and as it answers where it is installed.
 
-``REGENERATE_GOLDEN=1 pytest tests/envs/alfworld/test_household.py`` has TextWorld answer the walks' commands anew.
+``REGENERATE_GOLDEN=1 pytest tests/envs/alfworld/test_household.py`` has TextWorld answer the walks'
+commands anew.
 """
 
 from __future__ import annotations
@@ -76,7 +77,11 @@ def play(problem: Problem, commands: Iterable[str], folder: Path, *, plain: bool
     file = export_household(problem, folder)
     with nullcontext() if plain else memoised():
         real = TextWorld(file)
-        return Played(read_game(file), real.begin(), [(real.facts(), real.play(command)) for command in commands])
+        return Played(
+            read_game(file),
+            real.begin(),
+            [(real.facts(), real.play(command)) for command in commands],
+        )
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +95,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> list[Played]:
 @pytest.mark.filterwarnings("ignore")
 def test_native__answers_as_textworld_in_the_household(played: list[Played]):
     if os.environ.get("REGENERATE_GOLDEN"):
-        answers = [[Turn(one.command, one.feedback, one.won) for _, one in found.turns] for found in played]
-        write_walks([walk._replace(turns=turns) for walk, turns in zip(WALKS, answers, strict=True)])
+        answers = [
+            [Turn(one.command, one.feedback, one.won) for _, one in found.turns] for found in played
+        ]
+        write_walks(
+            [walk._replace(turns=turns) for walk, turns in zip(WALKS, answers, strict=True)]
+        )
     for walk, found in zip(WALKS, played, strict=True):
         native = Native(Game(found.problem))
         assert found.problem == walk.problem
@@ -102,9 +111,13 @@ def test_native__answers_as_textworld_in_the_household(played: list[Played]):
 
 @pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
-def test_memoised__answers_as_plain_textworld_in_the_household(played: list[Played], tmp_path: Path):
+def test_memoised__answers_as_plain_textworld_in_the_household(
+    played: list[Played], tmp_path: Path
+):
     for walk, found in list(zip(WALKS, played, strict=True))[::4]:
-        assert play(walk.problem, [turn.command for turn in walk.turns], tmp_path, plain=True) == found
+        assert (
+            play(walk.problem, [turn.command for turn in walk.turns], tmp_path, plain=True) == found
+        )
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.name)
@@ -138,7 +151,11 @@ def test_walks__bring_about_each_kind_of_answer(answer: str):
 
 @pytest.mark.parametrize("task_type", TASK_TYPES)
 def test_walks__win_undo_it_and_win_again(task_type: str):
-    courses = ["".join("-+"[turn.won] for turn in walk.turns) for walk in WALKS if walk.goal.task_type == task_type]
+    courses = [
+        "".join("-+"[turn.won] for turn in walk.turns)
+        for walk in WALKS
+        if walk.goal.task_type == task_type
+    ]
     assert any(re.fullmatch(r"-+\++-+\++.*", course) for course in courses)
 
 
@@ -164,8 +181,12 @@ def test_native__strips_commands_as_textworld(tmp_path: Path):
 @pytest.mark.filterwarnings("ignore")
 def test_native__calls_what_has_no_number_as_textworld(tmp_path: Path):
     problem = WALKS[0].problem
-    things = {"Stool" if one == "Shelf_bar_1" else one: sort for one, sort in problem.things.items()}
-    facts = tuple(tuple("Stool" if word == "Shelf_bar_1" else word for word in fact) for fact in problem.facts)
+    things = {
+        "Stool" if one == "Shelf_bar_1" else one: sort for one, sort in problem.things.items()
+    }
+    facts = tuple(
+        tuple("Stool" if word == "Shelf_bar_1" else word for word in fact) for fact in problem.facts
+    )
     problem = replace(problem, things=things, facts=facts)
     found = play(problem, ["go to stool", "go to countertop 1", "examine stool", "look"], tmp_path)
     native = Native(Game(problem))

@@ -25,7 +25,11 @@ SMALL = Difficulty(receptacles=8, distractors=0)
 
 
 def write_game(
-    folder: Path, name: str, task_type: str = "look_at_obj_in_light", spoil: str = "", split: str = "train"
+    folder: Path,
+    name: str,
+    task_type: str = "look_at_obj_in_light",
+    spoil: str = "",
+    split: str = "train",
 ) -> Path:
     """Write a game of a domain and a grammar that stand for the official ones; ``spoil`` is one fact more."""
     made = generate(make_id(task_type, 310, 1, SMALL))
@@ -65,7 +69,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The games that were read, by name."""
     names: list[str] = []
     really: Callable[[Path], problem.Problem] = tasks.read_game
-    monkeypatch.setattr(tasks, "read_game", lambda file: (names.append(file.parts[-3]), really(file))[1])
+    monkeypatch.setattr(
+        tasks, "read_game", lambda file: (names.append(file.parts[-3]), really(file))[1]
+    )
     return names
 
 
@@ -77,7 +83,9 @@ def cache(folder: Path) -> list[Path]:
     return sorted((folder.parent / "cache").iterdir())
 
 
-def test_index__remembered_finds_the_same_and_reads_only_what_cannot_be_played(folder: Path, read: list[str]):
+def test_index__remembered_finds_the_same_and_reads_only_what_cannot_be_played(
+    folder: Path, read: list[str]
+):
     found, skipped = look(folder)
     assert found == FOUND
     complaints = ("JSONDecodeError", "unknown predicate edible", "Box has no type")
@@ -97,7 +105,10 @@ def test_index__reads_a_changed_file_again_and_forgets_a_removed_one(folder: Pat
     write_game(folder, "light", "pick_two_obj_and_place")
     write_game(folder, "cut")
     (folder / "train" / "place" / "trial" / "game.tw-pddl").unlink()
-    assert look(folder)[0] == [("cut/trial", "look_at_obj_in_light"), ("light/trial", "pick_two_obj_and_place")]
+    assert look(folder)[0] == [
+        ("cut/trial", "look_at_obj_in_light"),
+        ("light/trial", "pick_two_obj_and_place"),
+    ]
     assert read == [*BAD[:1], "light", *BAD[1:]]
     read.clear()
     file = folder / "train" / "light" / "trial" / "game.tw-pddl"
@@ -144,7 +155,9 @@ def test_index__tells_files_of_one_size_and_time_apart(folder: Path):
     ],
     ids=["empty", "cut", "no_text", "list", "list_of_games", "unknown_type", "other_version"],
 )
-def test_index__that_is_spoilt_is_made_anew(folder: Path, read: list[str], spoilt: Callable[[bytes], bytes]):
+def test_index__that_is_spoilt_is_made_anew(
+    folder: Path, read: list[str], spoilt: Callable[[bytes], bytes]
+):
     expected = look(folder)
     (file,) = cache(folder)
     kept = file.read_bytes()
@@ -206,10 +219,17 @@ NESTED = "(" * 50_000 + ")" * 50_000
         b'{"a":' * 50_000,
         b"[]",
         b"null",
-        *(json.dumps({"pddl_domain": DOMAIN, "grammar": GRAMMAR, "pddl_problem": text}).encode() for text in (None, 3)),
+        *(
+            json.dumps({"pddl_domain": DOMAIN, "grammar": GRAMMAR, "pddl_problem": text}).encode()
+            for text in (None, 3)
+        ),
         *(
             json.dumps(
-                {"pddl_domain": DOMAIN, "grammar": GRAMMAR, "pddl_problem": f"(define ({section} {NESTED}))"}
+                {
+                    "pddl_domain": DOMAIN,
+                    "grammar": GRAMMAR,
+                    "pddl_problem": f"(define ({section} {NESTED}))",
+                }
             ).encode()
             for section in (":objects", ":init", ":goal")
         ),
@@ -236,14 +256,18 @@ def test_index__passes_by_what_is_no_file(folder: Path):
 def test_index__of_nothing_that_can_be_played_is_an_error(folder: Path):
     for name, _ in FOUND:
         (folder / "train" / name.partition("/")[0] / "trial" / "game.tw-pddl").write_text("")
-    with pytest.raises(GameError, match=r"no playable game \(5 are skipped\): .*cut/trial.*; .*; [^;]*$"):
+    with pytest.raises(
+        GameError, match=r"no playable game \(5 are skipped\): .*cut/trial.*; .*; [^;]*$"
+    ):
         look(folder)
     (folder / "valid_seen").mkdir()
     with pytest.raises(GameError, match=r"there is no \*/\*/game.tw-pddl"):
         look(folder, "valid_seen")
 
 
-def test_index__shows_its_progress_on_a_terminal_where_there_is_something_to_check(folder: Path, capsys, monkeypatch):
+def test_index__shows_its_progress_on_a_terminal_where_there_is_something_to_check(
+    folder: Path, capsys, monkeypatch
+):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")

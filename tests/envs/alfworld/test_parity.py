@@ -1,6 +1,7 @@
 """Byte for byte the real engine's: against TextWorld where it is installed, and against traces of it everywhere.
 
-``REGENERATE_GOLDEN=1 pytest tests/envs/alfworld/test_parity.py`` has TextWorld play the traces anew.
+``REGENERATE_GOLDEN=1 pytest tests/envs/alfworld/test_parity.py`` has TextWorld play the traces
+anew.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ STEPS = 190
 GOLDEN_STEPS = 60
 
 
-def made(task_type: str, folder: Path, difficulty: Difficulty = CLUTTERED, dialect: Dialect = "0.4") -> Path:
+def made(
+    task_type: str, folder: Path, difficulty: Difficulty = CLUTTERED, dialect: Dialect = "0.4"
+) -> Path:
     task_id = make_id(task_type, PLANS[task_type], 1, difficulty)
     problem = generate(task_id)
     game = Game(problem, dialect)
@@ -46,7 +49,9 @@ def made(task_type: str, folder: Path, difficulty: Difficulty = CLUTTERED, diale
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("difficulty", [CLUTTERED, Difficulty()], ids=["cluttered", "usual"])
 @pytest.mark.parametrize("task_type", TASK_TYPES)
-def test_native__answers_as_textworld_on_made_games(task_type: str, difficulty: Difficulty, tmp_path: Path):
+def test_native__answers_as_textworld_on_made_games(
+    task_type: str, difficulty: Difficulty, tmp_path: Path
+):
     assert_same(made(task_type, tmp_path, difficulty))
 
 
@@ -115,15 +120,24 @@ def test_env__says_what_the_real_engine_needs(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("dialect", "task_type"),
-    [*(("0.4", task_type) for task_type in TASK_TYPES), *(("0.3", task_type) for task_type in TASK_TYPES[-2:])],
+    [
+        *(("0.4", task_type) for task_type in TASK_TYPES),
+        *(("0.3", task_type) for task_type in TASK_TYPES[-2:]),
+    ],
 )
 def test_native__answers_as_textworld_did(dialect: Dialect, task_type: str, tmp_path: Path):
     golden = GOLDEN / f"{task_type}{'' if dialect == '0.4' else '-' + dialect}.json"
     if os.environ.get("REGENERATE_GOLDEN"):
         file = made(task_type, tmp_path, dialect=dialect)
         first, *records = (real for real, _ in walk(file, GOLDEN_STEPS, seed=1))
-        trace = {"task": str(file.parent.relative_to(tmp_path)), "opening": first.feedback, "turns": []}
-        trace["turns"] = [[one.command, one.feedback, len(one.commands), one.reward, one.won] for one in records]
+        trace = {
+            "task": str(file.parent.relative_to(tmp_path)),
+            "opening": first.feedback,
+            "turns": [],
+        }
+        trace["turns"] = [
+            [one.command, one.feedback, len(one.commands), one.reward, one.won] for one in records
+        ]
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(json.dumps(trace, indent=0) + "\n", encoding="utf-8", newline="\n")
     trace = json.loads(golden.read_text(encoding="utf-8"))
@@ -131,7 +145,12 @@ def test_native__answers_as_textworld_did(dialect: Dialect, task_type: str, tmp_
     assert native.begin().feedback == trace["opening"]
     for command, feedback, count, reward, won in trace["turns"]:
         record = native.play(command)
-        assert (record.feedback, len(record.commands), record.reward, record.won) == (feedback, count, reward, won)
+        assert (record.feedback, len(record.commands), record.reward, record.won) == (
+            feedback,
+            count,
+            reward,
+            won,
+        )
 
 
 @pytest.mark.real_engine
@@ -147,7 +166,9 @@ def test_dialect__of_every_old_release_is_known(wheel: Path):
 @pytest.mark.old_wheels
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("task_type", TASK_TYPES)
-def test_dialect__of_before_answers_as_textworld_with_the_old_grammar(task_type: str, tmp_path: Path):
+def test_dialect__of_before_answers_as_textworld_with_the_old_grammar(
+    task_type: str, tmp_path: Path
+):
     assert_same(made(task_type, tmp_path, dialect="0.3"))
 
 
@@ -160,7 +181,9 @@ def test_dialect__of_before_answers_as_textworld_on_official_households(file: Pa
     """The household of an official game, in a file as the old releases wrote it."""
     game = Game(read_game(file), "0.3")
     plan = expert_plan(game, game.first) or []
-    assert_same(export_game(read_game(file), "task/trial", tmp_path, plan, wheel_logic(OLD_WHEELS[0])))
+    assert_same(
+        export_game(read_game(file), "task/trial", tmp_path, plan, wheel_logic(OLD_WHEELS[0]))
+    )
 
 
 @pytest.mark.real_engine
@@ -186,7 +209,9 @@ def test_env__plays_a_file_in_every_dialect_and_textworld_in_its_own(tmp_path: P
 
 
 def test_dialect__of_before_differs_in_its_wording_alone():
-    problem = generate(json.loads((GOLDEN / "pick_two_obj_and_place.json").read_text(encoding="utf-8"))["task"])
+    problem = generate(
+        json.loads((GOLDEN / "pick_two_obj_and_place.json").read_text(encoding="utf-8"))["task"]
+    )
     old, new = Native(Game(problem, "0.3")), Native(Game(problem))
     assert old.begin().feedback == new.begin().feedback
     rng = random.Random(0)
@@ -194,7 +219,9 @@ def test_dialect__of_before_differs_in_its_wording_alone():
     for _ in range(400):
         command = rng.choice([*INVALID, *new.record("", "", 0).commands])
         before, now = old.play(as_before(command)), new.play(command)
-        assert before.commands == sorted(as_before(command) for command in now.commands if command != "help")
+        assert before.commands == sorted(
+            as_before(command) for command in now.commands if command != "help"
+        )
         assert (before.reward, before.won) == (now.reward, now.won)
         if command == "help" or command.startswith("put "):
             assert command.startswith("put ") or before.feedback == NOTHING_HAPPENS

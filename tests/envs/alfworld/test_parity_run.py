@@ -32,7 +32,10 @@ def test_evenly__takes_the_types_of_tasks_in_turn():
 
 def test_notes__are_read_back_without_an_unfinished_line(tmp_path: Path):
     file = tmp_path / "runs" / "notes.jsonl"
-    done = [Compared("a", 201, []), Compared("b", 7, ["b: 'look'\n  feedback: real 'x', native 'y'"])]
+    done = [
+        Compared("a", 201, []),
+        Compared("b", 7, ["b: 'look'\n  feedback: real 'x', native 'y'"]),
+    ]
     for one in done:
         Notes(file).add(one)
     with file.open("a") as lines:
@@ -64,7 +67,12 @@ def test_main__stops_in_time_and_goes_on(
     monkeypatch.setattr(parity, "NOTES", tmp_path / "notes")
     for task_id in split_ids("valid_unseen")[:2]:
         problem = generate(task_id)
-        export_game(problem, task_id, tmp_path / "games", expert_plan(Game(problem), Game(problem).first) or [])
+        export_game(
+            problem,
+            task_id,
+            tmp_path / "games",
+            expert_plan(Game(problem), Game(problem).first) or [],
+        )
     (tmp_path / "games" / "broken-Mug" / "trial").mkdir(parents=True)
     (tmp_path / "games" / "broken-Mug" / "trial" / "game.tw-pddl").write_text("{")
     command = [str(tmp_path / "games"), "20"]

@@ -36,14 +36,21 @@ def wheel(folder: Path, put: str) -> Path:
 def known_logic(folder: Path, monkeypatch: pytest.MonkeyPatch, dialect: Dialect = "0.4") -> Logic:
     """Return a domain and a grammar that stand for those of a release."""
     logic = wheel_logic(wheel(folder, WORDINGS[dialect].put))
-    for known, text in (("KNOWN_DOMAINS", DOMAIN), ("KNOWN_GRAMMARS", logic.grammar.replace(TASK, '""'))):
+    for known, text in (
+        ("KNOWN_DOMAINS", DOMAIN),
+        ("KNOWN_GRAMMARS", logic.grammar.replace(TASK, '""')),
+    ):
         monkeypatch.setattr(problem, known, {hashlib.sha256(text.encode()).hexdigest(): dialect})
     return logic
 
 
 @pytest.mark.parametrize("dialect", WORDINGS)
-def test_read_game__reads_the_games_of_every_known_version(dialect: Dialect, tmp_path: Path, monkeypatch):
-    file = export_game(MADE, "task/trial", tmp_path, [], known_logic(tmp_path, monkeypatch, dialect))
+def test_read_game__reads_the_games_of_every_known_version(
+    dialect: Dialect, tmp_path: Path, monkeypatch
+):
+    file = export_game(
+        MADE, "task/trial", tmp_path, [], known_logic(tmp_path, monkeypatch, dialect)
+    )
     assert read_game(file) == MADE
     assert read_dialect(file) == dialect
 
@@ -58,7 +65,9 @@ def test_read_game__refuses_text_that_cannot_be_written(part: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("written", [5, "look", {"look": 1}, ["look", None], [], None])
-def test_task__has_a_shortest_plan_where_the_file_has_no_walkthrough(written: object, tmp_path: Path, monkeypatch):
+def test_task__has_a_shortest_plan_where_the_file_has_no_walkthrough(
+    written: object, tmp_path: Path, monkeypatch
+):
     file = export_game(MADE, "task/trial", tmp_path, [], known_logic(tmp_path, monkeypatch))
     file.write_text(json.dumps({**json.loads(file.read_text()), "walkthrough": written}))
     (task,) = Games(file, "all", Difficulty()).tasks
@@ -67,12 +76,17 @@ def test_task__has_a_shortest_plan_where_the_file_has_no_walkthrough(written: ob
 
 
 @pytest.mark.parametrize(
-    ("put", "dialect"), [(WORDINGS["0.3"].put, "0.3"), (WORDINGS["0.4"].put, "0.4"), ("drop {o} at {r}", "unknown")]
+    ("put", "dialect"),
+    [(WORDINGS["0.3"].put, "0.3"), (WORDINGS["0.4"].put, "0.4"), ("drop {o} at {r}", "unknown")],
 )
-def test_read_game__says_in_which_dialect_an_unknown_version_is(put: str, dialect: str, tmp_path: Path):
+def test_read_game__says_in_which_dialect_an_unknown_version_is(
+    put: str, dialect: str, tmp_path: Path
+):
     file = export_game(MADE, "task/trial", tmp_path, [], wheel_logic(wheel(tmp_path, put)))
     for read in (read_game, read_dialect):
-        with pytest.raises(GameError, match=rf"unknown version of its domain or grammar, in dialect {dialect}$"):
+        with pytest.raises(
+            GameError, match=rf"unknown version of its domain or grammar, in dialect {dialect}$"
+        ):
             read(file)
 
 
@@ -101,14 +115,21 @@ def test_wheel_logic__says_what_is_wrong_with_the_file(tmp_path: Path):
         ("(openable (opened a))", r"expected a fact, got \(openable \(opened a\)\)"),
         ("(edible agent1)", "unknown predicate edible"),
         ("(atLocation agent1)", r"expected 2 arguments in \(atLocation agent1\)"),
-        ("(openable nothing)", r"nothing in \(openable nothing\) is not declared, expected receptacle"),
+        (
+            "(openable nothing)",
+            r"nothing in \(openable nothing\) is not declared, expected receptacle",
+        ),
         ("(openable agent1)", r"agent1 in \(openable agent1\) is agent, expected receptacle"),
     ],
 )
-@pytest.mark.parametrize("before", ["(:init\n", ")\n(:goal"])  # at the beginning of the facts, and at their end
+@pytest.mark.parametrize(
+    "before", ["(:init\n", ")\n(:goal"]
+)  # at the beginning of the facts, and at their end
 def test_parse_problem__names_what_is_no_fact(fault: str, message: str, before: str):
     text = write_problem(MADE, "p")
-    faulty = text.replace(before, f"{before}{fault}\n" if before.startswith("(:init") else f"{fault}{before}")
+    faulty = text.replace(
+        before, f"{before}{fault}\n" if before.startswith("(:init") else f"{fault}{before}"
+    )
     with pytest.raises(GameError, match=f"^{message}$"):
         parse_problem(faulty, MADE.task)
 
@@ -126,7 +147,9 @@ def test_parse_problem__names_what_is_no_declaration(declared: str, message: str
         parse_problem(text, MADE.task)
 
 
-@pytest.mark.parametrize("layout", [(" ", "\n\n"), ("\n", " ; (not a fact)\n\t"), (")", " )"), ("(", "( ")])
+@pytest.mark.parametrize(
+    "layout", [(" ", "\n\n"), ("\n", " ; (not a fact)\n\t"), (")", " )"), ("(", "( ")]
+)
 def test_parse_problem__takes_any_layout(layout: tuple[str, str]):
     assert parse_problem(write_problem(MADE, "p").replace(*layout), MADE.task) == MADE
 
@@ -134,4 +157,6 @@ def test_parse_problem__takes_any_layout(layout: tuple[str, str]):
 def test_problem__lists_a_repeated_fact_once():
     again = replace(MADE, facts=MADE.facts * 2)
     assert again.arguments == MADE.arguments
-    assert [(predicate, *ids) for predicate, group in again.arguments.items() for ids in group] == list(MADE.facts)
+    assert [
+        (predicate, *ids) for predicate, group in again.arguments.items() for ids in group
+    ] == list(MADE.facts)

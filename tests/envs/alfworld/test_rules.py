@@ -11,20 +11,57 @@ from textcraft_gym.envs.alfworld.reasons import REASONS, reason
 from textcraft_gym.envs.alfworld.rules import apply, is_won, moves, opening
 from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
 
-FRIDGE, MICROWAVE, SINK, TABLE = "Fridge_bar_1", "Microwave_bar_1", "Sink_bar_1_bar_SinkBasin", "CounterTop_bar_1"
-APPLE, BREAD, KNIFE, LAMP, BOWL = "Apple_bar_1", "Bread_bar_1", "Knife_bar_1", "DeskLamp_bar_1", "Bowl_bar_1"
+FRIDGE, MICROWAVE, SINK, TABLE = (
+    "Fridge_bar_1",
+    "Microwave_bar_1",
+    "Sink_bar_1_bar_SinkBasin",
+    "CounterTop_bar_1",
+)
+APPLE, BREAD, KNIFE, LAMP, BOWL = (
+    "Apple_bar_1",
+    "Bread_bar_1",
+    "Knife_bar_1",
+    "DeskLamp_bar_1",
+    "Bowl_bar_1",
+)
 
 
-def problem(goal: Goal = Goal("pick_heat_then_place_in_recep", "AppleType", "FridgeType"), *more: tuple) -> Problem:  # noqa: B008
-    receptacles = {FRIDGE: "FridgeType", MICROWAVE: "MicrowaveType", SINK: "SinkBasinType", TABLE: "CounterTopType"}
-    objects = {APPLE: "AppleType", BREAD: "BreadType", KNIFE: "KnifeType", LAMP: "DeskLampType", BOWL: "BowlType"}
+HOT_APPLE = Goal("pick_heat_then_place_in_recep", "AppleType", "FridgeType")
+
+
+def problem(goal: Goal = HOT_APPLE, *more: tuple) -> Problem:
+    receptacles = {
+        FRIDGE: "FridgeType",
+        MICROWAVE: "MicrowaveType",
+        SINK: "SinkBasinType",
+        TABLE: "CounterTopType",
+    }
+    objects = {
+        APPLE: "AppleType",
+        BREAD: "BreadType",
+        KNIFE: "KnifeType",
+        LAMP: "DeskLampType",
+        BOWL: "BowlType",
+    }
     facts: list[tuple[str, ...]] = [("atLocation", "agent1", "loc_bar_0")]
     for number, (one, kind) in enumerate(receptacles.items(), 1):
         facts += [("receptacleType", one, kind), ("receptacleAtLocation", one, f"loc_bar_{number}")]
-        facts += [("canContain", kind, otype) for otype in ("AppleType", "BreadType", "KnifeType", "BowlType")]
+        facts += [
+            ("canContain", kind, otype)
+            for otype in ("AppleType", "BreadType", "KnifeType", "BowlType")
+        ]
     for one, kind in objects.items():
-        facts += [("objectType", one, kind), ("inReceptacle", one, TABLE), ("objectAtLocation", one, "loc_bar_4")]
-    facts += [("openable", FRIDGE), ("openable", MICROWAVE), ("toggleable", LAMP), ("sliceable", BREAD)]
+        facts += [
+            ("objectType", one, kind),
+            ("inReceptacle", one, TABLE),
+            ("objectAtLocation", one, "loc_bar_4"),
+        ]
+    facts += [
+        ("openable", FRIDGE),
+        ("openable", MICROWAVE),
+        ("toggleable", LAMP),
+        ("sliceable", BREAD),
+    ]
     facts += [("pickupable", one) for one in (APPLE, BREAD, KNIFE, BOWL)]
     facts += [(able, APPLE) for able in ("cleanable", "heatable", "coolable")]
     facts += [("isReceptacleObject", BOWL), ("sliceable", APPLE)]
@@ -47,7 +84,9 @@ def test_opening__lists_what_there_is_and_the_task():
     )
 
 
-AT_TABLE = "On the countertop 1, you see a apple 1, a bowl 1, a bread 1, a desklamp 1, and a knife 1."
+AT_TABLE = (
+    "On the countertop 1, you see a apple 1, a bowl 1, a bread 1, a desklamp 1, and a knife 1."
+)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +95,25 @@ AT_TABLE = "On the countertop 1, you see a apple 1, a bowl 1, a bread 1, a deskl
         (["go to countertop 1"], f"You arrive at countertop 1. {AT_TABLE}"),
         (["go to countertop 1", "examine countertop 1"], AT_TABLE),
         (["go to fridge 1"], "You arrive at fridge 1. The fridge 1 is closed."),
-        (["go to fridge 1", "open fridge 1"], "You open the fridge 1. The fridge 1 is open. In it, you see nothing."),
+        (
+            ["go to fridge 1", "open fridge 1"],
+            "You open the fridge 1. The fridge 1 is open. In it, you see nothing.",
+        ),
         (["go to fridge 1", "open fridge 1", "close fridge 1"], "You close the fridge 1."),
-        (["go to countertop 1", "take apple 1 from countertop 1"], "You pick up the apple 1 from the countertop 1."),
+        (
+            ["go to countertop 1", "take apple 1 from countertop 1"],
+            "You pick up the apple 1 from the countertop 1.",
+        ),
         (["go to countertop 1", "use desklamp 1", "use desklamp 1"], "You turn on the desklamp 1."),
-        (["go to countertop 1", "look"], "You are facing the countertop 1. Next to it, you see nothing."),
+        (
+            ["go to countertop 1", "look"],
+            "You are facing the countertop 1. Next to it, you see nothing.",
+        ),
         (["inventory"], "You are not carrying anything."),
-        (["go to countertop 1", "take bowl 1 from countertop 1", "inventory"], "You are carrying: a bowl 1."),
+        (
+            ["go to countertop 1", "take bowl 1 from countertop 1", "inventory"],
+            "You are carrying: a bowl 1.",
+        ),
         (
             ["go to countertop 1", "take bowl 1 from countertop 1", "examine bowl 1"],
             "This is a normal bowl 1. In it, you see nothing.",
@@ -112,7 +163,9 @@ def test_apply__tells_what_became_of_a_thing(commands: tuple[str, ...], said: st
 
 def test_apply__wins_and_unwins():
     game = Game(problem())
-    state, _ = play(game, *TAKE, *HEAT, "go to fridge 1", "open fridge 1", "move apple 1 to fridge 1")
+    state, _ = play(
+        game, *TAKE, *HEAT, "go to fridge 1", "open fridge 1", "move apple 1 to fridge 1"
+    )
     assert state.won
     assert is_won(game, state)
     state, *_ = apply(game, state, "take apple 1 from fridge 1")
@@ -132,11 +185,18 @@ def test_look__lists_what_was_taken_here_and_put_elsewhere_at_the_same_place():
 
 
 @pytest.mark.parametrize(
-    "goal", ["pick_and_place_simple", "pick_clean_then_place_in_recep", "pick_cool_then_place_in_recep"]
+    "goal",
+    ["pick_and_place_simple", "pick_clean_then_place_in_recep", "pick_cool_then_place_in_recep"],
 )
 def test_expert__wins_from_anywhere_on_its_way(goal: str):
     game = Game(problem(Goal(goal, "AppleType", "MicrowaveType")))
-    for begin in ((), TAKE, (*TAKE, *HEAT), ("go to countertop 1", "take knife 1 from countertop 1"), (*TAKE, *COOL)):
+    for begin in (
+        (),
+        TAKE,
+        (*TAKE, *HEAT),
+        ("go to countertop 1", "take knife 1 from countertop 1"),
+        (*TAKE, *COOL),
+    ):
         state, _ = play(game, *begin)
         plan = expert_plan(game, state)
         assert plan

@@ -20,7 +20,13 @@ def make(**arguments):
 
 
 def test_tasks__of_the_splits_are_of_all_six_types():
-    for split, count in (("train", 3600), ("valid_seen", 140), ("valid_unseen", 134), ("dev", 60), ("all", 3874)):
+    for split, count in (
+        ("train", 3600),
+        ("valid_seen", 140),
+        ("valid_unseen", 134),
+        ("dev", 60),
+        ("all", 3874),
+    ):
         found = tasks("ALFWorld-v0", split)
         assert len(found) == len({task.id for task in found}) == count
         assert set(Counter(task.task_type for task in found)) == set(TASK_TYPES)
@@ -41,7 +47,13 @@ def test_expert__solves_every_made_game_in_its_plans_length(split: str):
 
 
 def test_env__takes_difficulty_types_and_any_made_task():
-    env = make(split="dev", task_types=["pick_two_obj_and_place"], receptacles=10, distractors=3, hidden=100)
+    env = make(
+        split="dev",
+        task_types=["pick_two_obj_and_place"],
+        receptacles=10,
+        distractors=3,
+        hidden=100,
+    )
     assert len(env.get_wrapper_attr("tasks")) == 10
     observation, info = env.reset(seed=1)
     assert info["task_type"] == "pick_two_obj_and_place"
@@ -117,7 +129,9 @@ def test_folder__without_splits_is_none_of_games(tmp_path: Path):
 
 
 def spoil(data: dict, problem: str | None = None, **changes: object) -> str:
-    return json.dumps({**data, **({"pddl_problem": problem} if problem is not None else {}), **changes})
+    return json.dumps(
+        {**data, **({"pddl_problem": problem} if problem is not None else {}), **changes}
+    )
 
 
 @pytest.mark.official_games
@@ -133,18 +147,24 @@ def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_pat
     clock = next(one.split()[0] for one in clock if "AlarmClockType)" in one[:200].split())
     desk = next(one.split()[0] for one in desk if "DeskType)" in one[:200].split())
     bad = {
-        "already_won": spoil(data, text.replace("(:init", f"(:init (inReceptacle {clock} {desk})", 1)),
+        "already_won": spoil(
+            data, text.replace("(:init", f"(:init (inReceptacle {clock} {desk})", 1)
+        ),
         "cut": files[2].read_text()[:-200],
         "not_json": "alfworld",
         "other_domain": spoil(data, pddl_domain="(define (domain chess))"),
-        "other_grammar": spoil(data, grammar=data["grammar"].replace("You arrive at", "You are at")),
+        "other_grammar": spoil(
+            data, grammar=data["grammar"].replace("You arrive at", "You are at")
+        ),
         "cut_problem": spoil(data, text[: len(text) // 2]),
         "unknown_sort": spoil(data, text.replace("- location", "- place", 1)),
         "unknown_fact": spoil(data, text.replace("(pickupable ", "(edible ", 1)),
         "unknown_thing": spoil(data, text.replace("(:init", "(:init (pickupable Ghost_bar_1)", 1)),
         "unknown_goal": spoil(data, text.replace("(inReceptacle ?o ?r)", "(holds ?a ?o)")),
         "two_places": spoil(data, text.replace("(:init", f"(:init {twice}", 1)),
-        "out_of_reach": spoil(data, text.replace("(pickupable AlarmClock", "(toggleable AlarmClock")),
+        "out_of_reach": spoil(
+            data, text.replace("(pickupable AlarmClock", "(toggleable AlarmClock")
+        ),
     }
     for name, content in {**bad, "good": files[2].read_text()}.items():
         folder = tmp_path / "train" / name / "trial"

@@ -28,9 +28,18 @@ class TalesEnv:
         from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
         from textworld.envs.wrappers import Filter
 
-        asked = {"score": True, "max_score": True, "won": True, "lost": True, "feedback": True, "moves": True}
+        asked = {
+            "score": True,
+            "max_score": True,
+            "won": True,
+            "lost": True,
+            "feedback": True,
+            "moves": True,
+        }
         infos = textworld.EnvInfos(**asked, extras=["walkthrough", "gamefile"])
-        self.env = textworld.start(str(file), infos, wrappers=[AlfredDemangler, AlfredInfos, Filter])
+        self.env = textworld.start(
+            str(file), infos, wrappers=[AlfredDemangler, AlfredInfos, Filter]
+        )
 
     def reset(self) -> dict[str, Any]:
         observation, info = self.env.reset()
@@ -48,7 +57,9 @@ def test_textworld_info__is_that_of_the_real_engine(number: int, tmp_path: Path)
     made = tasks("ALFWorld-v0", "valid_unseen")[number]
     walkthrough = ["look", *expert_plan(Game(generate(made.id)), Game(generate(made.id)).first)]
     file = export_game(generate(made.id), made.id, tmp_path, walkthrough)
-    env = gym.make("ALFWorld-v0", games=file, textworld_info=True, admissible=True, max_episode_steps=-1)
+    env = gym.make(
+        "ALFWorld-v0", games=file, textworld_info=True, admissible=True, max_episode_steps=-1
+    )
     uniform = random.Random(number).random
     with memoised():
         real = TalesEnv(file)
@@ -62,8 +73,13 @@ def test_textworld_info__is_that_of_the_real_engine(number: int, tmp_path: Path)
                 (command, *_) = expert_plan(env.unwrapped.game, env.unwrapped._state)
             _, _, won, _, info = env.step(command)
             told = real.step(command)
-            assert told["extra.gamefile"] is None  # alfworld tells it at the reset only; here it is in every info
-            assert {key: info[key] for key in (*KEYS, "won")} == {**told, "extra.gamefile": str(file)}
+            assert (
+                told["extra.gamefile"] is None
+            )  # alfworld tells it at the reset only; here it is in every info
+            assert {key: info[key] for key in (*KEYS, "won")} == {
+                **told,
+                "extra.gamefile": str(file),
+            }
             if won:
                 break
     assert won
@@ -76,12 +92,27 @@ def test_textworld_info__is_there_if_asked_for():
     observation, info = env.reset(seed=3)
     assert not KEYS & ALFWorldEnv().reset(seed=3)[1].keys()
     plan = info["extra.walkthrough"]
-    expected = {"max_score": 1, "lost": False, "extra.gamefile": info["gamefile"], "extra.walkthrough": list(plan)}
-    assert {key: info[key] for key in KEYS} == {**expected, "feedback": observation, "score": 0, "moves": 0}
+    expected = {
+        "max_score": 1,
+        "lost": False,
+        "extra.gamefile": info["gamefile"],
+        "extra.walkthrough": list(plan),
+    }
+    assert {key: info[key] for key in KEYS} == {
+        **expected,
+        "feedback": observation,
+        "score": 0,
+        "moves": 0,
+    }
     assert len(plan) == env.task.optimal_length
     for turn, command in enumerate(plan):
         answer, _, won, _, info = env.step("fly")
-        assert {key: info[key] for key in KEYS} == {**expected, "feedback": answer, "score": 0, "moves": turn}
+        assert {key: info[key] for key in KEYS} == {
+            **expected,
+            "feedback": answer,
+            "score": 0,
+            "moves": turn,
+        }
         answer, _, won, _, info = env.step(command)
         moved = {"feedback": answer, "score": int(won), "moves": turn + 1}
         assert {key: info[key] for key in KEYS} == {**expected, **moved}

@@ -22,23 +22,41 @@ PAGES = (
             ),
         ),
     ),
-    Page("Ines Calder", (("Ines Calder was a director.", " She was born in Quill Bay in 1931."), ("See also",))),
+    Page(
+        "Ines Calder",
+        (("Ines Calder was a director.", " She was born in Quill Bay in 1931."), ("See also",)),
+    ),
     Page("Tobin Aske", (("Tobin Aske (1940 to 1999) was a composer.", " He grew up in Sarn."),)),
-    Page("Quill Bay", (("Quill Bay is a town on the coast of Nortmark.", " It has 4,100 inhabitants."),)),
+    Page(
+        "Quill Bay",
+        (("Quill Bay is a town on the coast of Nortmark.", " It has 4,100 inhabitants."),),
+    ),
     Page("Port Lamby", (("Port Lamby is a port without a full stop",),)),
-    Page("Mercer", (("Mercer may refer to:", " Mercer (band)", " Mercer (film)", " Élodie Mercer"),)),
+    Page(
+        "Mercer", (("Mercer may refer to:", " Mercer (band)", " Mercer (film)", " Élodie Mercer"),)
+    ),
     Page("Mercer (band)", (("Mercer are a band from Sarn.", " They were formed in 1988."),)),
     Page("Mercer (film)", (("Mercer is a film of 1991.", " It was directed by Élodie Mercer."),)),
     Page("Élodie Mercer", (("Élodie Mercer is a director.", " She was born in Sarn in 1950."),)),
-    Page("Sarn", (("Sarn is a village.", " It lies on the river Ode."), ("Its fair is held in May.\nIt is old.",))),
-    Page("finish[yes]", (("finish[yes] is an album of the band Mercer.", " It came out in 1990."),)),
+    Page(
+        "Sarn",
+        (
+            ("Sarn is a village.", " It lies on the river Ode."),
+            ("Its fair is held in May.\nIt is old.",),
+        ),
+    ),
+    Page(
+        "finish[yes]", (("finish[yes] is an album of the band Mercer.", " It came out in 1990."),)
+    ),
     Page("The Lantern", (("The Lantern is a newspaper.", " It was founded in 1850."),)),
     Page("The Beacon", (("The Beacon is a newspaper.", " It was founded in 1861."),)),
 )
 REDIRECTS = {"Tobias Aske": "Tobin Aske"}
 
 
-def ask(id: str, question: str, answer: str, kind: str, level: str, *gold: tuple[str, int]) -> Question:
+def ask(
+    id: str, question: str, answer: str, kind: str, level: str, *gold: tuple[str, int]
+) -> Question:
     titles = dict.fromkeys([title for title, _ in gold] + ["Sarn", "Mercer"])
     return Question(id, question, answer, kind, level, gold, tuple(titles))
 
@@ -67,10 +85,19 @@ BIRTH = ask(
     "q6", "In which year was the director of the film Mercer of 1991 born?", "1950", "bridge", "hard",
     ("Mercer (film)", 1), ("Élodie Mercer", 1),
 )  # fmt: skip
-UNTOLD = ask("q7", "Who edits The Lantern, the newspaper that was founded in 1850?", "", "bridge", "hard")
+UNTOLD = ask(
+    "q7", "Who edits The Lantern, the newspaper that was founded in 1850?", "", "bridge", "hard"
+)
 SPLITS = {
     "train": (BORN, OLDER, ALBUM),
-    "dev": (MUSIC, BOTH, BIRTH, BORN._replace(id="q8"), OLDER._replace(id="q9"), ALBUM._replace(id="q10")),
+    "dev": (
+        MUSIC,
+        BOTH,
+        BIRTH,
+        BORN._replace(id="q8"),
+        OLDER._replace(id="q9"),
+        ALBUM._replace(id="q10"),
+    ),
     "test": (BIRTH._replace(id="q11"), UNTOLD),
 }
 
@@ -101,10 +128,17 @@ class Shelf:
         title = REDIRECTS.get(entity) or self._lower.get(lower) or self._bare.get(lower)
         return self.pages.get(entity) or self.pages.get(title or "")
 
-    def similar(self, entity: str, count: int = 5, *, among: Sequence[str] | None = None) -> list[str]:
+    def similar(
+        self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
+    ) -> list[str]:
         wanted = set(_words(entity))
-        scores = {title: len(wanted & set(_words(_text(self.pages[title])))) for title in among or self.pages}
-        return sorted((title for title in scores if scores[title]), key=lambda title: -scores[title])[:count]
+        scores = {
+            title: len(wanted & set(_words(_text(self.pages[title]))))
+            for title in among or self.pages
+        }
+        return sorted(
+            (title for title in scores if scores[title]), key=lambda title: -scores[title]
+        )[:count]
 
 
 CORPUS = Corpus(Shelf(), SPLITS)

@@ -54,10 +54,21 @@ def test_info__tells_pages_while_playing_and_the_score_at_the_end():
     assert (info["opened"], info["gold_opened"]) == (["Sarn", "Harrow Vale"], ["Harrow Vale"])
     assert env.step("search[Harrow]")[4]["invalid_reason"] == "no_such_page"
     observation, reward, terminated, truncated, info = env.step("finish[the village Sarn!]")
-    assert (observation, reward, terminated, truncated) == ("Episode finished, reward = 0\n", 0.0, True, False)
+    assert (observation, reward, terminated, truncated) == (
+        "Episode finished, reward = 0\n",
+        0.0,
+        True,
+        False,
+    )
     assert info["f1"] == pytest.approx(2 / 3)
     told = {name: info[name] for name in ("won", "em", "answer", "gt_answer", "question_idx")}
-    assert told == {"won": False, "em": False, "answer": "the village Sarn!", "gt_answer": "Sarn", "question_idx": 0}
+    assert told == {
+        "won": False,
+        "em": False,
+        "answer": "the village Sarn!",
+        "gt_answer": "Sarn",
+        "question_idx": 0,
+    }
     assert info["gold"] == list(dict(MUSIC.gold))
 
 
@@ -74,7 +85,10 @@ def test_info__tells_pages_while_playing_and_the_score_at_the_end():
 def test_sentences__are_by_default_those_of_the_dialect(arguments: dict[str, Any], end: str):
     env = made(**arguments)
     env.reset(seed=0)
-    assert env.step("search[Élodie Mercer]")[0] == f"Élodie Mercer is a director. She was born in Sarn {end}"
+    assert (
+        env.step("search[Élodie Mercer]")[0]
+        == f"Élodie Mercer is a director. She was born in Sarn {end}"
+    )
 
 
 def test_limit__is_that_of_react_and_can_be_that_of_others():
@@ -92,7 +106,9 @@ def test_question__without_an_answer_has_no_right_one(action: str):
     assert (reward, terminated, info["won"], info["f1"]) == (0.0, True, False, 0.0)
 
 
-@pytest.mark.parametrize("arguments", [{}, {"scope": "question"}, {"dialect": "autoplan"}, {"sentences": "given"}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"scope": "question"}, {"dialect": "autoplan"}, {"sentences": "given"}]
+)
 @pytest.mark.parametrize("split", SPLITS)
 def test_expert__opens_all_evidence_and_wins_every_question(split: str, arguments: dict[str, Any]):
     env = made(split=split, expert=True, **arguments)
@@ -154,7 +170,12 @@ def test_admissible__begins_with_the_titles_of_the_question_and_goes_on_with_tho
     assert "search[Harrow Vale]" in commands
     assert not any(command.startswith(("finish", "lookup")) for command in commands)
     commands = env.step("search[Harrow Vale]")[4]["admissible_commands"]
-    assert {"search[Ines Calder]", "search[Port Lamby]", "search[Harrow Vale]", "lookup[music]"} <= set(commands)
+    assert {
+        "search[Ines Calder]",
+        "search[Port Lamby]",
+        "search[Harrow Vale]",
+        "lookup[music]",
+    } <= set(commands)
     assert "search[Tobin Aske]" not in commands  # the search does not show him
     commands = env.step("lookup[music]")[4]["admissible_commands"]
     assert "search[Tobin Aske]" in commands

@@ -50,24 +50,48 @@ TRANSCRIPTS = {
             ("lookup[FILM]", "No more results.\n", "no_more_results"),
             ("lookup[FILM]", "No more results.\n", "no_more_results"),
             ("lookup[Aske]", "(Result 1 / 1) The music is by Tobin Aske..", ""),
-            ("search[Ines]", "Could not find Ines. Similar: ['Harrow Vale', 'Ines Calder'].", "no_such_page"),
+            (
+                "search[Ines]",
+                "Could not find Ines. Similar: ['Harrow Vale', 'Ines Calder'].",
+                "no_such_page",
+            ),
             ("lookup[Aske]", "No more results.\n", "no_more_results"),
             ("lookup[94]", "(Result 1 / 1) It lasts 94 minutes.", ""),
             ("lookup[zebra]", "No more results.\n", "no_more_results"),
             ("lookup[94]", "(Result 1 / 1) It lasts 94 minutes.", ""),
             ("search[mercer]", f"Could not find [mercer]. Similar: {LISTED}.", "no_such_page"),
-            ("search[MERCER (BAND)]", "Mercer are a band from Sarn. They were formed in 1988..", ""),
+            (
+                "search[MERCER (BAND)]",
+                "Mercer are a band from Sarn. They were formed in 1988..",
+                "",
+            ),
             ("lookup[94]", "No more results.\n", "no_more_results"),
-            ("search[Tobias Aske]", "Tobin Aske (1940 to 1999) was a composer. He grew up in Sarn..", ""),
+            (
+                "search[Tobias Aske]",
+                "Tobin Aske (1940 to 1999) was a composer. He grew up in Sarn..",
+                "",
+            ),
             ("search[Port Lamby]", "Port Lamby is a port without a full stop.", ""),
-            ("search[élodie mercer]", "Élodie Mercer is a director. She was born in Sarn in 1950..", ""),
-            ("search[finish[yes]]", "finish[yes] is an album of the band Mercer. It came out in 1990..", ""),
+            (
+                "search[élodie mercer]",
+                "Élodie Mercer is a director. She was born in Sarn in 1950..",
+                "",
+            ),
+            (
+                "search[finish[yes]]",
+                "finish[yes] is an album of the band Mercer. It came out in 1990..",
+                "",
+            ),
             (
                 "search[Sarn]",
                 "Sarn is a village. It lies on the river Ode.. Its fair is held in May.. It is old..",
                 "",
             ),
-            ("search[Ines Calder]", "Ines Calder was a director. She was born in Quill Bay in 1931..", ""),
+            (
+                "search[Ines Calder]",
+                "Ines Calder was a director. She was born in Quill Bay in 1931..",
+                "",
+            ),
             ("lookup[see also]", "No more results.\n", "no_more_results"),
             ("think[a thought]", "Nice thought.", ""),
             ("  Search[zzz] ", "Could not find zzz. Similar: [].", "no_such_page"),
@@ -143,7 +167,10 @@ def test_apply__says_that_a_wrong_answer_is_incorrect():
 def test_apply__in_the_question_alone_finds_its_pages_only():
     world = World(WIKI, MUSIC, scope="question")
     assert apply(world, START, "search[Quill Bay]")[1] == "Could not find Quill Bay. Similar: []."
-    assert apply(world, START, "search[Tobin]")[1] == "Could not find Tobin. Similar: ['Harrow Vale', 'Tobin Aske']."
+    assert (
+        apply(world, START, "search[Tobin]")[1]
+        == "Could not find Tobin. Similar: ['Harrow Vale', 'Tobin Aske']."
+    )
     assert apply(world, START, "search[Tobin Aske]")[0].page == "Tobin Aske"
 
 
@@ -190,13 +217,17 @@ class Program:
             return f"Could not find {name}. Similar: {[one for one in WIKI.similar(name, 6) if one != page.title][:5]}."
         if not page:
             return f"Could not find {entity}. Similar: {WIKI.similar(entity)}."
-        self.text = "".join(f"{paragraph}\n" for paragraph in paragraphs if len(paragraph.split(" ")) > 2)
+        self.text = "".join(
+            f"{paragraph}\n" for paragraph in paragraphs if len(paragraph.split(" ")) > 2
+        )
         self.word, self.lines = None, []
         return " ".join(self.divided()[:5])
 
     def divided(self) -> list[str]:
         paragraphs = [line.strip() for line in (self.text or "").split("\n") if line.strip()]
-        return [f"{part.strip()}." for line in paragraphs for part in line.split(". ") if part.strip()]
+        return [
+            f"{part.strip()}." for line in paragraphs for part in line.split(". ") if part.strip()
+        ]
 
 
 TITLES = [page.title for page in PAGES] + ["mercer", "sarn", "nothing", ""]
@@ -205,7 +236,18 @@ ACTIONS = st.one_of(
     st.sampled_from([f"search[{title}]" for title in TITLES]),
     st.sampled_from([f"lookup[{word}]" for word in WORDS]),
     st.sampled_from([f"Lookup[{word}]" for word in WORDS]),
-    st.sampled_from(["fly", "think[x]", "think", "search[", "", "finish[Quill Bay", "finish[Quill Bay]", "finish[]"]),
+    st.sampled_from(
+        [
+            "fly",
+            "think[x]",
+            "think",
+            "search[",
+            "",
+            "finish[Quill Bay",
+            "finish[Quill Bay]",
+            "finish[]",
+        ]
+    ),
 )
 
 
@@ -229,13 +271,24 @@ def test_apply__bears_any_text(action: str, world: World):
 
 
 def test_apply__bears_long_texts():
-    for action in ("x" * 100_000, f"search[{'x' * 100_000}]", "[" * 100_000, f"lookup[{'x' * 100_000}]"):
+    for action in (
+        "x" * 100_000,
+        f"search[{'x' * 100_000}]",
+        "[" * 100_000,
+        f"lookup[{'x' * 100_000}]",
+    ):
         assert len(apply(REACT, START, action)[1]) < 3000
 
 
 def test_page__of_ten_megabytes_is_read():
     page = Page(
-        "Long", (tuple(f" Sentence {number} is one of very many that are on this page." for number in range(10**5)),)
+        "Long",
+        (
+            tuple(
+                f" Sentence {number} is one of very many that are on this page."
+                for number in range(10**5)
+            ),
+        ),
     )
     world = World(Shelf([page]), BORN)
     state, answer, *_ = apply(world, START, "search[Long]")
@@ -301,7 +354,9 @@ def test_admissible_commands__are_bounded():
 
 
 def listed(verb: str, world: World, state: State) -> list[str]:
-    commands = [command for command in admissible_commands(world, state) if command.startswith(verb)]
+    commands = [
+        command for command in admissible_commands(world, state) if command.startswith(verb)
+    ]
     return [command.removeprefix(f"{verb}[").removesuffix("]") for command in commands]
 
 
@@ -317,7 +372,9 @@ def listed(verb: str, world: World, state: State) -> list[str]:
         ("Did it burn?", "It did.", ["yes", "no"]),
     ],
 )
-def test_admissible_commands__answer_with_what_is_in_view_once_a_page_is_open(question, text, answers):
+def test_admissible_commands__answer_with_what_is_in_view_once_a_page_is_open(
+    question, text, answers
+):
     world = World(Shelf([Page("Home", ((text,),))]), BORN._replace(question=question))
     assert listed("finish", world, START) in ([], [""])
     state = apply(world, START, "search[Home]")[0]
@@ -327,7 +384,10 @@ def test_admissible_commands__answer_with_what_is_in_view_once_a_page_is_open(qu
 
 
 def test_admissible_commands__name_a_namesake_by_the_word_before_it():
-    pages = [Page("Mercer (film)", (("A film of some words.",),)), Page("Mercer", (("A town of some words.",),))]
+    pages = [
+        Page("Mercer (film)", (("A film of some words.",),)),
+        Page("Mercer", (("A town of some words.",),)),
+    ]
     world = World(Shelf(pages), BORN._replace(question="Who made the film Mercer?"))
     assert listed("search", world, START)[:2] == ["Mercer", "Mercer (film)"]
 
@@ -342,9 +402,24 @@ def test_admissible_commands__keep_in_view_what_was_looked_up_on_a_page_that_was
 
 
 def test_sentences__are_divided_at_full_stops_or_as_given():
-    page = Page("X", (("Mr. X lived in St. Y.", " He left."), ("Two words",), ("A list", "of more", "words")))
-    assert sentences(page, "period") == ["Mr.", "X lived in St.", "Y.", "He left..", "A list of more words."]
-    assert sentences(page, "given") == ["Mr. X lived in St. Y.", "He left.", "A list", "of more", "words"]
+    page = Page(
+        "X",
+        (("Mr. X lived in St. Y.", " He left."), ("Two words",), ("A list", "of more", "words")),
+    )
+    assert sentences(page, "period") == [
+        "Mr.",
+        "X lived in St.",
+        "Y.",
+        "He left..",
+        "A list of more words.",
+    ]
+    assert sentences(page, "given") == [
+        "Mr. X lived in St. Y.",
+        "He left.",
+        "A list",
+        "of more",
+        "words",
+    ]
     assert shown(World(Shelf([page]), BORN, sentences="given"), page).count("more") == 1
     assert sentences(Page("Y", ()), "period") == []
     blank = Page("Z", (("One  of  two.   Three.", "  ", " Four. "), ("  two words ",)))

@@ -40,7 +40,9 @@ def test_expert__answers_the_real_questions(scope: str):
 
 
 def test_splits__share_no_question():
-    contents = [{task.content for task in tasks("HotpotQA-v0", split)} for split in ("train", "dev", "test")]
+    contents = [
+        {task.content for task in tasks("HotpotQA-v0", split)} for split in ("train", "dev", "test")
+    ]
     assert [len(split) for split in contents] == [1000, 200, 500]
     assert len(set.union(*contents)) == 1700
 

@@ -1,8 +1,9 @@
 """Stands in for MineDojo's simulator, which cannot run here: no Java, no display, no Gym 0.21.
 
-It is written from the spaces that MineDojo 0.1 declares, and from nothing that was seen in the real game: eight numbers
-go in, refused as that space would refuse them; names with spaces in 36 places, what is equipped, and what stands near
-come out. What it makes takes no ingredients but those that ``costs`` names.
+It is written from the spaces that MineDojo 0.1 declares, and from nothing that was seen in the real
+game: eight numbers go in, refused as that space would refuse them; names with spaces in 36 places,
+what is equipped, and what stands near come out. What it makes takes no ingredients but those that
+``costs`` names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ class StandIn:
     """An environment of the old Gym: ``reset`` gives an observation, ``step`` four things."""
 
     def __init__(
-        self, abilities: Abilities, costs: dict[str, dict[str, int]], held: dict[str, int], *, ends_after: int = 10_000
+        self,
+        abilities: Abilities,
+        costs: dict[str, dict[str, int]],
+        held: dict[str, int],
+        *,
+        ends_after: int = 10_000,
     ) -> None:
         self.makes = abilities.by_hand + abilities.at_table + abilities.in_furnace
         self.abilities = abilities
@@ -56,8 +62,16 @@ class StandIn:
 
     def make(self, item: str) -> None:
         costs = self.costs.get(item, {"bedrock": 1})
-        station = "table" if item in self.abilities.at_table else "furnace" if item in self.abilities.in_furnace else ""
-        if (not station or self.near[station]) and all(self.held.get(one, 0) >= n for one, n in costs.items()):
+        station = (
+            "table"
+            if item in self.abilities.at_table
+            else "furnace"
+            if item in self.abilities.in_furnace
+            else ""
+        )
+        if (not station or self.near[station]) and all(
+            self.held.get(one, 0) >= n for one, n in costs.items()
+        ):
             for one, amount in costs.items():
                 self.take(one, amount)
             self.held[item] = self.held.get(item, 0) + (4 if item in ("planks", "stick") else 1)
@@ -77,7 +91,10 @@ class StandIn:
         names = [item.replace("_", " ") for item in self.held] + ["air"] * (PLACES - len(self.held))
         quantities = [*self.held.values(), *[0] * (PLACES - len(self.held))]
         return {
-            "inventory": {"name": np.array(names), "quantity": np.array(quantities, dtype=np.float32)},
+            "inventory": {
+                "name": np.array(names),
+                "quantity": np.array(quantities, dtype=np.float32),
+            },
             "equipment": {"name": np.array([self.on.replace("_", " "), *["air"] * 5])},
             "nearby_tools": {name: np.array(near) for name, near in self.near.items()},
         }

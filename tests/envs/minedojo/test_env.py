@@ -127,7 +127,12 @@ def test_smelt__at_a_furnace_places_it_first():
 @pytest.mark.parametrize(
     ("held", "action", "said", "reason"),
     [
-        ({}, "craft 1 chest", "Could not craft chest: requires crafting table", "needs_crafting_table"),
+        (
+            {},
+            "craft 1 chest",
+            "Could not craft chest: requires crafting table",
+            "needs_crafting_table",
+        ),
         ({}, "smelt 1 stone", "Could not smelt stone: requires furnace", "needs_furnace"),
         (
             {"log": 1},
@@ -135,7 +140,12 @@ def test_smelt__at_a_furnace_places_it_first():
             "Could not craft oak planks: ingredients or fuel are missing",
             "not_enough_items",
         ),
-        ({}, "craft 1 bedrock", "Could not craft bedrock: MineDojo does not make it", "unknown_item"),
+        (
+            {},
+            "craft 1 bedrock",
+            "Could not craft bedrock: MineDojo does not make it",
+            "unknown_item",
+        ),
         ({}, "equip shield", "Could not equip shield: requires 1 shield", "not_enough_items"),
         ({}, "place furnace", "Could not place furnace: requires 1 furnace", "not_enough_items"),
         ({}, "dance", "Could not execute dance", "unknown_action"),
@@ -168,7 +178,10 @@ def test_mine__is_the_skill_policys():
     assert env.step("mine 3 birch log with stone axe")[0] == "Mined 3 birch log"
     assert functions(made) == [(3, 0, 0)] * 3
     step = env.step("hunt 1 beef")
-    assert (step[0], step[4]["invalid_reason"]) == ("Could not hunt beef: the skill got 0 of 1", "skill_failed")
+    assert (step[0], step[4]["invalid_reason"]) == (
+        "Could not hunt beef: the skill got 0 of 1",
+        "skill_failed",
+    )
 
 
 def test_deps__plays_it_as_it_plays_the_tech_tree():
@@ -206,7 +219,9 @@ class PlacedFirst(gym.Wrapper[str, str, str, str]):
 
 def test_mine__without_a_skill_policy_says_so():
     step = begin("oak_planks", Made()).step("mine 3 oak log")
-    assert step[0] == "Could not mine oak log: no skill policy was given (gym.make(..., skills=...))"
+    assert (
+        step[0] == "Could not mine oak log: no skill policy was given (gym.make(..., skills=...))"
+    )
     assert step[4]["invalid_reason"] == "no_skill"
 
 
@@ -224,7 +239,9 @@ def test_skill__has_so_many_ticks_and_sees_what_is_asked_for():
 
 
 def test_time__truncates():
-    env = begin("oak_planks", Made(), skills=lambda skill, observation: command(), skill_ticks=10_000)
+    env = begin(
+        "oak_planks", Made(), skills=lambda skill, observation: command(), skill_ticks=10_000
+    )
     _, reward, terminated, truncated, info = env.step("mine 1 cobblestone")
     assert (reward, terminated, truncated, info["ticks_left"]) == (0.0, False, True, 0)
 
@@ -242,9 +259,13 @@ def test_unknown_names__say_what_there_is():
         gym.make("MineDojo-v0", simulator=Made()).reset(options={"taks": 1})
 
 
-def test_reset__plays_a_task_again_though_minedojo_takes_its_specification_apart(monkeypatch: pytest.MonkeyPatch):
+def test_reset__plays_a_task_again_though_minedojo_takes_its_specification_apart(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """As ``minedojo.make`` does: it pops what it reads, from a table that all its calls share."""
-    shared = {"harvest_1_diamond": {"__cls__": "harvest", "prompt": "a diamond", "sides": {"left": [1]}}}
+    shared = {
+        "harvest_1_diamond": {"__cls__": "harvest", "prompt": "a diamond", "sides": {"left": [1]}}
+    }
     before = deepcopy(shared)
     monkeypatch.setitem(sys.modules, "minedojo.tasks", SimpleNamespace(ALL_TASKS_SPECS=shared))
     made = Made()
@@ -320,7 +341,9 @@ class Planner:
 
 def test_minedojo__is_evaluated_as_any_other(tmp_path: Path):
     args = {"simulator": Made(), "skills": chop}
-    spec = RunSpec("MineDojo-v0", "MT1", "deps", env_args=args, agent_args={"rounds": 0}, model=Planner())
+    spec = RunSpec(
+        "MineDojo-v0", "MT1", "deps", env_args=args, agent_args={"rounds": 0}, model=Planner()
+    )
     records = evaluate(spec, tmp_path)
     assert {record["error"] for record in records} == {None}
     assert {record["group"] for record in records} == {"MT1"}

@@ -32,7 +32,11 @@ class Turn(NamedTuple):
 def game() -> Game:
     """A small world in which everything is at a known place, and a diamond the goal."""
     places = tuple(Place(SOURCES[name], at) for name, at in PLACES.items())
-    return Game(World(places, (("forest", Point(0, 0)), ("plains", Point(0, 60)))), (Aim("minecraft:diamond"),), 5000)
+    return Game(
+        World(places, (("forest", Point(0, 0)), ("plains", Point(0, 60)))),
+        (Aim("minecraft:diamond"),),
+        5000,
+    )
 
 
 def holding(**items: int) -> State:

@@ -24,7 +24,10 @@ from textcraft_gym.envs.minetechtree.actions import (
         ("look", Look()),
         (" inventory\n", CheckInventory()),
         ("mine 3 oak log with wooden pickaxe", Gather("mine", "oak log", 3, "wooden pickaxe")),
-        ("mine 3 minecraft:oak_log with minecraft:wooden_pickaxe", Gather("mine", "oak log", 3, "wooden pickaxe")),
+        (
+            "mine 3 minecraft:oak_log with minecraft:wooden_pickaxe",
+            Gather("mine", "oak log", 3, "wooden pickaxe"),
+        ),
         ("mine 3 oak_log", Gather("mine", "oak log", 3)),
         ("hunt 2 beef", Gather("hunt", "beef", 2)),
         ("craft 4 oak planks using 1 oak log", Make("craft", "oak planks", 4, (("oak log", 1),))),
@@ -57,7 +60,11 @@ def test_parse__bears_any_text(said):
     assert parse(said) == parse(said)
 
 
-@given(st.integers(1, 999_999), st.sampled_from(["mine", "hunt"]), st.sampled_from(["oak log", "a b c"]))
+@given(
+    st.integers(1, 999_999),
+    st.sampled_from(["mine", "hunt"]),
+    st.sampled_from(["oak log", "a b c"]),
+)
 def test_parse__reads_any_count(count, verb, item):
     assert parse(f"{verb} {count} {item}") == Gather(verb, item, count)
 

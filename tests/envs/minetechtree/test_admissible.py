@@ -21,9 +21,14 @@ from textcraft_gym.recipes.recipe import name_of
 
 TREE = tech_tree()
 COMMON = [item for item in TREE.names if item.endswith(("_planks", "_log", "_wool"))]
-COMMON += [f"minecraft:{name}" for name in ("stick", "coal", "charcoal", "cobblestone", "iron_ingot", "iron_ore")]
+COMMON += [
+    f"minecraft:{name}"
+    for name in ("stick", "coal", "charcoal", "cobblestone", "iron_ingot", "iron_ore")
+]
 INVENTORIES = st.dictionaries(
-    st.sampled_from([TABLE, FURNACE]) | st.sampled_from(COMMON) | st.sampled_from(sorted(TREE.names)),
+    st.sampled_from([TABLE, FURNACE])
+    | st.sampled_from(COMMON)
+    | st.sampled_from(sorted(TREE.names)),
     st.integers(1, 9),
     max_size=30,
 )
@@ -51,7 +56,9 @@ def smelts(held: Inventory) -> Iterator[str]:
                     amount = -(-10 * count // TREE.fuels[fuel])
                     needed = Counter({item: count}) + Counter({fuel: amount})
                     if all(held.get(one, 0) >= number for one, number in needed.items()):
-                        yield text.make("smelt", technique.item, count, ((item, count), (fuel, amount)))
+                        yield text.make(
+                            "smelt", technique.item, count, ((item, count), (fuel, amount))
+                        )
 
 
 @given(held=INVENTORIES)
@@ -67,6 +74,10 @@ def test_counts__go_up_to_the_most_that_one_goal_takes():
         env = gym.make("MineTechTree-v0", split="all", rules=rules, expert=True)
         for task, seed in product(env.get_wrapper_attr("tasks"), range(3)):
             plan = env.reset(seed=seed, options={"task": task.id})[1]["expert_plan"]
-            for _, count, item in re.findall(r"^(mine|hunt) (\d+) (.+?)(?: with .*)?$", "\n".join(plan), re.MULTILINE):
+            for _, count, item in re.findall(
+                r"^(mine|hunt) (\d+) (.+?)(?: with .*)?$", "\n".join(plan), re.MULTILINE
+            ):
                 most[item] = max(most[item], int(count))
-    assert {item: count for item, count in most.items() if count > 1} == {name_of(item): MOST[item] for item in MOST}
+    assert {item: count for item, count in most.items() if count > 1} == {
+        name_of(item): MOST[item] for item in MOST
+    }

@@ -30,8 +30,14 @@ def test_look__tells_distances_as_the_argument_says():
     # The rest is the same, and so is what is around.
     assert said["exact"][0] == said["rough"][0] == said["names"][0]
     assert said["exact"][3] == said["rough"][3] == said["names"][3]
-    names = [sorted(re.sub(r" (about )?[0-9]+ steps away", "", line) for line in said[a][1:3]) for a in text.AROUND]
-    sources = [[sorted(line.rstrip(".").partition(": ")[2].split(", ")) for line in lines] for lines in names]
+    names = [
+        sorted(re.sub(r" (about )?[0-9]+ steps away", "", line) for line in said[a][1:3])
+        for a in text.AROUND
+    ]
+    sources = [
+        [sorted(line.rstrip(".").partition(": ")[2].split(", ")) for line in lines]
+        for lines in names
+    ]
     assert sources[0] == sources[1] == sources[2]
 
 
@@ -53,7 +59,10 @@ def test_order__tells_no_more_than_the_words(around: str):
         said = env.reset(seed=seed)[0]
         for line in said.split("\n")[1:3]:
             told = line.rstrip(".").partition(": ")[2].split(", ")
-            keys = [(int(number[0]) if (number := re.findall("[0-9]+", each)) else 0, each) for each in told]
+            keys = [
+                (int(number[0]) if (number := re.findall("[0-9]+", each)) else 0, each)
+                for each in told
+            ]
             assert keys == sorted(keys)
 
 

@@ -33,5 +33,7 @@ GOLDEN = "09977745b3fb8a451973850c94fdde6590cf589d99f21c0c4603a8a86f6a56c7"
 @pytest.mark.parametrize("hash_seed", ["0", "1", "4242"])
 def test_all_tasks__read_alike_in_any_process_and_order(hash_seed):
     environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-    run = subprocess.run([sys.executable, "-c", PLAY], capture_output=True, text=True, check=True, env=environment)
+    run = subprocess.run(
+        [sys.executable, "-c", PLAY], capture_output=True, text=True, check=True, env=environment
+    )
     assert run.stdout.split() == [GOLDEN, GOLDEN]

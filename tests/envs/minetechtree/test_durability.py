@@ -28,7 +28,14 @@ def wearing(game: Game) -> Game:
 
 
 def test_uses__are_those_of_minecraft():
-    uses = {"wooden": 59, "golden": 32, "stone": 131, "iron": 250, "diamond": 1561, "netherite": 2031}
+    uses = {
+        "wooden": 59,
+        "golden": 32,
+        "stone": 131,
+        "iron": 250,
+        "diamond": 1561,
+        "netherite": 2031,
+    }
     assert {material: tier.uses for material, tier in TIERS.items()} == uses
 
 
@@ -78,7 +85,9 @@ def test_tool__of_the_wrong_kind_and_bare_hands_do_not_wear(wearing: Game):
 
 
 @given(counts=st.lists(st.integers(1, 150), max_size=12), held=st.integers(1, 4))
-def test_tools__last_for_all_their_uses_however_they_are_shared_out(game: Game, counts: list[int], held: int):
+def test_tools__last_for_all_their_uses_however_they_are_shared_out(
+    game: Game, counts: list[int], held: int
+):
     wearing = game._replace(durability=True, limit=ENDLESS)
     state = holding(wooden_pickaxe=held)
     for count in counts:
@@ -86,7 +95,9 @@ def test_tools__last_for_all_their_uses_however_they_are_shared_out(game: Game, 
         state, _, reason, _ = apply(wearing, state, f"mine {count} cobblestone")
         assert (PICKAXE in before.inventory) is (not reason)
         mined = state.inventory.get("minecraft:cobblestone", 0)
-        assert mined + 59 * state.inventory.get(PICKAXE, 0) - state.wear.get(PICKAXE, 0) == 59 * held
+        assert (
+            mined + 59 * state.inventory.get(PICKAXE, 0) - state.wear.get(PICKAXE, 0) == 59 * held
+        )
     assert state.inventory.get("minecraft:cobblestone", 0) == min(sum(counts), 59 * held)
 
 
@@ -110,7 +121,9 @@ def test_expert__makes_another_tool_where_one_does_not_last(wearing: Game):
     assert is_won(wearing, state)
 
 
-@pytest.mark.parametrize("name", ["diamond", "hopper_minecart", "stone_brick_stairs", "iron_leggings", "oak_boat"])
+@pytest.mark.parametrize(
+    "name", ["diamond", "hopper_minecart", "stone_brick_stairs", "iron_leggings", "oak_boat"]
+)
 def test_expert__wins_from_wherever_tools_are_worn(name: str):
     task = find_task(name, "vanilla")
     draw = random.Random(name).random
@@ -121,7 +134,9 @@ def test_expert__wins_from_wherever_tools_are_worn(name: str):
             offered = admissible_commands(game, state)
             state = apply(game, state, offered[int(draw() * len(offered))])[0]
         extra = {
-            f"minecraft:{material}_{kind}": 1 for material in ("wooden", "stone", "iron") for kind in ("pickaxe", "axe")
+            f"minecraft:{material}_{kind}": 1
+            for material in ("wooden", "stone", "iron")
+            for kind in ("pickaxe", "axe")
         }
         held = {tool: 1 for tool in extra if draw() < 0.5}
         wear = {tool: int(draw() * TIERS[tool.split(":")[1].split("_")[0]].uses) for tool in held}

@@ -26,11 +26,16 @@ def test_reset__ends_with_the_goal():
 def test_reset__says_that_armour_must_be_worn_unless_it_need_not():
     for rules, is_said in (("vanilla", True), ("deps", False)):
         said, _ = gym.make(ID, rules=rules).reset(seed=0, options={"task": "shield"})
-        assert ("What is worn counts once it is equipped.\n\nGoal: obtain 1 shield." in said) == is_said
+        assert (
+            "What is worn counts once it is equipped.\n\nGoal: obtain 1 shield." in said
+        ) == is_said
 
 
 def test_armour__wins_when_it_is_equipped_and_for_deps_when_it_is_held():
-    for rules, last in (("vanilla", "equip leather boots"), ("deps", "craft 1 leather boots using 4 leather")):
+    for rules, last in (
+        ("vanilla", "equip leather boots"),
+        ("deps", "craft 1 leather boots using 4 leather"),
+    ):
         env = gym.make(ID, rules=rules, expert=True)
         _, info = env.reset(seed=0, options={"task": "leather_boots"})
         for action in info["expert_plan"]:
@@ -48,7 +53,9 @@ def test_several_goals__are_won_when_each_was_obtained():
     for action in info["expert_plan"]:
         _, reward, terminated, _, info = env.step(action)
         won.append((reward, terminated, info["won"]))
-    assert won == [(0.0, False, False)] * 4 + [(1.0, True, True)]  # though both sticks are not held any more
+    assert won == [(0.0, False, False)] * 4 + [
+        (1.0, True, True)
+    ]  # though both sticks are not held any more
 
 
 def test_given__is_held_at_first_unless_it_is_the_goal():
@@ -189,10 +196,15 @@ def test_worlds__differ_by_seed_and_by_task_and_repeat():
     first = env.reset(seed=1, options={"task": "chest"})[0]
     assert first == gym.make(ID).reset(seed=1, options={"task": "chest"})[0]
     assert first != env.reset(seed=2, options={"task": "chest"})[0]
-    assert first.partition("Goal")[0] != env.reset(seed=1, options={"task": "stick"})[0].partition("Goal")[0]
+    assert (
+        first.partition("Goal")[0]
+        != env.reset(seed=1, options={"task": "stick"})[0].partition("Goal")[0]
+    )
 
 
 def test_fingerprint__is_that_of_recipes_and_facts():
     env = gym.make(ID)
-    assert env.get_wrapper_attr("fingerprint") == gym.make(ID, split="MT1").get_wrapper_attr("fingerprint")
+    assert env.get_wrapper_attr("fingerprint") == gym.make(ID, split="MT1").get_wrapper_attr(
+        "fingerprint"
+    )
     assert len(env.get_wrapper_attr("fingerprint")) == 64

@@ -51,7 +51,9 @@ def test_expert__wins_every_task_in_time_and_in_the_fewest_actions(rules):
             assert is_won(game, end(game, FIRST, plan)), task.id
 
 
-@pytest.mark.parametrize("goals", ["cooked_beef+leather_boots", "white_bed+cooked_mutton+item_frame", "oak_boat+chest"])
+@pytest.mark.parametrize(
+    "goals", ["cooked_beef+leather_boots", "white_bed+cooked_mutton+item_frame", "oak_boat+chest"]
+)
 def test_shortest_solution__hunts_once_for_all_that_an_animal_gives(goals):
     game = begin(goals, 0, ticks=100_000)
     plan = expert_plan(game, FIRST)
@@ -62,7 +64,10 @@ def test_shortest_solution__hunts_once_for_all_that_an_animal_gives(goals):
 def test_skills__are_the_papers_but_for_the_seven_known():
     tasks = all_tasks("vanilla")
     assert len(tasks) == 76
-    ours = {name: (task.depth, fewest_skills(aim.item for aim in task.aims)) for name, task in tasks.items()}
+    ours = {
+        name: (task.depth, fewest_skills(aim.item for aim in task.aims))
+        for name, task in tasks.items()
+    }
     assert {name: skills for name, skills in ours.items() if skills[0] != skills[1]} == DIFFERENT
 
 
@@ -108,24 +113,38 @@ def test_expert__goes_on_from_the_middle_of_its_plan():
 
 
 def test_expert__uses_what_is_held():
-    held = {"iron_pickaxe": 1, "birch_planks": 8, "furnace": 1, "coal": 1, "crafting_table": 1, "iron_ore": 5}
+    held = {
+        "iron_pickaxe": 1,
+        "birch_planks": 8,
+        "furnace": 1,
+        "coal": 1,
+        "crafting_table": 1,
+        "iron_ore": 5,
+    }
     state = FIRST._replace(inventory={f"minecraft:{item}": count for item, count in held.items()})
     assert expert_plan(begin("chest", 0), state) == ["craft 1 chest using 8 birch planks"]
     assert expert_plan(begin("bucket", 0), state) == [
         "smelt 3 iron ingot using 3 iron ore, 1 coal",
         "craft 1 bucket using 3 iron ingot",
     ]
-    without = state._replace(inventory={item: n for item, n in state.inventory.items() if item != "minecraft:coal"})
-    assert expert_plan(begin("bucket", 0), without)[0] == "smelt 3 iron ingot using 3 iron ore, 2 birch planks"
+    without = state._replace(
+        inventory={item: n for item, n in state.inventory.items() if item != "minecraft:coal"}
+    )
+    assert (
+        expert_plan(begin("bucket", 0), without)[0]
+        == "smelt 3 iron ingot using 3 iron ore, 2 birch planks"
+    )
     assert expert_plan(begin("diamond", 0), state) == ["mine 1 diamond with iron pickaxe"]
-    assert expert_plan(begin("coal", 0), state._replace(inventory={"minecraft:iron_pickaxe": 1})) == [
-        "mine 1 coal with iron pickaxe"
-    ]
+    assert expert_plan(
+        begin("coal", 0), state._replace(inventory={"minecraft:iron_pickaxe": 1})
+    ) == ["mine 1 coal with iron pickaxe"]
 
 
 def test_expert__makes_no_more_than_is_needed():
     plan = expert_plan(begin("furnace_minecart", 0), FIRST)
-    assert "craft 1 furnace using 8 cobblestone" in plan  # the furnace that smelts goes into the minecart
+    assert (
+        "craft 1 furnace using 8 cobblestone" in plan
+    )  # the furnace that smelts goes into the minecart
     assert "mine 11 cobblestone with wooden pickaxe" in plan
 
 

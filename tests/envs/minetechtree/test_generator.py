@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from textcraft_gym.envs.minetechtree.facts import DEPTHS, HOME_BIOMES, ORES, OTHER_BIOMES, SOURCES, TREES
+from textcraft_gym.envs.minetechtree.facts import (
+    DEPTHS,
+    HOME_BIOMES,
+    ORES,
+    OTHER_BIOMES,
+    SOURCES,
+    TREES,
+)
 from textcraft_gym.envs.minetechtree.generator import BIOME_DISTANCE, BIOME_RADIUS, generate
 from textcraft_gym.envs.minetechtree.state import Point
 
@@ -32,7 +39,11 @@ def test_world__holds_in_each_biome_what_belongs_there():
         for biome in (*HOME_BIOMES, *OTHER_BIOMES):
             centres = [at for name, at in world.centres if name == biome.name]
             for centre in centres:
-                near = {place.source.name for place in world.places if place.at.distance(centre) <= 2 * BIOME_RADIUS}
+                near = {
+                    place.source.name
+                    for place in world.places
+                    if place.at.distance(centre) <= 2 * BIOME_RADIUS
+                }
                 assert set(biome.holds) <= near
 
 
@@ -46,7 +57,10 @@ def test_ores__lie_as_deep_as_they_do():
 def test_worlds__differ_in_where_one_begins_and_how_far_it_is():
     assert len({world.biome(START) for world in WORLDS}) == 6
     assert len(set(WORLDS)) == len(WORLDS)
-    nearest = [min(place.at.distance(START) for place in world.places if place.source in TREES) for world in WORLDS]
+    nearest = [
+        min(place.at.distance(START) for place in world.places if place.source in TREES)
+        for world in WORLDS
+    ]
     assert min(nearest) < 10 < 40 < max(nearest)
     far = [at.distance(START) for world in WORLDS for _, at in world.centres[1:]]
     assert (min(far), max(far)) == BIOME_DISTANCE
@@ -62,7 +76,9 @@ def test_world__is_the_one_it_always_was():
     """A change of these numbers is a new version of the environment."""
     world = generate("diamond", 0)
     assert [name for name, _ in world.centres] == GOLDEN_BIOMES
-    assert [tuple(place.at) for place in world.places if place.source == SOURCES["diamond ore"]] == GOLDEN_DIAMOND
+    assert [
+        tuple(place.at) for place in world.places if place.source == SOURCES["diamond ore"]
+    ] == GOLDEN_DIAMOND
 
 
 GOLDEN_BIOMES = ["jungle", "forest", "plains", "dark forest"]

@@ -1,6 +1,7 @@
 """Whole episodes, word for word. A changed word is a new version of the environment.
 
-``REGENERATE_GOLDEN=1 pytest tests/envs/minetechtree/test_golden.py`` plays the actions below anew and writes the files.
+``REGENERATE_GOLDEN=1 pytest tests/envs/minetechtree/test_golden.py`` plays the actions below anew
+and writes the files.
 """
 
 from __future__ import annotations
@@ -74,10 +75,25 @@ def transcript(env_args: dict, seed: int, task: str | list[str] | None, actions:
     steps = []
     for action in actions:
         observation, reward, terminated, truncated, after = env.step(action)
-        step = {"action": action, "observation": observation, "reward": reward, "ticks": after["ticks"]}
-        ends = {"terminated": terminated, "truncated": truncated, "invalid_reason": after.get("invalid_reason")}
+        step = {
+            "action": action,
+            "observation": observation,
+            "reward": reward,
+            "ticks": after["ticks"],
+        }
+        ends = {
+            "terminated": terminated,
+            "truncated": truncated,
+            "invalid_reason": after.get("invalid_reason"),
+        }
         steps.append(step | ends)
-    return {"env_args": env_args, "seed": seed, "task": info["task"], "reset": text.split("\n"), "steps": steps}
+    return {
+        "env_args": env_args,
+        "seed": seed,
+        "task": info["task"],
+        "reset": text.split("\n"),
+        "steps": steps,
+    }
 
 
 @pytest.mark.parametrize("name", EPISODES)
@@ -95,6 +111,9 @@ def test_golden_files__are_those_of_the_episodes():
 
 
 def test_golden_files__hold_episodes_of_every_end():
-    ends = [json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))["steps"][-1] for name in EPISODES]
+    ends = [
+        json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))["steps"][-1]
+        for name in EPISODES
+    ]
     assert [end["terminated"] for end in ends] == [True, False, False, False, True, False]
     assert [end["truncated"] for end in ends] == [False, False, False, False, False, True]

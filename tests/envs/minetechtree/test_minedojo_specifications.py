@@ -53,10 +53,16 @@ def test_tasks__have_their_specification_but_for_fifteen():
     ours = all_tasks("vanilla")
     assert {name for name, task in ours.items() if task.specification() is None} == NOT_IN_MINEDOJO
     diamond = ours["diamond"]
-    assert diamond.specification() == read_specifications()["harvest_1_diamond"] == specification("minecraft:diamond")
+    assert (
+        diamond.specification()
+        == read_specifications()["harvest_1_diamond"]
+        == specification("minecraft:diamond")
+    )
     assert diamond.details == {"ticks": "12000", "in MineDojo": "harvest_1_diamond"}
     assert ours["iron_door"].details == {"ticks": "6000", "in MineDojo": ""}
-    assert {task_id(task.aims[0].item) for task in tasks("MineTechTree-v0", "MT2")} <= set(read_specifications())
+    assert {task_id(task.aims[0].item) for task in tasks("MineTechTree-v0", "MT2")} <= set(
+        read_specifications()
+    )
 
 
 @pytest.mark.usefixtures("installed")
@@ -92,9 +98,16 @@ print([name for name in sys.modules if name.partition(".")[0] == "minedojo"])
 
 def test_missing__says_what_to_install(monkeypatch):
     monkeypatch.setattr(
-        minedojo_specifications, "find_spec", lambda name: None if name == "minedojo" else real_find_spec(name)
+        minedojo_specifications,
+        "find_spec",
+        lambda name: None if name == "minedojo" else real_find_spec(name),
     )
-    for read in (find_minedojo, read_specifications, read_abilities, all_tasks("vanilla")["diamond"].specification):
+    for read in (
+        find_minedojo,
+        read_specifications,
+        read_abilities,
+        all_tasks("vanilla")["diamond"].specification,
+    ):
         with pytest.raises(MineDojoMissing, match="pip install --no-deps minedojo"):
             read()
     assert all_tasks("vanilla")["diamond"].details == {"ticks": "12000"}
@@ -104,5 +117,7 @@ def test_missing__says_what_to_install(monkeypatch):
 def test_missing__reader_of_yaml_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     minedojo_specifications._read_specifications.cache_clear()
-    with pytest.raises(MineDojoMissing, match=r"PyYAML is not installed.*textcraft-gym\[minedojo\]"):
+    with pytest.raises(
+        MineDojoMissing, match=r"PyYAML is not installed.*textcraft-gym\[minedojo\]"
+    ):
         read_specifications()

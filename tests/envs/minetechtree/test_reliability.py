@@ -96,10 +96,15 @@ def test_published__is_table_18_by_station_item_and_amount(action: str):
 def test_published__is_how_often_first_tries_succeed(rich: Game):
     published = rich._replace(reliability=PUBLISHED)
     for action, chance in ACTIONS.items():
-        tries = [apply(published._replace(luck=f"diamond/{draw}"), EVERYTHING, action)[2] for draw in range(600)]
+        tries = [
+            apply(published._replace(luck=f"diamond/{draw}"), EVERYTHING, action)[2]
+            for draw in range(600)
+        ]
         assert set(tries) <= {"", MISSED}
         # Six standard deviations at the most.
-        assert 1 - tries.count(MISSED) / len(tries) == pytest.approx(chance, abs=0.12 if chance < 1 else 0), action
+        assert 1 - tries.count(MISSED) / len(tries) == pytest.approx(
+            chance, abs=0.12 if chance < 1 else 0
+        ), action
 
 
 def test_kinds__are_narrow_first_and_every_action_is_of_one_wide_kind():
@@ -107,7 +112,11 @@ def test_kinds__are_narrow_first_and_every_action_is_of_one_wide_kind():
     assert kinds["mine 3 iron ore"] == ("3 iron ore", "iron ore", "ore")
     assert kinds["craft 1 furnace using 8 cobblestone"] == ("craft at a table", "craft")
     assert kinds["hunt 1 leather"] == ("cows", "animal")
-    assert {kind for each in kinds.values() for kind in each} == {*KINDS} - {"acacia log", "jungle log", "dark oak log"}
+    assert {kind for each in kinds.values() for kind in each} == {*KINDS} - {
+        "acacia log",
+        "jungle log",
+        "dark oak log",
+    }
     for each in kinds.values():
         assert {*each} & {*WIDE_KINDS} == {each[-1]}
 
@@ -115,7 +124,9 @@ def test_kinds__are_narrow_first_and_every_action_is_of_one_wide_kind():
 @pytest.mark.parametrize("kind", KINDS)
 def test_reliability__of_a_kind_makes_no_other_miss(kind: str):
     for action in ACTIONS:
-        assert (probability({kind: 0.4}, move_of(action)) < 1) == (kind in kinds_of(move_of(action)))
+        assert (probability({kind: 0.4}, move_of(action)) < 1) == (
+            kind in kinds_of(move_of(action))
+        )
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -145,12 +156,20 @@ def test_tries__of_an_item_do_not_depend_on_what_else_is_done(game: Game):
     assert tries(logs, beef) == {**tries(beef), **tries(logs)}
     assert len(set(tries(logs)[logs])) == 2
     assert tries(logs)[logs] != tries("mine 1 birch log")["mine 1 birch log"]
-    assert tries(logs)[logs] == [misses("diamond/7", "minecraft:oak_log", number, 0.39) for number in range(1, 21)]
+    assert tries(logs)[logs] == [
+        misses("diamond/7", "minecraft:oak_log", number, 0.39) for number in range(1, 21)
+    ]
 
 
 def test_refusals__are_no_tries(game: Game):
     shaky = game._replace(reliability=PUBLISHED)
-    for action in ("mine 1 cobblestone", "mine 1 stick", "look", "hum", "craft 1 furnace using 8 cobblestone"):
+    for action in (
+        "mine 1 cobblestone",
+        "mine 1 stick",
+        "look",
+        "hum",
+        "craft 1 furnace using 8 cobblestone",
+    ):
         assert apply(shaky, FIRST, action)[0] is FIRST
 
 
@@ -171,7 +190,9 @@ def test_argument__is_a_name_a_number_or_a_table(value: object, read: dict[str, 
 
 
 def test_argument__of_any_other_kind_is_refused():
-    with pytest.raises(UnknownName, match=r"unknown reliability 'publishd'\. Did you mean published"):
+    with pytest.raises(
+        UnknownName, match=r"unknown reliability 'publishd'\. Did you mean published"
+    ):
         gym.make(ID, reliability="publishd")
     with pytest.raises(UnknownName, match="unknown kind of action 'oar'"):
         gym.make(ID, reliability={"oar": 0.5})
@@ -181,7 +202,10 @@ def test_argument__of_any_other_kind_is_refused():
 
 
 def test_info__says_that_an_action_missed_and_the_feedback_why():
-    for feedback, said in (("reason", "Failed to mine oak log: it may work another time"), ("terse", None)):
+    for feedback, said in (
+        ("reason", "Failed to mine oak log: it may work another time"),
+        ("terse", None),
+    ):
         env = gym.make(ID, reliability={"log": 1e-9}, feedback=feedback)
         env.reset(seed=0, options={"task": "chest"})
         observation, reward, terminated, truncated, info = env.step("mine 1 oak log")
@@ -206,7 +230,9 @@ def test_expert__plans_again_after_a_miss_and_wins_every_task():
 
 
 def test_episodes__repeat_and_snapshots_go_on_alike():
-    env = gym.make(ID, reliability="published", durability=True, admissible=True, max_episode_steps=-1).unwrapped
+    env = gym.make(
+        ID, reliability="published", durability=True, admissible=True, max_episode_steps=-1
+    ).unwrapped
     _, info = env.reset(seed=3, options={"task": "diamond"})
     for _ in range(10):
         info = env.step(info["admissible_commands"][-1])[4]
@@ -241,4 +267,6 @@ def test_certain_games__are_those_without_the_argument():
 
 def test_expert__ignores_luck(game: Game):
     assert expert_plan(game, FIRST) == expert_plan(game._replace(reliability=PUBLISHED), FIRST)
-    assert admissible_commands(game, FIRST) == admissible_commands(game._replace(reliability=PUBLISHED), FIRST)
+    assert admissible_commands(game, FIRST) == admissible_commands(
+        game._replace(reliability=PUBLISHED), FIRST
+    )

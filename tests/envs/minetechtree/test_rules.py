@@ -35,8 +35,20 @@ TOOLED = holding(wooden_pickaxe=1, crafting_table=1, furnace=1)
             {"stone_axe": 1, "oak_log": 2},
             10 * 5 + 2 * 15,
         ),
-        ({"iron_axe": 1}, "mine 2 oak log", "Mined 2 oak log", {"iron_axe": 1, "oak_log": 2}, 10 * 5 + 2 * 10),
-        ({"stick": 1}, "mine 1 oak log with stick", "Mined 1 oak log", {"stick": 1, "oak_log": 1}, 10 * 5 + 60),
+        (
+            {"iron_axe": 1},
+            "mine 2 oak log",
+            "Mined 2 oak log",
+            {"iron_axe": 1, "oak_log": 2},
+            10 * 5 + 2 * 10,
+        ),
+        (
+            {"stick": 1},
+            "mine 1 oak log with stick",
+            "Mined 1 oak log",
+            {"stick": 1, "oak_log": 1},
+            10 * 5 + 60,
+        ),
         (
             {"wooden_pickaxe": 1},
             "mine 2 cobblestone with wooden pickaxe",
@@ -66,7 +78,13 @@ TOOLED = holding(wooden_pickaxe=1, crafting_table=1, furnace=1)
             60 * 5 + 15,
         ),
         ({}, "hunt 2 beef", "Hunted 2 beef, 2 leather", {"beef": 2, "leather": 2}, 30 * 5 + 200),
-        ({}, "hunt 1 white wool", "Hunted 1 white wool, 1 mutton", {"white_wool": 1, "mutton": 1}, 40 * 5 + 80),
+        (
+            {},
+            "hunt 1 white wool",
+            "Hunted 1 white wool, 1 mutton",
+            {"white_wool": 1, "mutton": 1},
+            40 * 5 + 80,
+        ),
         (
             {"oak_log": 2},
             "craft 4 oak planks using 1 oak log",
@@ -74,7 +92,13 @@ TOOLED = holding(wooden_pickaxe=1, crafting_table=1, furnace=1)
             {"oak_log": 1, "oak_planks": 4},
             1,
         ),
-        ({"oak_log": 2}, "craft 5 oak planks using 2 oak log", "Crafted 8 oak planks", {"oak_planks": 8}, 1),
+        (
+            {"oak_log": 2},
+            "craft 5 oak planks using 2 oak log",
+            "Crafted 8 oak planks",
+            {"oak_planks": 8},
+            1,
+        ),
         (
             {"oak_planks": 3, "birch_planks": 1},
             "craft 8 stick using 3 oak planks, 1 birch planks",
@@ -146,9 +170,27 @@ def test_action__does_what_it_says(play, held, action, answer, after, ticks):
 @pytest.mark.parametrize(
     ("held", "action", "answer", "why", "reason"),
     [
-        ({}, "mine 1 cobblestone", "Could not mine cobblestone", "requires wooden pickaxe", "needs_tool"),
-        ({"golden_pickaxe": 1}, "mine 1 iron ore", "Could not mine iron ore", "requires stone pickaxe", "needs_tool"),
-        ({"stone_pickaxe": 1}, "mine 1 diamond", "Could not mine diamond", "requires iron pickaxe", "needs_tool"),
+        (
+            {},
+            "mine 1 cobblestone",
+            "Could not mine cobblestone",
+            "requires wooden pickaxe",
+            "needs_tool",
+        ),
+        (
+            {"golden_pickaxe": 1},
+            "mine 1 iron ore",
+            "Could not mine iron ore",
+            "requires stone pickaxe",
+            "needs_tool",
+        ),
+        (
+            {"stone_pickaxe": 1},
+            "mine 1 diamond",
+            "Could not mine diamond",
+            "requires iron pickaxe",
+            "needs_tool",
+        ),
         (  # the tool that is named is used, though a better one is held
             {"wooden_pickaxe": 1, "iron_pickaxe": 1},
             "mine 1 iron ore with wooden pickaxe",
@@ -156,7 +198,13 @@ def test_action__does_what_it_says(play, held, action, answer, after, ticks):
             "requires stone pickaxe",
             "needs_tool",
         ),
-        ({"stone_axe": 1}, "mine 1 coal", "Could not mine coal", "requires wooden pickaxe", "needs_tool"),
+        (
+            {"stone_axe": 1},
+            "mine 1 coal",
+            "Could not mine coal",
+            "requires wooden pickaxe",
+            "needs_tool",
+        ),
         (
             {},
             "mine 1 coal with iron pickaxe",
@@ -164,16 +212,46 @@ def test_action__does_what_it_says(play, held, action, answer, after, ticks):
             "requires 1 iron pickaxe",
             "not_enough_items",
         ),
-        ({}, "mine 1 coal with unobtainium", "Could not mine coal", "there is no unobtainium", "unknown_item"),
-        ({}, "mine 1 spruce log", "Could not mine spruce log", "there are no spruce trees in this world", "not_here"),
+        (
+            {},
+            "mine 1 coal with unobtainium",
+            "Could not mine coal",
+            "there is no unobtainium",
+            "unknown_item",
+        ),
+        (
+            {},
+            "mine 1 spruce log",
+            "Could not mine spruce log",
+            "there are no spruce trees in this world",
+            "not_here",
+        ),
         ({}, "mine 1 beef", "Could not mine beef", "hunt it", "wrong_skill"),
         ({}, "hunt 1 oak log", "Could not hunt oak log", "mine it", "wrong_skill"),
         ({}, "mine 1 stick", "Could not mine stick", "craft it", "wrong_skill"),
-        ({}, "craft 1 stone using 1 cobblestone", "Could not craft stone", "smelt it", "wrong_skill"),
+        (
+            {},
+            "craft 1 stone using 1 cobblestone",
+            "Could not craft stone",
+            "smelt it",
+            "wrong_skill",
+        ),
         ({}, "mine 1 iron ingot", "Could not mine iron ingot", "craft or smelt it", "wrong_skill"),
         ({}, "mine 1 sand", "Could not mine sand", "nothing here gives it", "wrong_skill"),
-        ({}, "hunt 1 sheep", "Could not hunt sheep", "say what of it: mutton or white wool", "wrong_skill"),
-        ({}, "mine 1 unobtainium", "Could not mine unobtainium", "there is no unobtainium", "unknown_item"),
+        (
+            {},
+            "hunt 1 sheep",
+            "Could not hunt sheep",
+            "say what of it: mutton or white wool",
+            "wrong_skill",
+        ),
+        (
+            {},
+            "mine 1 unobtainium",
+            "Could not mine unobtainium",
+            "there is no unobtainium",
+            "unknown_item",
+        ),
         ({}, "craft 4 stick", "Could not craft stick", "say using what", "no_ingredients"),
         (
             {"oak_planks": 9},
@@ -196,7 +274,13 @@ def test_action__does_what_it_says(play, held, action, answer, after, ticks):
             "4 torch takes 1 stick, 1 coal or charcoal",
             "no_recipe",
         ),
-        ({}, "craft 4 stick using 2 bedrock", "Could not craft stick", "there is no bedrock", "unknown_item"),
+        (
+            {},
+            "craft 4 stick using 2 bedrock",
+            "Could not craft stick",
+            "there is no bedrock",
+            "unknown_item",
+        ),
         (
             {"oak_planks": 7},
             "craft 1 chest using 8 oak planks",
@@ -258,10 +342,18 @@ def test_action__does_what_it_says(play, held, action, answer, after, ticks):
         ({}, "craft 1 chest using planks", "Wrong item format: planks", "", "wrong_item_format"),
         ({}, "dance", "Could not execute dance", "", "unknown_action"),
         ({}, "x" * 300, f"Could not execute {'x' * 200}", "", "unknown_action"),
-        ({}, f"mine 1 {'x' * 300}", f"Could not mine {'x' * 200}", f"there is no {'x' * 200}", "unknown_item"),
+        (
+            {},
+            f"mine 1 {'x' * 300}",
+            f"Could not mine {'x' * 200}",
+            f"there is no {'x' * 200}",
+            "unknown_item",
+        ),
     ],
 )
-def test_action__that_cannot_be_done_says_why_and_changes_nothing(play, held, action, answer, why, reason):
+def test_action__that_cannot_be_done_says_why_and_changes_nothing(
+    play, held, action, answer, why, reason
+):
     before = holding(**held)
     assert play(before, action) == Turn(before, answer, reason, why)
 
@@ -282,7 +374,9 @@ def test_reasons__are_all_met_and_listed(play):
     }
     reasons = {play(FIRST, action).reason for action in met}
     reasons.add(play(holding(oak_planks=8), "craft 1 chest using 8 oak planks").reason)
-    reasons.add(play(holding(cobblestone=1, coal=1), "smelt 1 stone using 1 cobblestone, 1 coal").reason)
+    reasons.add(
+        play(holding(cobblestone=1, coal=1), "smelt 1 stone using 1 cobblestone, 1 coal").reason
+    )
     assert reasons == set(moves.REASONS)
 
 
@@ -322,11 +416,15 @@ def test_look__shows_the_nearest_first_and_the_time(play):
         "diamond ore 60 steps away.",
         "Ticks left: 5000.",
     ]
-    assert play(FIRST._replace(at=Point(0, 40, 9)), "look").text.startswith("You are in the plains.\nYou see: sheep 9 ")
+    assert play(FIRST._replace(at=Point(0, 40, 9)), "look").text.startswith(
+        "You are in the plains.\nYou see: sheep 9 "
+    )
 
 
 def test_equipped__is_one_thing_a_place_and_ends_with_the_last_of_it(play):
-    state = holding(iron_helmet=1, leather_helmet=1, iron_boots=1, stick=2, crafting_table=1, oak_planks=2)
+    state = holding(
+        iron_helmet=1, leather_helmet=1, iron_boots=1, stick=2, crafting_table=1, oak_planks=2
+    )
     for item in ("iron helmet", "leather helmet", "iron boots", "stick"):
         state = play(state, f"equip {item}").state
     assert state.equipped == {
@@ -352,15 +450,32 @@ def test_best_tool__is_the_fastest_of_those_that_will_do():
     iron = SOURCES["iron ore"]
     held = ["golden_pickaxe", "stone_pickaxe", "diamond_axe"]
     assert best_tool(iron, {f"minecraft:{item}": 1 for item in held}) == "minecraft:stone_pickaxe"
-    assert best_tool(SOURCES["stone"], {f"minecraft:{item}": 1 for item in held}) == "minecraft:golden_pickaxe"
-    assert best_tool(SOURCES["oak trees"], {f"minecraft:{item}": 1 for item in held}) == "minecraft:diamond_axe"
+    assert (
+        best_tool(SOURCES["stone"], {f"minecraft:{item}": 1 for item in held})
+        == "minecraft:golden_pickaxe"
+    )
+    assert (
+        best_tool(SOURCES["oak trees"], {f"minecraft:{item}": 1 for item in held})
+        == "minecraft:diamond_axe"
+    )
     assert best_tool(iron, {}) == ""
 
 
 def test_tools__are_of_the_level_that_a_source_asks_for():
     names = {
-        name: [tool.removeprefix("minecraft:").removesuffix("_pickaxe") for tool in tools_for(SOURCES[name])]
-        for name in ("oak trees", "stone", "coal ore", "nether quartz ore", "iron ore", "diamond ore", "cows")
+        name: [
+            tool.removeprefix("minecraft:").removesuffix("_pickaxe")
+            for tool in tools_for(SOURCES[name])
+        ]
+        for name in (
+            "oak trees",
+            "stone",
+            "coal ore",
+            "nether quartz ore",
+            "iron ore",
+            "diamond ore",
+            "cows",
+        )
     }
     soft = ["wooden", "golden", "stone", "iron", "diamond", "netherite"]
     assert names == {
@@ -412,7 +527,9 @@ def test_making__conserves_what_the_recipe_says(game, data):
     """Whatever is made, the inventory loses just what is used and gains just what is made."""
     state = holding(**RICH, crafting_table=1, furnace=1, chest=3, smooth_stone=5, quartz=8)
     for _ in range(4):
-        offered = [one for one in admissible_commands(game, state) if one.startswith(("craft", "smelt"))]
+        offered = [
+            one for one in admissible_commands(game, state) if one.startswith(("craft", "smelt"))
+        ]
         action = data.draw(st.sampled_from(offered))
         turn = Turn(*apply(game, state, action))
         assert not turn.reason, (action, turn)
@@ -435,8 +552,28 @@ ACTIONS = st.one_of(
         "{} {} {}{}".format,
         st.sampled_from(["mine", "hunt", "craft", "smelt", "equip", "look", ""]),
         st.integers(0, 12),
-        st.sampled_from(["oak log", "stick", "oak planks", "cobblestone", "beef", "stone", "shield", "charcoal", "x"]),
-        st.sampled_from(["", " using 1 oak log", " using 2 oak planks", " with stick", " using 1 oak log, 1 oak log"]),
+        st.sampled_from(
+            [
+                "oak log",
+                "stick",
+                "oak planks",
+                "cobblestone",
+                "beef",
+                "stone",
+                "shield",
+                "charcoal",
+                "x",
+            ]
+        ),
+        st.sampled_from(
+            [
+                "",
+                " using 1 oak log",
+                " using 2 oak planks",
+                " with stick",
+                " using 1 oak log, 1 oak log",
+            ]
+        ),
     ),
 )
 

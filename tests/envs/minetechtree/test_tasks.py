@@ -27,26 +27,55 @@ ID = "MineTechTree-v0"
 
 def test_groups__have_the_sizes_of_the_paper():
     sizes = Counter(task.group for task in tasks(ID, "all"))
-    assert sizes == {"MT1": 14, "MT2": 12, "MT3": 7, "MT4": 13, "MT5": 9, "MT6": 7, "MT7": 13, "MT8": 1}
+    assert sizes == {
+        "MT1": 14,
+        "MT2": 12,
+        "MT3": 7,
+        "MT4": 13,
+        "MT5": 9,
+        "MT6": 7,
+        "MT7": 13,
+        "MT8": 1,
+    }
     assert {group: len(tasks(ID, group)) for group in TICKS} == dict(sizes)
     assert len(tasks(ID, "core71")) == 71
-    assert {task.id for task in tasks(ID, "all")} - {task.id for task in tasks(ID, "core71")} == NOT_CORE
+    assert {task.id for task in tasks(ID, "all")} - {
+        task.id for task in tasks(ID, "core71")
+    } == NOT_CORE
     table = tasks(ID, "table2")
     assert len(table) == 69
-    assert {task.id for task in tasks(ID, "core71")} - {task.id for task in table} == {"stone", "stone_pressure_plate"}
+    assert {task.id for task in tasks(ID, "core71")} - {task.id for task in table} == {
+        "stone",
+        "stone_pressure_plate",
+    }
     assert sum(task.group == "MT4" for task in table) == 6
-    assert ("core71", "table2", "MT1", "MT2", "MT3", "MT4", "MT5", "MT6", "MT7", "MT8", "all", *SEVERAL) == SPLITS
+    assert (
+        "core71",
+        "table2",
+        "MT1",
+        "MT2",
+        "MT3",
+        "MT4",
+        "MT5",
+        "MT6",
+        "MT7",
+        "MT8",
+        "all",
+        *SEVERAL,
+    ) == SPLITS
 
 
 def test_task__has_group_skills_and_ticks():
-    table = {name: (task.group, task.depth, task.ticks) for name, task in all_tasks("vanilla").items()}
+    table = {
+        name: (task.group, task.depth, task.ticks) for name, task in all_tasks("vanilla").items()
+    }
     assert table["diamond"] == ("MT8", 12, 12000)
     assert table["lever"] == ("MT4", 7, 3000)
     assert table["hopper_minecart"] == ("MT7", 14, 6000)
     assert table["oak_slab"] == ("MT1", 4, 3000)
-    assert {group: {ticks for one, _, ticks in table.values() if one == group} for group in TICKS} == {
-        group: {ticks} for group, ticks in TICKS.items()
-    }
+    assert {
+        group: {ticks for one, _, ticks in table.values() if one == group} for group in TICKS
+    } == {group: {ticks} for group, ticks in TICKS.items()}
 
 
 def test_items__are_those_of_1_16():
@@ -61,7 +90,11 @@ def test_worn__is_what_counts_once_equipped_and_not_for_deps():
 
 @pytest.mark.parametrize(("paper", "name"), PAPER_NAMES.items())
 def test_task__is_found_by_the_papers_name_and_by_its_id(paper, name):
-    assert find_task(paper, "vanilla") == find_task(name, "vanilla") == find_task(f"minecraft:{name}", "vanilla")
+    assert (
+        find_task(paper, "vanilla")
+        == find_task(name, "vanilla")
+        == find_task(f"minecraft:{name}", "vanilla")
+    )
 
 
 def test_task__of_several_items_has_the_longest_time_and_their_skills_together():

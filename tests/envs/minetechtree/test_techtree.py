@@ -65,7 +65,10 @@ def test_fuels__are_those_of_the_game():
     assert fuels["minecraft:coal"] == fuels["minecraft:charcoal"] == 80
     assert fuels["minecraft:birch_log"] == fuels["minecraft:birch_planks"] == 15
     assert fuels["minecraft:stick"] == 5
-    assert not {"minecraft:warped_planks", "minecraft:iron_ore", "minecraft:cobblestone"} & fuels.keys()
+    assert (
+        not {"minecraft:warped_planks", "minecraft:iron_ore", "minecraft:cobblestone"}
+        & fuels.keys()
+    )
 
 
 def test_sources__give_what_recipes_know():
@@ -74,7 +77,11 @@ def test_sources__give_what_recipes_know():
 
 def test_recipes__that_go_round_are_kept():
     tree = tech_tree()
-    nuggets = [one for one in tree.crafts["minecraft:iron_ingot"] if one.slots[0].members == ("minecraft:iron_nugget",)]
+    nuggets = [
+        one
+        for one in tree.crafts["minecraft:iron_ingot"]
+        if one.slots[0].members == ("minecraft:iron_nugget",)
+    ]
     assert [one.slots[0].amount for one in nuggets] == [9]
     assert "minecraft:iron_nugget" in tree.crafts
 
@@ -100,7 +107,9 @@ def filled_by_trying(offer: dict[str, int], slots: tuple[Slot, ...], times: int)
     return any(sorted(chosen) == wanted for chosen in set(product(*pieces)))
 
 
-@given(SLOTS, st.dictionaries(st.sampled_from(ITEMS), st.integers(1, 4), min_size=1), st.integers(1, 2))
+@given(
+    SLOTS, st.dictionaries(st.sampled_from(ITEMS), st.integers(1, 4), min_size=1), st.integers(1, 2)
+)
 def test_fills__says_what_trying_says(slots, offer, times):
     slots = tuple(slots)
     if sum(slot.amount for slot in slots) * times <= 7:

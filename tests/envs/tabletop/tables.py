@@ -30,7 +30,9 @@ def blocks(*colours: str) -> tuple[Thing, ...]:
 MATCHING = World(BOWLS, blocks("red", "green", "red", "gray"), ("green", "red", "pink"))
 STACKING = World(PYRAMID, blocks(*COLOURS))
 RINGS = World(HANOI, tuple(Thing(colour, "ring") for colour in COLOURS[:3]))
-BOXING = World(PACKING, tuple(Thing("", shape) for shape in ("star", "letter E shape", "ring")), wanted=1)
+BOXING = World(
+    PACKING, tuple(Thing("", shape) for shape in ("star", "letter E shape", "ring")), wanted=1
+)
 KIT = World(
     KITS,
     (
@@ -46,7 +48,11 @@ WORLDS = (MATCHING, STACKING, RINGS, BOXING, KIT)
 
 
 def play(
-    world: World, actions: Iterable[str], state: State | None = None, rates: Rates = ALWAYS_HIT, luck: str = ""
+    world: World,
+    actions: Iterable[str],
+    state: State | None = None,
+    rates: Rates = ALWAYS_HIT,
+    luck: str = "",
 ) -> tuple[State, str, str]:
     """The state after some actions, and the last answer with its reason."""
     state, text, reason = state or first_state(world), "", ""

@@ -31,7 +31,9 @@ shapes = st.sampled_from(SHAPES)
 def test_parse__reads_colours_and_places(colour, one, other, field, side):
     assert parse(f"put the {colour} blocks in a {one} bowl") == PutInBowl(colour, one)
     assert parse(f"put the {colour} block on the {field} brown block") == PutOnField(colour, field)
-    assert parse(f"put the {colour} block on the {one} and {other} blocks") == PutOnBlocks(colour, one, other)
+    assert parse(f"put the {colour} block on the {one} and {other} blocks") == PutOnBlocks(
+        colour, one, other
+    )
     assert parse(f"move the {colour} ring to the {side}") == MoveRing(colour, side)
 
 
@@ -39,7 +41,9 @@ def test_parse__reads_colours_and_places(colour, one, other, field, side):
 def test_parse__reads_shapes_and_locations(colour, shape, hole, location):
     assert parse(f"pack the {shape} in the brown box") == Pack(shape)
     place = f"{location} {hole}".strip()
-    assert parse(f"put the {colour} {shape} in the {place} hole") == PutInHole(colour, shape, location, hole)
+    assert parse(f"put the {colour} {shape} in the {place} hole") == PutInHole(
+        colour, shape, location, hole
+    )
 
 
 def test_parse__takes_blanks_around_a_goal_and_none_within():

@@ -33,5 +33,7 @@ GOLDEN = "50322f2114bcf75e057f1385e136bbb253dfb7c04cefaf1b7918f97162616a1d"
 @pytest.mark.parametrize("hash_seed", ["0", "4242"])
 def test_all_tasks__read_alike_in_any_process_and_order(hash_seed):
     environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-    run = subprocess.run([sys.executable, "-c", PLAY], capture_output=True, text=True, check=True, env=environment)
+    run = subprocess.run(
+        [sys.executable, "-c", PLAY], capture_output=True, text=True, check=True, env=environment
+    )
     assert run.stdout.split() == [GOLDEN, GOLDEN]

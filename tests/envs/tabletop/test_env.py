@@ -34,7 +34,9 @@ def test_splits__have_their_sizes_and_do_not_overlap():
     sizes = {split: len(tasks(ID, split)) for split in ("paper", "dev", "test", "all")}
     assert sizes == {"paper": 25, "dev": 500, "test": 500, "all": 1025}
     assert len({task_hash(ID, task) for task in tasks(ID)}) == 1025
-    assert [task.id for task in tasks(ID, "paper")] == [f"{kind}/{number}" for kind in KINDS for number in range(5)]
+    assert [task.id for task in tasks(ID, "paper")] == [
+        f"{kind}/{number}" for kind in KINDS for number in range(5)
+    ]
 
 
 def test_tables__are_of_every_sort():
@@ -95,7 +97,9 @@ def test_score__grows_by_parts():
 
 
 def test_arguments__are_checked():
-    with pytest.raises(UnknownName, match=r"unknown reliability 'perfect'\. Possible: oracle, cliport"):
+    with pytest.raises(
+        UnknownName, match=r"unknown reliability 'perfect'\. Possible: oracle, cliport"
+    ):
         gym.make(ID, reliability="perfect")
     with pytest.raises(ValueError, match="expected goals of 1 or more, got 0"):
         gym.make(ID, goals=0)
@@ -159,7 +163,10 @@ def test_pictures__show_everything_that_can_be_moved(kind: str):
             drawn = env.unwrapped.drawing()
             assert all(len(line) <= 80 and line == line.rstrip() for line in drawn.split("\n"))
             for thing in world.things:
-                assert thing.name.removesuffix(" block").removesuffix(" ring").removesuffix(" shape") in drawn
+                assert (
+                    thing.name.removesuffix(" block").removesuffix(" ring").removesuffix(" shape")
+                    in drawn
+                )
 
 
 def test_episode__keeps_the_picture_of_its_end():

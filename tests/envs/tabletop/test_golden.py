@@ -1,6 +1,7 @@
 """Whole episodes, word for word. A changed word is a new version of the environment.
 
-``REGENERATE_GOLDEN=1 pytest tests/envs/tabletop/test_golden.py`` plays the actions below anew and writes the files.
+``REGENERATE_GOLDEN=1 pytest tests/envs/tabletop/test_golden.py`` plays the actions below anew and
+writes the files.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from textcraft_gym.registration import make
 GOLDEN = Path(__file__).parent / "golden"
 
 EPISODES: dict[str, tuple[dict, int, str, list[str]]] = {
-    "bowls_won": ({}, 0, "put-block-in-bowl/4", ["look", "expert", "look", "expert", "expert", "expert"]),
+    "bowls_won": (
+        {},
+        0,
+        "put-block-in-bowl/4",
+        ["look", "expert", "look", "expert", "expert", "expert"],
+    ),
     "kit_missed": ({"reliability": "cliport"}, 0, "assembling-kits/2", ["expert"] * 9),
     "pyramid_fallen": ({"reliability": "cliport"}, 16, "stack-block-pyramid/0", ["expert"] * 12),
     "packing_fallen": ({"reliability": "cliport"}, 5, "packing-shapes/0", ["expert"] * 4),
@@ -46,13 +52,29 @@ def transcript(env_args: dict, seed: int, task: str, actions: list[str]) -> dict
         if action == "expert":
             action = (info["expert_plan"] or ["look"])[0]
         observation, reward, terminated, truncated, info = env.step(action)
-        step = {"action": action, "observation": observation, "reward": reward, "score": info["score"]}
-        ends = {"terminated": terminated, "truncated": truncated, "invalid_reason": info.get("invalid_reason")}
+        step = {
+            "action": action,
+            "observation": observation,
+            "reward": reward,
+            "score": info["score"],
+        }
+        ends = {
+            "terminated": terminated,
+            "truncated": truncated,
+            "invalid_reason": info.get("invalid_reason"),
+        }
         steps.append(step | ends)
         if terminated or truncated:
             break
     drawn = env.unwrapped.drawing().split("\n")
-    return {"env_args": env_args, "seed": seed, "task": task, "reset": text.split("\n"), "steps": steps, "drawn": drawn}
+    return {
+        "env_args": env_args,
+        "seed": seed,
+        "task": task,
+        "reset": text.split("\n"),
+        "steps": steps,
+        "drawn": drawn,
+    }
 
 
 @pytest.mark.parametrize("name", EPISODES)
@@ -70,7 +92,11 @@ def test_golden_files__are_those_of_the_episodes():
 
 
 def test_golden_files__hold_misses_of_each_sort_and_both_ends():
-    said = [step for name in EPISODES for step in json.loads((GOLDEN / f"{name}.json").read_text())["steps"]]
+    said = [
+        step
+        for name in EPISODES
+        for step in json.loads((GOLDEN / f"{name}.json").read_text())["steps"]
+    ]
     for part in ("stuck askew", "on the floor", "It took the", "is still on", "Done: "):
         assert any(part in step["observation"] for step in said), part
     assert any(step["terminated"] for step in said)

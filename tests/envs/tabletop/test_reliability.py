@@ -9,7 +9,16 @@ from tests.envs.tabletop.tables import KIT, STACKING, play
 from textcraft_gym.envs.tabletop.expert import plan
 from textcraft_gym.envs.tabletop.reliability import RELIABILITIES, outcome
 from textcraft_gym.envs.tabletop.rules import apply, is_won
-from textcraft_gym.envs.tabletop.state import BOWLS, HANOI, KITS, PACKING, PYRAMID, Game, Rates, first_state
+from textcraft_gym.envs.tabletop.state import (
+    BOWLS,
+    HANOI,
+    KITS,
+    PACKING,
+    PYRAMID,
+    Game,
+    Rates,
+    first_state,
+)
 from textcraft_gym.envs.tabletop.tasks import LIMIT, split_tasks
 
 PUBLISHED = {KITS: 60, HANOI: 100, BOWLS: 100, PACKING: 40, PYRAMID: 80}
@@ -38,7 +47,8 @@ def test_outcome__is_as_likely_as_the_rates_say():
     found = [outcome(rates, "luck", thing, number) for thing in range(50) for number in range(100)]
     shares = {one: found.count(one) / len(found) for one in set(found)}
     assert shares == {
-        one: pytest.approx(share, abs=0.02) for one, share in (("hit", 0.6), ("spoil", 0.3), ("miss", 0.1))
+        one: pytest.approx(share, abs=0.02)
+        for one, share in (("hit", 0.6), ("spoil", 0.3), ("miss", 0.1))
     }
 
 

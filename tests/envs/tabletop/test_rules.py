@@ -40,7 +40,12 @@ ALWAYS_MISSED, ALWAYS_SPOILT = Rates(0.0), Rates(0.0, 1.0)
 @pytest.mark.parametrize(
     ("world", "actions", "said", "reason"),
     [
-        (MATCHING, ["put the purple blocks in a red bowl"], "There is no purple block.", NO_SUCH_THING),
+        (
+            MATCHING,
+            ["put the purple blocks in a red bowl"],
+            "There is no purple block.",
+            NO_SUCH_THING,
+        ),
         (MATCHING, ["put the gray blocks in a gray bowl"], "There is no gray bowl.", NO_SUCH_THING),
         (
             MATCHING,
@@ -48,11 +53,24 @@ ALWAYS_MISSED, ALWAYS_SPOILT = Rates(0.0), Rates(0.0, 1.0)
             "The green block is already in the red bowl.",
             ALREADY_THERE,
         ),
-        (RINGS, ["move the pink ring to the middle of the stand"], "There is no pink ring.", NO_SUCH_THING),
-        (RINGS, ["move the blue ring to the darker brown side"], "The blue ring is under the green ring.", BLOCKED),
         (
             RINGS,
-            ["move the red ring to the darker brown side", "move the green ring to the darker brown side"],
+            ["move the pink ring to the middle of the stand"],
+            "There is no pink ring.",
+            NO_SUCH_THING,
+        ),
+        (
+            RINGS,
+            ["move the blue ring to the darker brown side"],
+            "The blue ring is under the green ring.",
+            BLOCKED,
+        ),
+        (
+            RINGS,
+            [
+                "move the red ring to the darker brown side",
+                "move the green ring to the darker brown side",
+            ],
             "The green ring does not go on the red ring, which is smaller.",
             TOO_LARGE,
         ),
@@ -69,10 +87,30 @@ ALWAYS_MISSED, ALWAYS_SPOILT = Rates(0.0), Rates(0.0, 1.0)
             "The star is already in the brown box.",
             ALREADY_THERE,
         ),
-        (KIT, ["put the green star in the top star hole"], "There is no green star.", NO_SUCH_THING),
-        (KIT, ["put the red star in the left star hole"], "There is no left star hole.", NO_SUCH_THING),
-        (KIT, ["put the red star in the star hole"], "There are two star holes: top and middle.", WHICH_HOLE),
-        (KIT, ["put the red star in the ring hole"], "The red star does not fit the ring hole.", WRONG_SHAPE),
+        (
+            KIT,
+            ["put the green star in the top star hole"],
+            "There is no green star.",
+            NO_SUCH_THING,
+        ),
+        (
+            KIT,
+            ["put the red star in the left star hole"],
+            "There is no left star hole.",
+            NO_SUCH_THING,
+        ),
+        (
+            KIT,
+            ["put the red star in the star hole"],
+            "There are two star holes: top and middle.",
+            WHICH_HOLE,
+        ),
+        (
+            KIT,
+            ["put the red star in the ring hole"],
+            "The red star does not fit the ring hole.",
+            WRONG_SHAPE,
+        ),
         (
             KIT,
             ["put the red star in the top star hole", "put the blue star in the top star hole"],
@@ -85,8 +123,18 @@ ALWAYS_MISSED, ALWAYS_SPOILT = Rates(0.0), Rates(0.0, 1.0)
             "The gray ring is already in the ring hole.",
             ALREADY_THERE,
         ),
-        (STACKING, ["put the gray block on the middle brown block"], "There is no gray block.", NO_SUCH_THING),
-        (STACKING, ["put the red block on the green and gray blocks"], "There is no gray block.", NO_SUCH_THING),
+        (
+            STACKING,
+            ["put the gray block on the middle brown block"],
+            "There is no gray block.",
+            NO_SUCH_THING,
+        ),
+        (
+            STACKING,
+            ["put the red block on the green and gray blocks"],
+            "There is no gray block.",
+            NO_SUCH_THING,
+        ),
         (
             STACKING,
             ["put the red block on the green and blue blocks"],
@@ -95,7 +143,10 @@ ALWAYS_MISSED, ALWAYS_SPOILT = Rates(0.0), Rates(0.0, 1.0)
         ),
         (
             STACKING,
-            ["put the red block on the middle brown block", "put the blue block on the middle brown block"],
+            [
+                "put the red block on the middle brown block",
+                "put the blue block on the middle brown block",
+            ],
             "The red block is there.",
             TAKEN,
         ),
@@ -137,22 +188,35 @@ def test_pyramid__is_built_from_below():
 
 
 def test_pyramid__does_not_rest_on_blocks_that_lie_apart():
-    assert play(STACKING, [*ROWS[:3], "put the pink block on the red and blue blocks"])[2] == NO_SUPPORT
-    assert play(STACKING, [*ROWS[:4], "put the cyan block on the pink and red blocks"])[2] == NO_SUPPORT
+    assert (
+        play(STACKING, [*ROWS[:3], "put the pink block on the red and blue blocks"])[2]
+        == NO_SUPPORT
+    )
+    assert (
+        play(STACKING, [*ROWS[:4], "put the cyan block on the pink and red blocks"])[2]
+        == NO_SUPPORT
+    )
 
 
 def test_pyramid__moves_no_block_that_carries_another():
-    _, text, reason = play(STACKING, [*ROWS[:2], ROWS[3], "put the green block on the darkest brown block"])
+    _, text, reason = play(
+        STACKING, [*ROWS[:2], ROWS[3], "put the green block on the darkest brown block"]
+    )
     assert (text, reason) == ("The green block is under the pink block.", BLOCKED)
     assert play(STACKING, [*ROWS[:2], "put the green block on the darkest brown block"])[2] == ""
-    assert play(STACKING, [*ROWS[:4], "put the red block on the red and green blocks"])[2] == NO_SUPPORT
+    assert (
+        play(STACKING, [*ROWS[:4], "put the red block on the red and green blocks"])[2]
+        == NO_SUPPORT
+    )
 
 
 def test_bowls__take_one_block_for_each_goal_and_those_on_the_table_first():
     state, text, _ = play(MATCHING, ["put the red blocks in a red bowl"])
     assert state.at == ("red", "table", "table", "table")
     assert text == "Done: the red block is in the red bowl."
-    state, _, _ = play(MATCHING, ["put the red blocks in a pink bowl", "put the red blocks in a red bowl"])
+    state, _, _ = play(
+        MATCHING, ["put the red blocks in a pink bowl", "put the red blocks in a red bowl"]
+    )
     assert state.at == ("pink", "table", "red", "table")
     state, _, reason = play(MATCHING, ["put the red blocks in a red bowl"], state)
     assert (state.at, reason) == (("red", "table", "red", "table"), "")
@@ -172,10 +236,16 @@ def test_bowls__are_matched_though_a_block_stays_that_has_none():
 def test_kit__takes_either_of_two_objects_of_one_shape():
     for one, other in (("red", "blue"), ("blue", "red")):
         state, _, _ = play(
-            KIT, [f"put the {one} star in the top star hole", f"put the {other} star in the middle star hole"]
+            KIT,
+            [
+                f"put the {one} star in the top star hole",
+                f"put the {other} star in the middle star hole",
+            ],
         )
         assert parts_done(KIT, state) == 2
-    state, _, reason = play(KIT, ["put the red star in the top star hole", "put the red star in the middle star hole"])
+    state, _, reason = play(
+        KIT, ["put the red star in the top star hole", "put the red star in the middle star hole"]
+    )
     assert (reason, state.at[0], parts_done(KIT, state)) == ("", "middle", 1)
 
 
@@ -194,7 +264,9 @@ def test_moves_left__are_the_fewest_by_brute_force():
             found = []
             for at in edge:
                 for ring, side in product(range(count), SIDES):
-                    free = not {at[ring], side} & set(at[:ring])  # no smaller one on it, nor where it goes
+                    free = not {at[ring], side} & set(
+                        at[:ring]
+                    )  # no smaller one on it, nor where it goes
                     after = (*at[:ring], side, *at[ring + 1 :])
                     if free and after not in known:
                         known[after] = known[at] + 1
@@ -209,13 +281,18 @@ def test_rings__move_as_brute_force_says():
     for at in product(SIDES, repeat=3):
         state = first_state(RINGS)._replace(at=at)
         for ring, side in product(range(3), SIDES):
-            _, _, reason = play(RINGS, [f"move the {RINGS.things[ring].colour} ring to the {side}"], state)
+            _, _, reason = play(
+                RINGS, [f"move the {RINGS.things[ring].colour} ring to the {side}"], state
+            )
             blocked = any(at[smaller] in (at[ring], side) for smaller in range(ring))
             assert (reason == "") == (not blocked and side != at[ring])
 
 
 def test_reward__is_for_what_is_done_for_the_first_time():
-    goals = ["move the red ring to the darker brown side", "move the red ring to the lighter brown side"] * 3
+    goals = [
+        "move the red ring to the darker brown side",
+        "move the red ring to the lighter brown side",
+    ] * 3
     bests = []
     state = first_state(RINGS)
     for goal in goals:
@@ -226,7 +303,11 @@ def test_reward__is_for_what_is_done_for_the_first_time():
 
 def test_miss__leaves_a_thing_where_it_is():
     for world, goal, said in (
-        (MATCHING, "put the red blocks in a red bowl", "Missed: the red block is still on the table."),
+        (
+            MATCHING,
+            "put the red blocks in a red bowl",
+            "Missed: the red block is still on the table.",
+        ),
         (
             RINGS,
             "move the red ring to the darker brown side",
@@ -236,7 +317,12 @@ def test_miss__leaves_a_thing_where_it_is():
     ):
         for rates in (ALWAYS_MISSED, ALWAYS_SPOILT):
             state, text, _ = play(world, [goal], rates=rates)
-            assert (text, state.at, state.spoilt, state.goals) == (said, first_state(world).at, frozenset(), 1)
+            assert (text, state.at, state.spoilt, state.goals) == (
+                said,
+                first_state(world).at,
+                frozenset(),
+                1,
+            )
 
 
 def test_miss__can_spoil_an_object_for_good():
@@ -244,7 +330,10 @@ def test_miss__can_spoil_an_object_for_good():
     state, text, _ = play(KIT, [goal], rates=ALWAYS_SPOILT)
     assert text == "Missed: the red star is stuck askew in the top star hole."
     assert parts_done(KIT, state) == 0
-    assert play(KIT, [goal], state)[1:] == ("The red star is stuck askew in the top star hole.", SPOILT)
+    assert play(KIT, [goal], state)[1:] == (
+        "The red star is stuck askew in the top star hole.",
+        SPOILT,
+    )
     assert play(KIT, ["put the red star in the middle star hole"], state)[2] == SPOILT
     assert play(KIT, ["put the blue star in the top star hole"], state)[2] == TAKEN
     state, text, _ = play(BOXING, ["pack the star in the brown box"], rates=ALWAYS_SPOILT)

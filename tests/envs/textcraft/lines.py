@@ -11,7 +11,9 @@ from textcraft_gym.recipes import RecipeBook
 from textcraft_gym.recipes.splits import task_items
 
 anything = st.text(st.characters(), max_size=300)  # surrogates too
-odd_counts = st.sampled_from(["0", "-1", "1000000", "999999", "000005", "9" * 5000, "", "٣", "1.5", "+1"])
+odd_counts = st.sampled_from(
+    ["0", "-1", "1000000", "999999", "000005", "9" * 5000, "", "٣", "1.5", "+1"]
+)
 fragments = st.sampled_from(
     [
         "get ",
@@ -37,16 +39,28 @@ fragments = st.sampled_from(
 @cache
 def trees(book: RecipeBook) -> list[list]:
     """The recipes of each task's tree; those of one tree have something to do with each other."""
-    return [[recipe for item in book.tree(goal) for recipe in book.recipes[item]] for goal in task_items(book)]
+    return [
+        [recipe for item in book.tree(goal) for recipe in book.recipes[item]]
+        for goal in task_items(book)
+    ]
 
 
 def makings(book: RecipeBook, recipes: list) -> list[str]:
-    return sorted({item for recipe in recipes for slot in recipe.slots for item in book.members[slot.ingredient]})
+    return sorted(
+        {
+            item
+            for recipe in recipes
+            for slot in recipe.slots
+            for item in book.members[slot.ingredient]
+        }
+    )
 
 
 def gets(book: RecipeBook, recipes: list) -> st.SearchStrategy[str]:
     items = st.sampled_from(makings(book, recipes))
-    return st.builds(lambda count, item: f"get {count} {book.names[item]}", st.integers(1, 9), items)
+    return st.builds(
+        lambda count, item: f"get {count} {book.names[item]}", st.integers(1, 9), items
+    )
 
 
 @st.composite
@@ -55,7 +69,9 @@ def crafts(draw, book: RecipeBook, recipes: list) -> str:
     recipe = draw(st.sampled_from(recipes))
     offer: dict[str, int] = {}
     for ingredient, amount in recipe.slots:
-        kinds = draw(st.lists(st.sampled_from(book.members[ingredient]), min_size=1, max_size=2, unique=True))
+        kinds = draw(
+            st.lists(st.sampled_from(book.members[ingredient]), min_size=1, max_size=2, unique=True)
+        )
         first = draw(st.integers(1, amount)) if len(kinds) > 1 else amount
         for item, count in zip(kinds, (first, amount - first), strict=False):
             if count:
@@ -87,9 +103,17 @@ def spoilt(draw, lines: st.SearchStrategy[str]) -> str:
     if how == 5:
         return f"{line}, {draw(st.sampled_from(['1 stick', '1 foo', 'foo', '', line.rpartition(', ')[2]]))}"
     if how == 6:  # one ingredient in two parts
-        return re.sub("(?<=using )([2-9])( [^,]+)", lambda part: f"1{part[2]}, {int(part[1]) - 1}{part[2]}", line)
+        return re.sub(
+            "(?<=using )([2-9])( [^,]+)",
+            lambda part: f"1{part[2]}, {int(part[1]) - 1}{part[2]}",
+            line,
+        )
     if how == 7:
-        return draw(st.sampled_from(["  ", "\n", "\t\u00a0"])) + line + draw(st.sampled_from(["", " ", "\r\n"]))
+        return (
+            draw(st.sampled_from(["  ", "\n", "\t\u00a0"]))
+            + line
+            + draw(st.sampled_from(["", " ", "\r\n"]))
+        )
     return line.upper() if draw(st.booleans()) else line.replace("using 1 ", "using 1 minecraft:")
 
 

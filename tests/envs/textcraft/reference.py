@@ -1,6 +1,7 @@
 """The game a second time, slow and plain, written from the rule book and not from the code.
 
-Of the project it uses the recipes (``book.recipes``, ``book.members``, ``book.names``) and nothing that acts on them.
+Of the project it uses the recipes (``book.recipes``, ``book.members``, ``book.names``) and nothing
+that acts on them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ def answer(book: RecipeBook, held: Held, action: str) -> tuple[Held, str]:
         if item is None or item in book.recipes or not in_range(get["n"]):
             return held, f"Could not find {said[:200]}"
         return changed(held, {}, item, int(get["n"])), f"Got {int(get['n'])} {said}"
-    counted = re.fullmatch(r"craft (?P<n>[0-9]+) (?P<item>((?! using ).)+) using (?P<using>.+)", action)
+    counted = re.fullmatch(
+        r"craft (?P<n>[0-9]+) (?P<item>((?! using ).)+) using (?P<using>.+)", action
+    )
     craft = counted or re.fullmatch(r"craft (?P<item>((?! using ).)+) using (?P<using>.+)", action)
     if craft is None or not (in_range(counted["n"]) if counted else craft["item"][0].isalpha()):
         return held, f"Could not execute {action[:200]}"
@@ -46,7 +49,9 @@ def craft_answer(book: RecipeBook, held: Held, said: str, using: str) -> tuple[H
         for recipe in book.recipes.get(output, ()):
             slots = [(book.members[ingredient], amount) for ingredient, amount in recipe.slots]
             if fills_mixed(offer, slots) if book.tags == "item" else fills(offer, slots):
-                return changed(held, dict(offer), output, recipe.makes), f"Crafted {recipe.makes} {output}"
+                return changed(
+                    held, dict(offer), output, recipe.makes
+                ), f"Crafted {recipe.makes} {output}"
     return held, f"Could not find a valid recipe for {output}"
 
 
@@ -74,7 +79,10 @@ def changed(held: Held, takes: dict[str, int], gained: str, count: int) -> Held:
 def fills(offer: list, slots: list) -> bool:
     """One kind a slot, at the exact count."""
     return len(offer) == len(slots) and any(
-        all(item in members and count == amount for (item, count), (members, amount) in zip(offer, order, strict=True))
+        all(
+            item in members and count == amount
+            for (item, count), (members, amount) in zip(offer, order, strict=True)
+        )
         for order in permutations(slots)
     )
 
@@ -105,5 +113,7 @@ def ingredient_name(ingredient: tuple[str, ...]) -> str:
 
 def command(recipe) -> str:
     """The line of the prompt for a recipe."""
-    using = ", ".join(f"{amount} {ingredient_name(ingredient)}" for ingredient, amount in recipe.slots)
+    using = ", ".join(
+        f"{amount} {ingredient_name(ingredient)}" for ingredient, amount in recipe.slots
+    )
     return f"craft {recipe.makes} {name(recipe.output)} using {using}"

@@ -25,7 +25,8 @@ LONG = {
     "craft 1, craft 1": "craft 1 " * 125_000,
     "commas": "craft 1 a using " + "," * MEGABYTE,
     "ingredients": "craft 4 stick using " + ", ".join(["1 oak planks"] * 70_000),
-    "other ingredients": "craft 4 stick using " + ", ".join(f"1 {number}" for number in range(100_000)),
+    "other ingredients": "craft 4 stick using "
+    + ", ".join(f"1 {number}" for number in range(100_000)),
     "spaces": " " * MEGABYTE,
     "spaces inside": "get 1" + " " * MEGABYTE + "oak log",
     "spaces around using": "craft 1 a" + " " * MEGABYTE + "using 1 b",
@@ -47,7 +48,10 @@ LONG = {
         ("get 0 oak log", Get("oak log", 0, "oak log")),
         (f"get {'9' * 5000} oak log", Get("oak log", 0, "oak log")),
         ("craft 4 stick using 2 oak planks", Craft("stick", (("oak planks", 2),))),
-        ("craft 4 red_bed using 3 red wool,  3 oak_planks", Craft("red bed", (("red wool", 3), ("oak planks", 3)))),
+        (
+            "craft 4 red_bed using 3 red wool,  3 oak_planks",
+            Craft("red bed", (("red wool", 3), ("oak planks", 3))),
+        ),
         ("craft 1 a using 1 b, 1 b", Craft("a", (("b", 1), ("b", 1)))),
         ("craft 1 a using b", WrongItem("b")),
         ("craft 1 a using 1 b, , c", WrongItem("")),
@@ -58,7 +62,10 @@ LONG = {
         ("craft 1000000 a using b", Unknown("craft 1000000 a using b")),
         ("craft 1 a using", Unknown("craft 1 a using")),
         ("craft a using 1 b", Craft("a", (("b", 1),))),
-        ("craft red_bed using 3 red wool, 3 oak_planks", Craft("red bed", (("red wool", 3), ("oak planks", 3)))),
+        (
+            "craft red_bed using 3 red wool, 3 oak_planks",
+            Craft("red bed", (("red wool", 3), ("oak planks", 3))),
+        ),
         ("craft a using b", WrongItem("b")),
         ("craft a b using 1 c", Craft("a b", (("c", 1),))),
         ("craft using using 1 b", Craft("using", (("b", 1),))),
@@ -99,9 +106,13 @@ def test_parse__does_not_see_outer_white_space(said):
 def test_parse__reads_back_every_line_that_the_game_writes(book):
     for recipes in book.recipes.values():
         for recipe in recipes:
-            offer = tuple({book.members[ingredient][0]: amount for ingredient, amount in recipe.slots}.items())
+            offer = tuple(
+                {book.members[ingredient][0]: amount for ingredient, amount in recipe.slots}.items()
+            )
             action = parse(text.craft(book, recipe, offer))
-            assert action == Craft(book.names[recipe.output], tuple((book.names[item], n) for item, n in offer))
+            assert action == Craft(
+                book.names[recipe.output], tuple((book.names[item], n) for item, n in offer)
+            )
     for item in book.base_items:
         assert parse(text.get(book, item, 3)) == Get(book.names[item], 3, book.names[item])
 

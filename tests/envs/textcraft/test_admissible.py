@@ -43,7 +43,9 @@ def working(observation: str) -> bool:
 def fillings(book: RecipeBook, recipe) -> list[dict[str, int]]:
     """Every way to fill the slots of a recipe, each with one kind."""
     ways = product(*(book.members[slot.ingredient] for slot in recipe.slots))
-    return [{item: slot.amount for item, slot in zip(way, recipe.slots, strict=True)} for way in ways]
+    return [
+        {item: slot.amount for item, slot in zip(way, recipe.slots, strict=True)} for way in ways
+    ]
 
 
 def in_parts(craft: str) -> tuple[str, frozenset[str]]:
@@ -52,7 +54,9 @@ def in_parts(craft: str) -> tuple[str, frozenset[str]]:
 
 
 def shown_recipes(book: RecipeBook, text: str) -> list:
-    by_line = {reference.command(recipe): recipe for recipes in book.recipes.values() for recipe in recipes}
+    by_line = {
+        reference.command(recipe): recipe for recipes in book.recipes.values() for recipe in recipes
+    }
     return [by_line[line] for line in commands(text)]
 
 
@@ -87,7 +91,10 @@ def test_craft__is_on_offer_in_each_way_that_works(env_id):
         enough = {
             f"craft {recipe.makes} {reference.name(recipe.output)}"
             for recipe in shown_recipes(book, text)
-            if all(sum(counts.get(item, 0) for item in book.members[kind]) >= n for kind, n in recipe.slots)
+            if all(
+                sum(counts.get(item, 0) for item in book.members[kind]) >= n
+                for kind, n in recipe.slots
+            )
         }
         assert mixed <= enough <= {made for made, _ in crafts}
 
@@ -95,7 +102,12 @@ def test_craft__is_on_offer_in_each_way_that_works(env_id):
 def test_craft__mixes_members_where_no_kind_is_enough():
     env = gym.make("TextCraftTags-v0", split="all", admissible=True)
     env.reset(seed=0, options={"task": "minecraft:note_block"})
-    for action in ("get 1 oak log", "get 1 birch log", "get 1 redstone", "craft 4 oak planks using 1 oak log"):
+    for action in (
+        "get 1 oak log",
+        "get 1 birch log",
+        "get 1 redstone",
+        "craft 4 oak planks using 1 oak log",
+    ):
         env.step(action)
     offered = env.step("craft 4 birch planks using 1 birch log")[4]["admissible_commands"]
     mixed = "craft 1 note block using 4 oak planks, 4 birch planks, 1 redstone"
@@ -106,7 +118,11 @@ def test_craft__mixes_members_where_no_kind_is_enough():
 def test_get__is_on_offer_for_all_that_the_shown_lines_take_and_that_can_be_got(env_id):
     """Made from the text of the reset alone, as a player would make it, trying out what can be got."""
     for book, text, _, offered in walk(env_id, every=4):
-        legends = dict(line.split(": ") for line in text.split("\n\n")[1].split("\n")) if text.count("\n\n") > 1 else {}
+        legends = (
+            dict(line.split(": ") for line in text.split("\n\n")[1].split("\n"))
+            if text.count("\n\n") > 1
+            else {}
+        )
         expected = set()
         for line in commands(text):
             for part in line.split(" using ")[1].split(", "):
@@ -128,23 +144,32 @@ def item_of(get: str) -> str:
     ("goal", "whole"),
     [
         ("acacia_stairs", {"get 2 acacia logs"}),  # 6 planks, of which a log makes 4
-        ("acacia_fence", {"get 2 acacia logs", "get 4 bamboo"}),  # 4 planks and 2 sticks, which are made of either
+        (
+            "acacia_fence",
+            {"get 2 acacia logs", "get 4 bamboo"},
+        ),  # 4 planks and 2 sticks, which are made of either
         ("blue_ice", {"get 81 ice"}),
         ("anvil", {"get 31 iron ingot"}),  # three blocks of 9, and 4 more
         ("brick_stairs", {"get 24 brick"}),
         ("purple_bed", {"get 12 string"}),
     ],
 )
-def test_get__is_on_offer_in_the_count_that_a_craft_takes_through_others(goal: str, whole: set[str]):
+def test_get__is_on_offer_in_the_count_that_a_craft_takes_through_others(
+    goal: str, whole: set[str]
+):
     env = gym.make("TextCraft-v0", split="all", admissible=True, distractors=0)
     prompt, info = env.reset(seed=0, options={"task": f"minecraft:{goal}"})
-    listed = {f"get {part}" for line in commands(prompt) for part in line.split(" using ")[1].split(", ")}
+    listed = {
+        f"get {part}" for line in commands(prompt) for part in line.split(" using ")[1].split(", ")
+    }
     gets = {command for command in info["admissible_commands"] if command.startswith("get")}
     assert whole <= gets - listed
 
 
 def test_offer__is_made_without_the_expert(env_id, monkeypatch):
-    with_expert = gym.make(env_id, admissible=True, expert=True).reset(seed=2)[1]["admissible_commands"]
+    with_expert = gym.make(env_id, admissible=True, expert=True).reset(seed=2)[1][
+        "admissible_commands"
+    ]
 
     def consulted(*_):
         raise AssertionError("the expert was consulted")
@@ -166,7 +191,9 @@ def test_offer__is_made_only_when_asked_for(env_id):
 
 @pytest.mark.parametrize("distractors", [0, 10])
 def test_offer__has_the_plan_of_the_expert(distractors):
-    env = gym.make("TextCraft-v0", split="all", admissible=True, expert=True, distractors=distractors)
+    env = gym.make(
+        "TextCraft-v0", split="all", admissible=True, expert=True, distractors=distractors
+    )
     for task in env.unwrapped.tasks[::5]:
         info, terminated = env.reset(seed=0, options={"task": task.id})[1], False
         for _ in range(task.optimal_length):

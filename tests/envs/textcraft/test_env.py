@@ -37,9 +37,17 @@ def test_info__says_why_an_action_did_nothing(action, reason):
 def test_reward__is_for_the_goal_and_nothing_else():
     env = gym.make("TextCraft-v0")
     env.reset(seed=0, options={"task": "minecraft:chest"})
-    actions = ["get 99 oak logs", *["craft 4 oak planks using 1 oak logs"] * 3, "craft 4 stick using 2 oak planks"]
+    actions = [
+        "get 99 oak logs",
+        *["craft 4 oak planks using 1 oak logs"] * 3,
+        "craft 4 stick using 2 oak planks",
+    ]
     assert [env.step(action)[1:3] for action in actions] == [(0.0, False)] * 5
-    assert env.step("craft 1 chest using 8 oak planks")[:3] == ("Crafted 1 minecraft:chest", 1.0, True)
+    assert env.step("craft 1 chest using 8 oak planks")[:3] == (
+        "Crafted 1 minecraft:chest",
+        1.0,
+        True,
+    )
 
 
 def test_inventory__is_empty_after_reset():
@@ -54,16 +62,27 @@ def test_book__is_as_before_after_200_episodes():
     """The published environment's lists of recipes grew at every reset."""
     env = gym.make("TextCraft-v0", admissible=True, expert=True)
     book = env.unwrapped.book
-    before = deepcopy((book.recipes, book.members, book.names, book.ids, book.base_items, book.depths))
+    before = deepcopy(
+        (book.recipes, book.members, book.names, book.ids, book.base_items, book.depths)
+    )
     for seed in range(200):
         env.reset(seed=seed)
         env.step("get 1 oak logs")
         env.step("craft 4 oak planks using 1 oak logs")
-    assert (book.recipes, book.members, book.names, book.ids, book.base_items, book.depths) == before
+    assert (
+        book.recipes,
+        book.members,
+        book.names,
+        book.ids,
+        book.base_items,
+        book.depths,
+    ) == before
 
 
 def test_ids__differ_in_the_reading_of_tags():
-    books = {env_id: gym.make(env_id).unwrapped.book for env_id in ("TextCraft-v0", "TextCraftTags-v0")}
+    books = {
+        env_id: gym.make(env_id).unwrapped.book for env_id in ("TextCraft-v0", "TextCraftTags-v0")
+    }
     assert {env_id: book.tags for env_id, book in books.items()} == {
         "TextCraft-v0": "group",
         "TextCraftTags-v0": "item",
@@ -79,7 +98,10 @@ def test_recipes__of_ones_own_can_be_played(tmp_path):
     env = gym.make("TextCraft-v0", split="all", recipes=tmp_path, distractors=0)
     assert [task.id for task in env.unwrapped.tasks] == ["minecraft:bread"]
     text, _ = env.reset(seed=0)
-    assert sorted(text.split("\n")[1:3]) == ["craft 1 bread using 1 dough", "craft 1 dough using 1 flour"]
+    assert sorted(text.split("\n")[1:3]) == [
+        "craft 1 bread using 1 dough",
+        "craft 1 dough using 1 flour",
+    ]
     for action in ("get 1 flour", "craft 1 dough using 1 flour", "craft 1 bread using 1 dough"):
         _, reward, terminated, _, _ = env.step(action)
     assert (reward, terminated) == (1.0, True)
@@ -97,7 +119,9 @@ def test_tags__of_an_unknown_reading_are_refused():
 
 def test_reset__takes_an_item_with_or_without_its_namespace():
     env = gym.make("TextCraft-v0")
-    assert env.reset(seed=1, options={"task": "beehive"}) == env.reset(seed=1, options={"task": "minecraft:beehive"})
+    assert env.reset(seed=1, options={"task": "beehive"}) == env.reset(
+        seed=1, options={"task": "minecraft:beehive"}
+    )
 
 
 def test_task__of_depth_1_can_be_played_by_name_and_is_in_no_split(env_id):
@@ -106,12 +130,21 @@ def test_task__of_depth_1_can_be_played_by_name_and_is_in_no_split(env_id):
     book = env.unwrapped.book
     shallow = [item for item in book.recipes if book.depths[item] == 1]
     assert not set(shallow) & {task.id for task in tasks(env_id, "all")}
-    assert len(shallow) + len(tasks(env_id, "all")) == len(book.recipes) == {"group": 544, "item": 550}[book.tags]
+    assert (
+        len(shallow) + len(tasks(env_id, "all"))
+        == len(book.recipes)
+        == {"group": 544, "item": 550}[book.tags]
+    )
     for item in shallow:
         text, info = env.reset(seed=1, options={"task": item})
         assert text.endswith(f"Goal: craft {book.names[item]}.")
         plan, task = info["expert_plan"], env.unwrapped.task
-        assert (task.id, task.depth, task.group, task.optimal_length) == (item, 1, "depth 1", len(plan))
+        assert (task.id, task.depth, task.group, task.optimal_length) == (
+            item,
+            1,
+            "depth 1",
+            len(plan),
+        )
         assert item in task.content
         assert text == env.reset(seed=1, options={"task": item.removeprefix("minecraft:")})[0]
         for action in plan:

@@ -47,7 +47,9 @@ def test_plan__follows_whatever_is_done_instead(env_id):
         won = False
         for _ in range(12):
             before = len(info["expert_plan"])
-            _, _, won, _, info = env.step(generator.choice([*info["admissible_commands"], info["expert_plan"][0]]))
+            _, _, won, _, info = env.step(
+                generator.choice([*info["admissible_commands"], info["expert_plan"][0]])
+            )
             assert len(info["expert_plan"]) >= before - 1
             if won:
                 break
@@ -83,7 +85,10 @@ def test_plan__from_any_inventory_wins_in_its_length(book):
     for goal in goals:
         parts = sorted({item for part in book.tree(goal) for item in uses(book, part)} - {goal})
         useful = [generator.choice(parts) for _ in range(4)]
-        held = {item: generator.randrange(1, 6) for item in [*useful, generator.choice(sorted(book.names))]}
+        held = {
+            item: generator.randrange(1, 6)
+            for item in [*useful, generator.choice(sorted(book.names))]
+        }
         held.pop(goal, None)
         plan = expert_plan(book, goal, held)
         assert len(plan) <= len(expert_plan(book, goal, {}))

@@ -28,7 +28,12 @@ def gold_recipes(book, goal: str) -> list:
     while pending:
         for recipe in book.recipes[pending.pop()]:
             found.append(recipe)
-            inside = {item for slot in recipe.slots for item in book.members[slot.ingredient] if item in book.recipes}
+            inside = {
+                item
+                for slot in recipe.slots
+                for item in book.members[slot.ingredient]
+                if item in book.recipes
+            }
             pending += inside - seen
             seen |= inside
     return found
@@ -54,13 +59,17 @@ def test_commands__are_the_gold_ones_and_some_that_share_an_ingredient(env_id, d
         full += len(others) == distractors
         needed = set().union(*shown_ingredients(gold))
         assert all(ingredients & needed for ingredients in shown_ingredients(others))
-        assert set(others) <= {reference.command(recipe) for some in book.recipes.values() for recipe in some}
+        assert set(others) <= {
+            reference.command(recipe) for some in book.recipes.values() for recipe in some
+        }
     assert full > len(env.unwrapped.tasks) / 3
 
 
 def test_commands__default_to_ten_distractors(env_id):
     default, ten = gym.make(env_id), gym.make(env_id, distractors=10)
-    assert [default.reset(seed=seed)[0] for seed in range(20)] == [ten.reset(seed=seed)[0] for seed in range(20)]
+    assert [default.reset(seed=seed)[0] for seed in range(20)] == [
+        ten.reset(seed=seed)[0] for seed in range(20)
+    ]
 
 
 def test_distractors__are_not_negative(env_id):
@@ -71,7 +80,11 @@ def test_distractors__are_not_negative(env_id):
 def test_distractors__are_drawn_from_all_that_there_are(env_id):
     """Redstone lamp takes redstone, which 20 and more recipes take; over many seeds each of them shows."""
     env = gym.make(env_id)
-    seen = {line for seed in range(150) for line in commands(prompt(env, "minecraft:redstone_lamp", seed))}
+    seen = {
+        line
+        for seed in range(150)
+        for line in commands(prompt(env, "minecraft:redstone_lamp", seed))
+    }
     book = env.unwrapped.book
     users = [
         reference.command(recipe)
@@ -87,14 +100,19 @@ def test_order__puts_the_goal_anywhere(env_id):
     """No place of the list gives away which command is gold."""
     env = gym.make(env_id)
     places = {
-        commands(text).index(next(line for line in commands(text) if " redstone lamp using " in line))
+        commands(text).index(
+            next(line for line in commands(text) if " redstone lamp using " in line)
+        )
         for text in (prompt(env, "minecraft:redstone_lamp", seed) for seed in range(200))
     }
     assert places >= set(range(8))
 
 
 def test_text__depends_on_seed_and_task_alone(env_id):
-    everything, dev = gym.make(env_id, split="all"), gym.make(env_id, split="dev", admissible=True, expert=True)
+    everything, dev = (
+        gym.make(env_id, split="all"),
+        gym.make(env_id, split="dev", admissible=True, expert=True),
+    )
     for task in tasks(env_id, "dev")[::20]:
         texts = [prompt(dev, task.id, seed) for seed in range(5)]
         everything.reset()
@@ -176,5 +194,7 @@ def test_alternatives__are_joined_by_or_in_tags_and_absent_in_v0():
 
 def test_length__of_the_longest_text_of_the_test_split():
     env = gym.make("TextCraft-v0", split="test")
-    longest = max(len(prompt(env, task.id, seed)) for seed in range(3) for task in env.unwrapped.tasks)
+    longest = max(
+        len(prompt(env, task.id, seed)) for seed in range(3) for task in env.unwrapped.tasks
+    )
     assert 3_000 <= longest <= 3_500

@@ -1,6 +1,7 @@
 """Whole episodes, word for word. A changed word is a new version of the environment.
 
-``REGENERATE_GOLDEN=1 pytest tests/envs/textcraft/test_golden.py`` plays the actions below anew and writes the files.
+``REGENERATE_GOLDEN=1 pytest tests/envs/textcraft/test_golden.py`` plays the actions below anew and
+writes the files.
 """
 
 from __future__ import annotations
@@ -55,7 +56,12 @@ EPISODES: dict[str, tuple[str, int, str | None, list[str]]] = {
             "x" * 250,
         ],
     ),
-    "v0_drawn_from_dev": (V0, 42, None, ["inventory", "get 3 oak log", "get 2 string", "inventory."]),
+    "v0_drawn_from_dev": (
+        V0,
+        42,
+        None,
+        ["inventory", "get 3 oak log", "get 2 string", "inventory."],
+    ),
     "v0_piston_in_other_order": (
         V0,
         7,
@@ -114,9 +120,20 @@ def transcript(env_id: str, seed: int, task: str | None, actions: list[str]) -> 
     steps = []
     for action in actions:
         observation, reward, terminated, _, after = env.step(action)
-        step = {"action": action, "observation": observation, "reward": reward, "terminated": terminated}
+        step = {
+            "action": action,
+            "observation": observation,
+            "reward": reward,
+            "terminated": terminated,
+        }
         steps.append(step | {"invalid_reason": after.get("invalid_reason")})
-    return {"id": env_id, "seed": seed, "task": info["task"], "reset": text.split("\n"), "steps": steps}
+    return {
+        "id": env_id,
+        "seed": seed,
+        "task": info["task"],
+        "reset": text.split("\n"),
+        "steps": steps,
+    }
 
 
 @pytest.mark.parametrize("name", EPISODES)
@@ -133,5 +150,8 @@ def test_golden_files__are_those_of_the_episodes():
 
 
 def test_golden_files__hold_episodes_of_both_kinds():
-    ends = [json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))["steps"][-1] for name in EPISODES]
+    ends = [
+        json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))["steps"][-1]
+        for name in EPISODES
+    ]
     assert [end["terminated"] for end in ends] == [True, False, False, True, True, True]

@@ -40,13 +40,17 @@ class TestMadeTags(EnvContract):
         "made:depth=4,items=60,branching=4",
     ],
 )
-def test_expert__wins_every_task_of_every_split_in_as_few_actions_as_are_told(env_id: str, recipes: str) -> None:
+def test_expert__wins_every_task_of_every_split_in_as_few_actions_as_are_told(
+    env_id: str, recipes: str
+) -> None:
     won = set()
     for split in ("train", "dev", "test"):
         env = gym.make(env_id, split=split, recipes=recipes, expert=True)
         for task in env.get_wrapper_attr("tasks"):
             prompt, info = env.reset(seed=1, options={"task": task.id})
-            assert prompt.endswith(f"Goal: craft {task.id.removeprefix('minecraft:').replace('_', ' ')}.")
+            assert prompt.endswith(
+                f"Goal: craft {task.id.removeprefix('minecraft:').replace('_', ' ')}."
+            )
             step = (prompt, 0.0, False, False, info)
             for action in info["expert_plan"]:
                 assert not step[2]
@@ -61,9 +65,14 @@ def test_expert__wins_every_task_of_every_split_in_as_few_actions_as_are_told(en
 @pytest.mark.parametrize("env_id", IDS)
 def test_task_hash__is_shared_by_no_two_seeds(env_id: str) -> None:
     worlds = [
-        f"made:depth=3,items=80,seed={seed},names={names}" for seed in range(6) for names in ("invented", "borrowed")
+        f"made:depth=3,items=80,seed={seed},names={names}"
+        for seed in range(6)
+        for names in ("invented", "borrowed")
     ]
-    hashes = [{task_hash(env_id, task) for task in textcraft_gym.tasks(env_id, recipes=recipes)} for recipes in worlds]
+    hashes = [
+        {task_hash(env_id, task) for task in textcraft_gym.tasks(env_id, recipes=recipes)}
+        for recipes in worlds
+    ]
     hashes.append({task_hash(env_id, task) for task in textcraft_gym.tasks(env_id)})
     assert all(hashes)
     assert all(first.isdisjoint(second) for first, second in combinations(hashes, 2))

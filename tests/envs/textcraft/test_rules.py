@@ -58,21 +58,42 @@ FAR = "9" * 5000
         ([LOGS[0], "craft 9 oak planks using 1 oak logs"], "Crafted 4 minecraft:oak_planks"),
         ([LOGS[0], "craft 0004 oak_planks using 01 oak_logs"], "Crafted 4 minecraft:oak_planks"),
         ([*LOGS, "craft 4 stick using 2 oak planks"], "Crafted 4 minecraft:stick"),
-        ([*LOGS, "craft 4 stick using 2 planks"], "Could not find enough items to craft minecraft:stick"),
-        (["craft 4 stick using 2 oak planks"], "Could not find enough items to craft minecraft:stick"),
+        (
+            [*LOGS, "craft 4 stick using 2 planks"],
+            "Could not find enough items to craft minecraft:stick",
+        ),
+        (
+            ["craft 4 stick using 2 oak planks"],
+            "Could not find enough items to craft minecraft:stick",
+        ),
         (
             ["craft 1 minecraft:stick using 2 oak planks"],
             "Could not find enough items to craft minecraft:minecraft:stick",
         ),
-        (["craft 1 my unicorn using 1 oak log"], "Could not find enough items to craft minecraft:my_unicorn"),
-        ([*LOGS, "craft 1 my unicorn using 1 oak logs"], "Could not find a valid recipe for minecraft:my_unicorn"),
-        ([*LOGS, "craft 4 stick using 1 oak planks"], "Could not find a valid recipe for minecraft:stick"),
-        ([*LOGS, "craft 4 stick using 3 oak planks"], "Could not find a valid recipe for minecraft:stick"),
+        (
+            ["craft 1 my unicorn using 1 oak log"],
+            "Could not find enough items to craft minecraft:my_unicorn",
+        ),
+        (
+            [*LOGS, "craft 1 my unicorn using 1 oak logs"],
+            "Could not find a valid recipe for minecraft:my_unicorn",
+        ),
+        (
+            [*LOGS, "craft 4 stick using 1 oak planks"],
+            "Could not find a valid recipe for minecraft:stick",
+        ),
+        (
+            [*LOGS, "craft 4 stick using 3 oak planks"],
+            "Could not find a valid recipe for minecraft:stick",
+        ),
         (
             [*LOGS, "craft 4 stick using 1 oak planks, 1 oak planks"],
             "Could not find a valid recipe for minecraft:stick",
         ),
-        ([*LOGS, "craft 1 oak logs using 1 oak logs"], "Could not find a valid recipe for minecraft:oak_logs"),
+        (
+            [*LOGS, "craft 1 oak logs using 1 oak logs"],
+            "Could not find a valid recipe for minecraft:oak_logs",
+        ),
         (["craft 4 stick using oak planks"], "Wrong item format: oak planks"),
         (["craft 4 stick using 2 oak planks, and stones"], "Wrong item format: and stones"),
         (["craft 4 stick using 2 oak planks,"], "Wrong item format: "),
@@ -80,14 +101,29 @@ FAR = "9" * 5000
         (["craft 4 stick using -1 oak planks"], "Wrong item format: -1 oak planks"),
         (["craft 4 stick using 1000000 oak planks"], "Wrong item format: 1000000 oak planks"),
         ([f"craft 4 stick using {FAR} oak planks"], f"Wrong item format: {FAR[:200]}"),
-        (["craft 4 stick using 999999 oak planks"], "Could not find enough items to craft minecraft:stick"),
-        (["craft 0 stick using 2 oak planks"], "Could not execute craft 0 stick using 2 oak planks"),
+        (
+            ["craft 4 stick using 999999 oak planks"],
+            "Could not find enough items to craft minecraft:stick",
+        ),
+        (
+            ["craft 0 stick using 2 oak planks"],
+            "Could not execute craft 0 stick using 2 oak planks",
+        ),
         (["craft 1000000 stick using oak"], "Could not execute craft 1000000 stick using oak"),
-        (["craft -1 stick using 2 oak planks"], "Could not execute craft -1 stick using 2 oak planks"),
-        (["craft stick using 2 oak planks"], "Could not find enough items to craft minecraft:stick"),
+        (
+            ["craft -1 stick using 2 oak planks"],
+            "Could not execute craft -1 stick using 2 oak planks",
+        ),
+        (
+            ["craft stick using 2 oak planks"],
+            "Could not find enough items to craft minecraft:stick",
+        ),
         ([*LOGS, "craft stick using 2 oak planks"], "Crafted 4 minecraft:stick"),
         (["get 2 bamboo", "craft stick using 2 bamboo"], "Crafted 1 minecraft:stick"),
-        ([*LOGS, "craft stick using 3 oak planks"], "Could not find a valid recipe for minecraft:stick"),
+        (
+            [*LOGS, "craft stick using 3 oak planks"],
+            "Could not find a valid recipe for minecraft:stick",
+        ),
         (["craft stick using oak planks"], "Wrong item format: oak planks"),
         (["craft sticks"], "Could not execute craft sticks"),
         (["craft 4 stick"], "Could not execute craft 4 stick"),
@@ -124,16 +160,27 @@ def test_echo__stops_at_200_characters(action, observation):
 
 
 def test_inventory__lists_an_item_that_ran_out_and_came_back_at_the_end():
-    actions = ["get 1 oak logs", "get 3 string", "get 2 flint", "craft 4 oak planks using 1 oak logs"]
+    actions = [
+        "get 1 oak logs",
+        "get 3 string",
+        "get 2 flint",
+        "craft 4 oak planks using 1 oak logs",
+    ]
     assert say(*actions, "inventory") == "Inventory: [string] (3) [flint] (2) [oak planks] (4) "
     actions += ["get 5 oak logs", "get 1 string"]
-    assert say(*actions, "inventory") == "Inventory: [string] (4) [flint] (2) [oak planks] (4) [oak logs] (5) "
+    assert (
+        say(*actions, "inventory")
+        == "Inventory: [string] (4) [flint] (2) [oak planks] (4) [oak logs] (5) "
+    )
 
 
 @pytest.mark.parametrize(
     ("using", "reason"),
     [
-        ("1 oak logs, planks", "wrong_item_format"),  # neither held nor a recipe, but first of all misspelt
+        (
+            "1 oak logs, planks",
+            "wrong_item_format",
+        ),  # neither held nor a recipe, but first of all misspelt
         ("2 oak logs", "not_enough_items"),  # not a recipe either
         ("1 oak logs", "no_recipe"),
     ],
@@ -152,16 +199,28 @@ def test_slot__takes_one_kind_in_v0_and_a_mix_with_real_tags():
 
 def test_ingredient__that_is_repeated_is_no_such_recipe():
     held = {"minecraft:oak_planks": 9}
-    for action in ("craft 4 stick using 1 oak planks, 1 oak_planks", "craft 4 stick using 2 oak planks, 2 oak planks"):
+    for action in (
+        "craft 4 stick using 1 oak planks, 1 oak_planks",
+        "craft 4 stick using 2 oak planks, 2 oak planks",
+    ):
         for book in (GROUP, ITEM):
-            assert say(action, book=book, held=held) == "Could not find a valid recipe for minecraft:stick"
+            assert (
+                say(action, book=book, held=held)
+                == "Could not find a valid recipe for minecraft:stick"
+            )
 
 
 def test_alternative__is_the_first_in_v0_and_any_with_real_tags():
     """In v0 no other recipe takes charcoal, so that it is not even a thing."""
     held = {"minecraft:charcoal": 1, "minecraft:coal": 1, "minecraft:stick": 1}
-    with_charcoal, with_coal = "craft 4 torch using 1 charcoal, 1 stick", "craft 4 torch using 1 stick, 1 coal"
-    crafted, failed = "Crafted 4 minecraft:torch", "Could not find enough items to craft minecraft:torch"
+    with_charcoal, with_coal = (
+        "craft 4 torch using 1 charcoal, 1 stick",
+        "craft 4 torch using 1 stick, 1 coal",
+    )
+    crafted, failed = (
+        "Crafted 4 minecraft:torch",
+        "Could not find enough items to craft minecraft:torch",
+    )
     assert [say(with_coal, book=book, held=held) for book in (GROUP, ITEM)] == [crafted, crafted]
     assert [say(with_charcoal, book=book, held=held) for book in (GROUP, ITEM)] == [failed, crafted]
 
@@ -196,7 +255,9 @@ def test_apply__answers_as_the_rule_book_does(book, data):
         held, expected = reference.answer(book, held, action)
         assert observation == expected
         assert list(after.items()) == held
-        assert list(inventory.items()) == list(before.items()), "apply changed the inventory that it was given"
+        assert list(inventory.items()) == list(before.items()), (
+            "apply changed the inventory that it was given"
+        )
         assert bool(reason) == expected.startswith(("Could", "Wrong"))
         if reason:
             assert after is inventory
@@ -238,7 +299,8 @@ def endless() -> gym.Env:
 
 
 nonsense = anything | lines(
-    GROUP, [recipe for name in ("stick", "bow", "chest") for recipe in GROUP.recipes[f"minecraft:{name}"]]
+    GROUP,
+    [recipe for name in ("stick", "bow", "chest") for recipe in GROUP.recipes[f"minecraft:{name}"]],
 )
 
 
@@ -256,11 +318,15 @@ def test_bad_input__is_answered_and_changes_nothing_in_100_000_examples(endless,
 
 
 @pytest.mark.parametrize("cached", [0, 1, 1 << 14])
-def test_inventory__is_the_same_whether_its_entries_are_cached_or_not(cached: int, monkeypatch: pytest.MonkeyPatch):
+def test_inventory__is_the_same_whether_its_entries_are_cached_or_not(
+    cached: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(text, "_MAX_ENTRIES", cached)
     fresh = RecipeBook.load("made:depth=2,items=20,seed=9")
     held = {item: 7**index for index, item in enumerate(fresh.base_items[:5])}
-    listed = "Inventory: " + "".join(f"[{fresh.names[item]}] ({count}) " for item, count in held.items())
+    listed = "Inventory: " + "".join(
+        f"[{fresh.names[item]}] ({count}) " for item, count in held.items()
+    )
     for _ in range(2):
         assert text.inventory(fresh, held) == listed
     assert len(text._entries(fresh)) == min(cached, 5)

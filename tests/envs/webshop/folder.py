@@ -36,30 +36,61 @@ ENTRIES = [
     entry("B000000004", name="<b>Lamp</b> \u0001\u0000 \u00e9\n", pricing="$5.00", customization_options={}),
 ]  # fmt: skip
 ATTRIBUTES = {
-    "B000000001": {"attributes": ["warm light"], "instruction": None, "instruction_attributes": None},
+    "B000000001": {
+        "attributes": ["warm light"],
+        "instruction": None,
+        "instruction_attributes": None,
+    },
     "B000000002": {
         "attributes": ["easy clean", "led"],
         "instruction": "find a lamp",
         "instruction_attributes": ["led"],
     },
-    "B000000003": {"attributes": [], "instruction": "get a light", "instruction_attributes": ["led", "folds"]},
-    "B999999999": {"attributes": ["unsold"], "instruction": "unsold", "instruction_attributes": ["unsold"]},
+    "B000000003": {
+        "attributes": [],
+        "instruction": "get a light",
+        "instruction_attributes": ["led", "folds"],
+    },
+    "B999999999": {
+        "attributes": ["unsold"],
+        "instruction": "unsold",
+        "instruction_attributes": ["unsold"],
+    },
 }
 HUMAN = {
     "B000000001": [
-        {"instruction": "i need a lamp.", "instruction_attributes": ["warm light"], "instruction_options": []},
-        {"instruction": "i want no attributes", "instruction_attributes": [], "instruction_options": ["xl"]},
+        {
+            "instruction": "i need a lamp.",
+            "instruction_attributes": ["warm light"],
+            "instruction_options": [],
+        },
+        {
+            "instruction": "i want no attributes",
+            "instruction_attributes": [],
+            "instruction_options": ["xl"],
+        },
     ],
     "B000000002": [
-        {"instruction": "a big lamp", "instruction_attributes": ["led"], "instruction_options": ["xl"], "worker": "A"},
+        {
+            "instruction": "a big lamp",
+            "instruction_attributes": ["led"],
+            "instruction_options": ["xl"],
+            "worker": "A",
+        },
     ],
-    "B999999999": [{"instruction": "unsold", "instruction_attributes": ["unsold"], "instruction_options": []}],
+    "B999999999": [
+        {"instruction": "unsold", "instruction_attributes": ["unsold"], "instruction_options": []}
+    ],
 }
 
 
 def write(folder: Path, entries=ENTRIES, attributes=ATTRIBUTES, human=HUMAN) -> Path:
     """Write the files; None leaves one out. Return the folder."""
-    contents = {"items_shuffle.json": entries, "items_ins_v2.json": attributes, "items_human_ins.json": human}
+    contents = {
+        "items_shuffle.json": entries,
+        "items_ins_v2.json": attributes,
+        "items_human_ins.json": human,
+    }
     for name, content in contents.items():
         if content is not None:
             (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))

@@ -39,9 +39,15 @@ ODD = product(
     description=" \n ",
     bullets=("", "  ", "\n", "Holds 3 dl"),
     prices=(NO_PRICE,),
-    options={"color": ("red", "grey", "a[b]"), "trim": ("grey", "reviews", "search", "tea | coffee")},
+    options={
+        "color": ("red", "grey", "a[b]"),
+        "trim": ("grey", "reviews", "search", "tea | coffee"),
+    },
 )
-MUGS = tuple(product(f"B0MUG{number:05}", f"Mug number {number}", prices=(float(number),)) for number in range(1, 12))
+MUGS = tuple(
+    product(f"B0MUG{number:05}", f"Mug number {number}", prices=(float(number),))
+    for number in range(1, 12)
+)
 PRODUCTS = (LAMP, ODD, *MUGS)
 
 
@@ -49,11 +55,15 @@ PRODUCTS = (LAMP, ODD, *MUGS)
 class Shelf:
     """Finds the products that have a word of the query in the title, in their order."""
 
-    products: dict[str, Product] = field(default_factory=lambda: {one.asin: one for one in PRODUCTS}, repr=False)
+    products: dict[str, Product] = field(
+        default_factory=lambda: {one.asin: one for one in PRODUCTS}, repr=False
+    )
 
     def search(self, query: str) -> tuple[str, ...]:
         words = set(query.split())
-        return tuple(asin for asin, one in self.products.items() if words & set(one.title.lower().split()))
+        return tuple(
+            asin for asin, one in self.products.items() if words & set(one.title.lower().split())
+        )
 
 
 INSTRUCTION = "i need a red reading lamp, and price lower than 30.00 dollars"

@@ -54,7 +54,12 @@ def kept_files(cache: Path) -> list[Path]:
 
 
 def contents(catalogue: Catalogue):
-    return dict(catalogue.products), list(catalogue.goals), catalogue.search("lamp"), catalogue.fingerprint
+    return (
+        dict(catalogue.products),
+        list(catalogue.goals),
+        catalogue.search("lamp"),
+        catalogue.fingerprint,
+    )
 
 
 @pytest.mark.parametrize("goals", ["human", "synthetic"])
@@ -64,7 +69,12 @@ def test_load__of_files_has_what_is_read_from_them(folder, goals):
     products = {product.asin: product for product, _ in read}
     assert dict(catalogue.products) == products
     assert len(catalogue.products) == len(ENTRIES)
-    wanted = [(product, wish, n) for product, some in read for wish in some for n in range(wish.goal_count(product))]
+    wanted = [
+        (product, wish, n)
+        for product, some in read
+        for wish in some
+        for n in range(wish.goal_count(product))
+    ]
     assert [replace(goal, weight=1.0) for goal in catalogue.goals] == [
         wish.goal(product, number) for product, wish, number in shuffled(wanted)
     ]
@@ -91,7 +101,11 @@ def test_load__finds_products_by_asin(folder):
 def test_load__finds_by_title_description_first_bullet_and_options(folder):
     catalogue = load(folder)
     assert catalogue.search("xl") == ("B000000002",)
-    assert catalogue.search("shining") == ("B000000001", "B000000004", "B000000002")  # the shorter first
+    assert catalogue.search("shining") == (
+        "B000000001",
+        "B000000004",
+        "B000000002",
+    )  # the shorter first
     assert catalogue.search("folds") == ()
     assert catalogue.search("xl") is catalogue.search("xl")
 
@@ -124,7 +138,9 @@ def test_load__tells_its_progress(folder):
 
 
 def test_load__asks_for_a_goal(tmp_path):
-    with pytest.raises(ShopDataError, match=r"items_human_ins.json: has no goal for any of the products"):
+    with pytest.raises(
+        ShopDataError, match=r"items_human_ins.json: has no goal for any of the products"
+    ):
         load(write(tmp_path, human={}))
     with pytest.raises(ShopDataError, match=r"items_ins_v2.json: has no goal"):
         load(write(tmp_path, attributes={}), goals="synthetic")
@@ -181,7 +197,9 @@ def test_kept__is_by_kind_of_goals_and_seed(folder, unread, cache):
     assert len(kept_files(cache)) == 4
 
 
-@pytest.mark.parametrize("name", ["items_shuffle.json", "items_ins_v2.json", "items_human_ins.json"])
+@pytest.mark.parametrize(
+    "name", ["items_shuffle.json", "items_ins_v2.json", "items_human_ins.json"]
+)
 def test_kept__is_made_anew_for_a_file_that_changed(folder, cache, name):
     load(folder)
     (kept,) = kept_files(cache)
@@ -207,8 +225,17 @@ def test_kept__is_ignored_where_it_is_damaged(folder, cache):
     (kept,) = kept_files(cache)
     whole = kept.read_bytes()
     damaged = [whole[:left] for left in range(0, len(whole), len(whole) // 20)]
-    damaged += [whole[:-1], whole + b"x", b"{}\n", b"[1]\n", b"\xff\xfe", whole.replace(b"Lamp", b"Lump")]
-    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 997)]
+    damaged += [
+        whole[:-1],
+        whole + b"x",
+        b"{}\n",
+        b"[1]\n",
+        b"\xff\xfe",
+        whole.replace(b"Lamp", b"Lump"),
+    ]
+    damaged += [
+        whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 997)
+    ]
     for content in damaged:
         kept.write_bytes(content)
         assert contents(load(folder)) == first
@@ -325,7 +352,11 @@ def test_load__generates_by_default():
 
 def test_search__finds_fifty_at_most(tmp_path):
     many = [entry(f"B{number:09}") for number in range(120)]
-    human = {"B000000001": [{"instruction": "a", "instruction_attributes": ["b"], "instruction_options": []}]}
+    human = {
+        "B000000001": [
+            {"instruction": "a", "instruction_attributes": ["b"], "instruction_options": []}
+        ]
+    }
     catalogue = load(write(tmp_path, entries=many, human=human))
     assert catalogue.search("lamp") == tuple(f"B{number:09}" for number in range(50))
     assert isinstance(catalogue.index, Index)

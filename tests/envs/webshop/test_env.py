@@ -18,7 +18,13 @@ from textcraft_gym.envs.webshop.env import WebShopLiteEnv
 from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.product_templates import product_templates
 from textcraft_gym.envs.webshop.queries import MAX_SEARCHES, searches
-from textcraft_gym.envs.webshop.tasks import Selection, draw_task, find_task, open_market, selected_tasks
+from textcraft_gym.envs.webshop.tasks import (
+    Selection,
+    draw_task,
+    find_task,
+    open_market,
+    selected_tasks,
+)
 
 ID = "WebShopLite-v0"
 PARTS = {
@@ -62,7 +68,11 @@ def folder(tmp_path):
             }
         ]
     }
-    for name, content in (("items_shuffle", products), ("items_ins_v2", facts), ("items_human_ins", human)):
+    for name, content in (
+        ("items_shuffle", products),
+        ("items_ins_v2", facts),
+        ("items_human_ins", human),
+    ):
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     return tmp_path
 
@@ -85,7 +95,14 @@ def test_first_observation__says_what_is_wanted(mode):
 
 def test_mode__is_react_and_three_products_a_page_unless_asked_for():
     shown = {}
-    both = [("react", None), ("react", 10), ("adapt", None), ("text", None), ("text_rich", None), ("text_rich", 3)]
+    both = [
+        ("react", None),
+        ("react", 10),
+        ("adapt", None),
+        ("text", None),
+        ("text_rich", None),
+        ("text_rich", 3),
+    ]
     for mode, per_page in both:
         env, _, _ = begin(mode, products_per_page=per_page)
         page, *_ = env.step(search(env.unwrapped.goal.instruction))
@@ -160,7 +177,13 @@ def test_info__has_parts_that_nobody_asked_for_as_none():
     info = env.reset(options={"task": task.id})[1]
     for action in info["expert_plan"]:
         info = env.step(action)[4]
-    assert (info["won"], info["score"], info["r_type"], info["r_att"], info["r_price"]) == (True, 1.0, 1.0, 1.0, 1.0)
+    assert (info["won"], info["score"], info["r_type"], info["r_att"], info["r_price"]) == (
+        True,
+        1.0,
+        1.0,
+        1.0,
+        1.0,
+    )
     assert info["r_option"] is None
 
 
@@ -193,12 +216,16 @@ def test_attributes__are_a_page_when_asked_for():
         page = env.step(action)[0]
     assert "\n[Attributes] " in page
     page = env.step("click[attributes]")[0]
-    bought = env.unwrapped.market.products[info["expert_plan"][1].removeprefix("click[").removesuffix("]").upper()]
+    bought = env.unwrapped.market.products[
+        info["expert_plan"][1].removeprefix("click[").removesuffix("]").upper()
+    ]
     assert bought.attributes
     assert all(attribute in page for attribute in bought.attributes)
 
 
-@pytest.mark.parametrize("env_args", [{}, {"mode": "adapt"}, {"mode": "text"}], ids=["react", "adapt", "text"])
+@pytest.mark.parametrize(
+    "env_args", [{}, {"mode": "adapt"}, {"mode": "text"}], ids=["react", "adapt", "text"]
+)
 def test_expert__solves_every_test_task_in_as_many_steps_as_it_says(env_args):
     env = gym.make(ID, split="test", expert=True, **env_args)
     solved = tasks(ID, "test", **env_args)
@@ -242,7 +269,10 @@ def test_expert__knows_a_shortest_plan_among_all_products():
             values = market.options(asin)
             if market.judge(task.goal, asin, {value: value for value in values}).score == 1.0:
                 for fewer in combinations(values, clicks - 1):
-                    assert market.judge(task.goal, asin, {values[one]: one for one in fewer}).score < 1.0
+                    assert (
+                        market.judge(task.goal, asin, {values[one]: one for one in fewer}).score
+                        < 1.0
+                    )
 
 
 def test_copy__shares_the_catalogue():
@@ -260,7 +290,10 @@ def test_copy__shares_the_catalogue():
         ({"goals": "robot"}, "unknown kind of goals 'robot'.*Possible: human, synthetic"),
         ({"goals": "synthetic"}, "expected goals='human' for generated data, got 'synthetic'"),
         ({"products_per_page": 0}, r"expected products_per_page in 1\.\.10, got 0"),
-        ({"products_per_page": 51, "mode": "text"}, r"expected products_per_page in 1\.\.50, got 51"),
+        (
+            {"products_per_page": 51, "mode": "text"},
+            r"expected products_per_page in 1\.\.50, got 51",
+        ),
         ({"num_products": 10}, r"expected num_products >= \d+ of a generated shop, got 10"),
         ({"num_products": 0}, "expected num_products >= 1, got 0"),
         ({"limit_goals": 0}, "expected limit_goals >= 1, or -1 for all, got 0"),
@@ -339,7 +372,10 @@ def test_num_products__is_the_size_of_a_made_shop_or_the_first_of_a_file(folder)
     env = gym.make(ID, data=folder, goals="synthetic", split="all", num_products=2)
     assert [*env.unwrapped.market.products] == ["B000000000", "B000000001"]
     assert pickle.loads(pickle.dumps(env)).unwrapped.market is env.unwrapped.market
-    assert len(gym.make(ID, data=folder, goals="synthetic", split="all").unwrapped.market.products) == 3
+    assert (
+        len(gym.make(ID, data=folder, goals="synthetic", split="all").unwrapped.market.products)
+        == 3
+    )
 
 
 def test_filter_goals__keeps_goals_of_the_split_with_their_numbers():
@@ -370,7 +406,9 @@ def test_limit_goals__draws_those_that_the_original_draws(folder):
         index = min(sum(bound <= place for bound in cumulative), len(cumulative) - 2)
         if index not in expected:
             expected.append(index)
-    limited = gym.make(ID, data=folder, goals="synthetic", split="all", limit_goals=4).get_wrapper_attr("tasks")
+    limited = gym.make(
+        ID, data=folder, goals="synthetic", split="all", limit_goals=4
+    ).get_wrapper_attr("tasks")
     assert [task.number for task in limited] == expected
     for limit in (-1, 6, 100):
         env = gym.make(ID, data=folder, goals="synthetic", split="all", limit_goals=limit)
@@ -379,9 +417,13 @@ def test_limit_goals__draws_those_that_the_original_draws(folder):
     assert len({task.number for task in dev} & set(range(500, 1500))) == len(dev) == 20
 
 
-@pytest.mark.parametrize(("num_prev_obs", "num_prev_actions"), [(0, 0), (1, 0), (0, 2), (2, 1), (3, 3)])
+@pytest.mark.parametrize(
+    ("num_prev_obs", "num_prev_actions"), [(0, 0), (1, 0), (0, 2), (2, 1), (3, 3)]
+)
 def test_past__stands_before_each_observation(num_prev_obs, num_prev_actions):
-    env, observation, info = begin("text", num_prev_obs=num_prev_obs, num_prev_actions=num_prev_actions)
+    env, observation, info = begin(
+        "text", num_prev_obs=num_prev_obs, num_prev_actions=num_prev_actions
+    )
     plain, first, _ = begin("text")
     assert observation == first
     observations, actions = [first], []
@@ -392,7 +434,9 @@ def test_past__stands_before_each_observation(num_prev_obs, num_prev_actions):
         parts = [now]
         for back in range(1, 1 + max(num_prev_obs, num_prev_actions)):
             parts += actions[-back:][:1] if back <= min(num_prev_actions, len(actions)) else []
-            parts += observations[-back:][:1] if back <= min(num_prev_obs, len(observations)) else []
+            parts += (
+                observations[-back:][:1] if back <= min(num_prev_obs, len(observations)) else []
+            )
         assert said == " [SEP] ".join(parts[::-1])
         observations.append(now)
         env.get_wrapper_attr("restore")(snapshot)
@@ -400,7 +444,9 @@ def test_past__stands_before_each_observation(num_prev_obs, num_prev_actions):
     assert env.reset(seed=0, options={"task": info["task"]})[0] == first
 
 
-@pytest.mark.parametrize("task_id", ["", "0", "0-", "00-", "-1", "0-B0", "9" * 5000, "\u0663-x", None, 3])
+@pytest.mark.parametrize(
+    "task_id", ["", "0", "0-", "00-", "-1", "0-B0", "9" * 5000, "\u0663-x", None, 3]
+)
 def test_task__that_is_none_is_refused(task_id):
     market = open_market()
     with pytest.raises(UnknownName, match="unknown task"):
@@ -408,7 +454,10 @@ def test_task__that_is_none_is_refused(task_id):
 
 
 def test_splits__are_those_of_the_papers():
-    numbers = {split: [task.number for task in tasks(ID, split)] for split in ("test", "dev", "train", "all")}
+    numbers = {
+        split: [task.number for task in tasks(ID, split)]
+        for split in ("test", "dev", "train", "all")
+    }
     assert numbers["test"] == list(range(500))
     assert numbers["dev"] == list(range(500, 1500))
     assert numbers["test"] + numbers["dev"] + numbers["train"] == numbers["all"]

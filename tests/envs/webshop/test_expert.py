@@ -59,7 +59,9 @@ def played(of: Shop, state: State, plan: list[str]) -> State:
     return state
 
 
-@pytest.mark.parametrize(("mode", "products_per_page"), [("text", 3), ("text", 10), ("react", 3), ("adapt", 3)])
+@pytest.mark.parametrize(
+    ("mode", "products_per_page"), [("text", 3), ("text", 10), ("react", 3), ("adapt", 3)]
+)
 @pytest.mark.parametrize("name", GOALS)
 def test_plan__is_as_short_as_any_from_wherever_the_customer_went(name, mode, products_per_page):
     shelf = Shelf({one.asin: one for one in (LAMP, ODD, CHEAP, *MUGS[-3:])})
@@ -72,12 +74,16 @@ def test_plan__is_as_short_as_any_from_wherever_the_customer_went(name, mode, pr
         assert plan is not None
         assert earns_all(of, goal, played(of, state, plan))
         assert len(plan) == fewest(of, goal, state)
-        state = navigate(of, state, draw.choice(admissible_commands(of, state, goal.instruction)))[0]
+        state = navigate(of, state, draw.choice(admissible_commands(of, state, goal.instruction)))[
+            0
+        ]
         state = START if state.page == "done" else state
 
 
 def test_plan__turns_pages_where_no_search_brings_the_product_to_the_first():
-    twins = {f"B0MUG{number:05}": replace(MUGS[0], asin=f"B0MUG{number:05}") for number in range(30)}
+    twins = {
+        f"B0MUG{number:05}": replace(MUGS[0], asin=f"B0MUG{number:05}") for number in range(30)
+    }
     goal = Goal("a mug", twins["B0MUG00025"], (), (), 1.0)
     of = Shop(Shelf(twins), products_per_page=3)
     for one in twins.values():
@@ -124,7 +130,9 @@ def test_plan__of_what_is_bought_is_none():
 
 def test_plan__keeps_what_is_chosen_and_buys_what_is_at_hand():
     of, expert = shop(), Expert(shop(), GOAL)
-    at_lamp = played(of, START, ["search[lamp]", "click[b0lamp0001]", "click[dark blue]", "click[small]"])
+    at_lamp = played(
+        of, START, ["search[lamp]", "click[b0lamp0001]", "click[dark blue]", "click[small]"]
+    )
     assert expert.plan(at_lamp) == ["click[red]", "click[buy now]"]
     on_sub_page = played(of, at_lamp, ["click[red]", "click[features]"])
     assert expert.plan(on_sub_page) == ["click[< prev]", "click[buy now]"]
@@ -133,8 +141,13 @@ def test_plan__keeps_what_is_chosen_and_buys_what_is_at_hand():
 def test_plan__searches_for_what_the_customer_cannot_know_only_where_nothing_else_finds_it():
     hidden = replace(LAMP, title="Zyx Qwv")
     of, goal = Shop(Shelf({hidden.asin: hidden, ODD.asin: ODD})), replace(GOAL, product=hidden)
-    for instruction, first in (("a zyx for me", "search[a zyx for me]"), ("a thing", "search[Zyx Qwv]")):
+    for instruction, first in (
+        ("a zyx for me", "search[a zyx for me]"),
+        ("a thing", "search[Zyx Qwv]"),
+    ):
         plan = Expert(of, replace(goal, instruction=instruction)).plan()
         assert plan is not None
         assert plan[0] == first
-        assert (first in admissible_commands(of, START, instruction)) == (first != "search[Zyx Qwv]")
+        assert (first in admissible_commands(of, START, instruction)) == (
+            first != "search[Zyx Qwv]"
+        )

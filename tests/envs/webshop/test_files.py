@@ -82,7 +82,9 @@ def test_read_shop__takes_a_price_that_is_missing_for_none(tmp_path):
 
 def test_read_shop__passes_over_what_the_original_passes_over(tmp_path):
     asins = ["nan", "B0123456789", "B1", "B1", "b1", "B2"]
-    found = products(write(tmp_path, entries=[entry(asin, name=str(n)) for n, asin in enumerate(asins)]))
+    found = products(
+        write(tmp_path, entries=[entry(asin, name=str(n)) for n, asin in enumerate(asins)])
+    )
     assert {asin: one.title for asin, one in found.items()} == {"B1": "2", "B2": "5"}
 
 
@@ -101,14 +103,19 @@ def test_read_shop__reads_what_people_want(tmp_path):
 
 
 def test_read_shop__reads_sentences_for_synthetic_goals(tmp_path):
-    wishes = {product.asin: wishes for product, wishes in read(write(tmp_path, human=None), goals="synthetic")}
+    wishes = {
+        product.asin: wishes
+        for product, wishes in read(write(tmp_path, human=None), goals="synthetic")
+    }
     assert [len(some) for some in wishes.values()] == [0, 1, 1, 0]
     assert [one.options for one in wishes["B000000003"]] == [None]
 
 
 def test_read_shop__passes_over_sentences_without_attributes(tmp_path):
     sentence = {"instruction": "find a lamp", "instruction_attributes": []}
-    write(tmp_path, attributes={"B000000001": sentence, "B000000002": {"instruction": "find a lamp"}})
+    write(
+        tmp_path, attributes={"B000000001": sentence, "B000000002": {"instruction": "find a lamp"}}
+    )
     assert [wishes for _, wishes in read(tmp_path, goals="synthetic")] == [[]] * len(ENTRIES)
 
 
@@ -121,7 +128,9 @@ def test_read_shop__draws_bounds_from_the_seed(tmp_path):
 def test_read_shop__tells_its_progress(tmp_path):
     told = []
     read(write(tmp_path), progress=lambda read, size: told.append((read, size)))
-    sizes = [(tmp_path / name).stat().st_size for name in ("items_ins_v2.json", "items_human_ins.json")]
+    sizes = [
+        (tmp_path / name).stat().st_size for name in ("items_ins_v2.json", "items_human_ins.json")
+    ]
     size = sum(file.stat().st_size for file in tmp_path.iterdir())
     # Before each entry of the three files, and at the end.
     assert told == [
@@ -141,7 +150,10 @@ def test_find_files__takes_the_file_that_is_named_with_those_of_its_size(tmp_pat
         "items_ins_v2_1000.json",
         "items_human_ins.json",
     ]
-    with pytest.raises(ShopDataError, match=r"expected one file .*, got items_shuffle.json, items_shuffle_1000.json"):
+    with pytest.raises(
+        ShopDataError,
+        match=r"expected one file .*, got items_shuffle.json, items_shuffle_1000.json",
+    ):
         find_files(tmp_path, "human")
 
 
@@ -188,18 +200,30 @@ def without(key: str) -> dict:
         (entry("B1", name=None), "entry 1, key 'name': is null"),
         (entry("B1", name=7), "entry 1, key 'name': expected a text, got 7"),
         (entry("B1", full_description=["x"]), "key 'full_description': expected a text"),
-        (entry("B1", small_description=["x", None]), "key 'small_description': expected a list of texts"),
+        (
+            entry("B1", small_description=["x", None]),
+            "key 'small_description': expected a list of texts",
+        ),
         (entry("B1", pricing=9.99), "key 'pricing': expected a text, got 9.99"),
         (entry("B1", pricing="free"), "key 'pricing': expected a price in dollars, got 'free'"),
         (entry("B1", pricing="$1.2.3"), "key 'pricing': expected a price in dollars"),
         (entry("B1", pricing="$ - $"), "key 'pricing': expected a price in dollars"),
-        (entry("B1", customization_options=["Red"]), "key 'customization_options': expected an object"),
-        (entry("B1", customization_options={"Color": "Red"}), "key 'customization_options.Color': expected a list"),
+        (
+            entry("B1", customization_options=["Red"]),
+            "key 'customization_options': expected an object",
+        ),
+        (
+            entry("B1", customization_options={"Color": "Red"}),
+            "key 'customization_options.Color': expected a list",
+        ),
         (
             entry("B1", customization_options={"Color": [{"value": None}]}),
             "key 'customization_options.Color': expected objects with a text as value",
         ),
-        (entry("B1", customization_options={"Color": ["Red"]}), "expected objects with a text as value, got 'Red'"),
+        (
+            entry("B1", customization_options={"Color": ["Red"]}),
+            "expected objects with a text as value, got 'Red'",
+        ),
         (None, "entry 1: expected an object, got None"),
         ("B1", "entry 1: expected an object, got 'B1'"),
     ],
@@ -216,21 +240,41 @@ def test_read_shop__says_where_a_product_is_bad(tmp_path, bad, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("attributes", {"B1": {"attributes": "red"}}, "items_ins_v2.json, entry B1, key 'attributes': expected a list"),
+        (
+            "attributes",
+            {"B1": {"attributes": "red"}},
+            "items_ins_v2.json, entry B1, key 'attributes': expected a list",
+        ),
         ("attributes", {"B1": ["red"]}, "items_ins_v2.json, entry B1: expected an object"),
         ("attributes", [], "items_ins_v2.json, entry 0: not JSON, or truncated: expected {"),
         ("attributes", '{"B1": {', "items_ins_v2.json, entry 0: not JSON, or truncated"),
         ("human", {"B1": {"instruction": "x"}}, "items_human_ins.json, entry B1: expected a list"),
         ("human", {"B1": ["x"]}, "items_human_ins.json, entry B1[0]: expected an object"),
-        ("human", {"B1": [{"instruction_attributes": ["x"]}]}, "entry B1[0], key 'instruction': is missing"),
+        (
+            "human",
+            {"B1": [{"instruction_attributes": ["x"]}]},
+            "entry B1[0], key 'instruction': is missing",
+        ),
         ("human", "", "items_human_ins.json, entry 0: not JSON, or truncated: expected {"),
         ("entries", "", "items_shuffle.json, entry 0: not JSON, or truncated"),
         ("entries", "[]", "items_shuffle.json: expected a list of products, got none"),
         ("entries", "{}", "items_shuffle.json, entry 0: not JSON, or truncated: expected ["),
-        ("entries", "[] []", "items_shuffle.json, entry 0: not JSON, or truncated: expected nothing after ]"),
-        ("entries", f'[{{"price": {"9" * 5000}}}]', "items_shuffle.json, entry 0: not JSON, or truncated"),
+        (
+            "entries",
+            "[] []",
+            "items_shuffle.json, entry 0: not JSON, or truncated: expected nothing after ]",
+        ),
+        (
+            "entries",
+            f'[{{"price": {"9" * 5000}}}]',
+            "items_shuffle.json, entry 0: not JSON, or truncated",
+        ),
         ("entries", '[{"asin": NaN}]', "items_shuffle.json, entry 0: not JSON, or truncated"),
-        ("entries", b"\x1f\x8b\x08".decode("latin-1"), "items_shuffle.json, entry 0: not JSON, or truncated"),
+        (
+            "entries",
+            b"\x1f\x8b\x08".decode("latin-1"),
+            "items_shuffle.json, entry 0: not JSON, or truncated",
+        ),
     ],
 )
 def test_read_shop__says_which_file_is_bad(tmp_path, name, content, message):
@@ -265,13 +309,24 @@ BOMB = "[" * 50_000 + "]" * 50_000
 )
 def test_read_shop__gives_up_brackets_nested_without_end(tmp_path, name, content, entry_at):
     facts = {"B1": {"attributes": []}}
-    with pytest.raises(ShopDataError, match=rf"json, entry {entry_at}: (nested more than 64|not JSON)"):
-        for _ in read_shop(find_files(write(tmp_path, **({"attributes": facts} | {name: content})), "human"), 0, print):
+    with pytest.raises(
+        ShopDataError, match=rf"json, entry {entry_at}: (nested more than 64|not JSON)"
+    ):
+        for _ in read_shop(
+            find_files(write(tmp_path, **({"attributes": facts} | {name: content})), "human"),
+            0,
+            print,
+        ):
             pass
 
 
 def test_read_shop__reads_what_is_nested_moderately_and_brackets_in_texts(tmp_path):
-    odd = entry("B1", full_description='"[{' * 5000, images=[[[["x"]]]], more={"a": [{"b": [1, 2.5, None, True]}]})
+    odd = entry(
+        "B1",
+        full_description='"[{' * 5000,
+        images=[[[["x"]]]],
+        more={"a": [{"b": [1, 2.5, None, True]}]},
+    )
     assert products(write(tmp_path, entries=[odd]))["B1"].description == '"[{' * 5000
 
 
@@ -285,18 +340,33 @@ def test_read_shop__passes_over_a_byte_order_mark(tmp_path, name):
 
 def test_read_shop__reads_the_first_entries_if_asked_for_some(tmp_path):
     write(tmp_path)
-    assert list(read_shop(find_files(tmp_path, "human"), 0, lambda *_: None, num_products=2)) == read(tmp_path)[:2]
+    assert (
+        list(read_shop(find_files(tmp_path, "human"), 0, lambda *_: None, num_products=2))
+        == read(tmp_path)[:2]
+    )
 
 
 def test_read_shop__reads_emoji_and_halves_of_them(tmp_path):
-    (title,) = (product.title for product, _ in read(write(tmp_path, entries=[entry("B1", name="\U0001f381 \u00e9")])))
+    (title,) = (
+        product.title
+        for product, _ in read(write(tmp_path, entries=[entry("B1", name="\U0001f381 \u00e9")]))
+    )
     assert title == "\U0001f381 \u00e9"
-    (title,) = (product.title for product, _ in read(write(tmp_path, entries=[entry("B1", name="half \ud83c.")])))
+    (title,) = (
+        product.title
+        for product, _ in read(write(tmp_path, entries=[entry("B1", name="half \ud83c.")]))
+    )
     assert title.startswith("half ")
     title.encode()  # nothing is left that cannot be written
 
 
 def test_read_shop__asks_for_a_text_among_goals_of_people(tmp_path):
-    bad = HUMAN | {"B000000001": [{"instruction": 3, "instruction_attributes": ["x"], "instruction_options": []}]}
-    with pytest.raises(ShopDataError, match=r"entry B000000001\[0\], key 'instruction': expected a text, got 3"):
+    bad = HUMAN | {
+        "B000000001": [
+            {"instruction": 3, "instruction_attributes": ["x"], "instruction_options": []}
+        ]
+    }
+    with pytest.raises(
+        ShopDataError, match=r"entry B000000001\[0\], key 'instruction': expected a text, got 3"
+    ):
         read(write(tmp_path, human=bad))

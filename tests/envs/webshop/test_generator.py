@@ -17,7 +17,12 @@ import pytest
 from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import SPLITS, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.envs.webshop.product_templates import attributes, choices, phrases, product_templates
+from textcraft_gym.envs.webshop.product_templates import (
+    attributes,
+    choices,
+    phrases,
+    product_templates,
+)
 from textcraft_gym.envs.webshop.reward import reward
 from textcraft_gym.envs.webshop.title_words import compose, title_words
 from textcraft_gym.storage.search.bm25 import Index
@@ -54,7 +59,9 @@ def stands_in(attribute: str, text: str) -> bool:
 @pytest.mark.parametrize("hash_seed", ["0", "17"])
 def test_generate__same_bytes_in_another_process(hash_seed):
     environ = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    run = subprocess.run([sys.executable, "-c", DIGEST], env=environ, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(
+        [sys.executable, "-c", DIGEST], env=environ, capture_output=True, text=True, timeout=120
+    )
     assert run.stdout.strip() == GOLDEN, run.stderr
 
 
@@ -70,7 +77,9 @@ def test_generate__makes_as_many_products_as_asked_for():
 
 
 def test_generate__fewer_products_than_types_raises():
-    with pytest.raises(ValueError, match=f"expected num_products >= {len(TEMPLATES)} of a generated shop, got 10"):
+    with pytest.raises(
+        ValueError, match=f"expected num_products >= {len(TEMPLATES)} of a generated shop, got 10"
+    ):
         generate(0, 10)
 
 
@@ -83,7 +92,13 @@ def test_products__are_many_and_of_every_type(seed):
     assert len(products) == PRODUCTS >= 1000
     assert len(TEMPLATES) >= 50
     assert {product.query for product in products} == set(TEMPLATES)
-    assert {product.category for product in products} == {"fashion", "beauty", "grocery", "electronics", "garden"}
+    assert {product.category for product in products} == {
+        "fashion",
+        "beauty",
+        "grocery",
+        "electronics",
+        "garden",
+    }
     assert all(len(product.product_category.split(" \u203a ")) >= 3 for product in products)
 
 
@@ -91,20 +106,30 @@ def test_products__are_many_and_of_every_type(seed):
 def test_products__have_numbers_and_titles_of_their_own(seed):
     products, _ = shop(seed)
     assert all(re.fullmatch("B0[0-9A-Z]{8}", product.asin) for product in products)
-    assert len({product.asin for product in products}) == len({product.title for product in products}) == len(products)
+    assert (
+        len({product.asin for product in products})
+        == len({product.title for product in products})
+        == len(products)
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_products__are_at_most_one_of_each_group_of_attributes(seed):
     for product in shop(seed)[0]:
         groups = TEMPLATES[product.query].attributes
-        assert len(product.attributes) == sum(bool({*group} & {*product.attributes}) for group in groups) >= 1
+        assert (
+            len(product.attributes)
+            == sum(bool({*group} & {*product.attributes}) for group in groups)
+            >= 1
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_products__tell_each_attribute_somewhere(seed):
     for product in shop(seed)[0]:
-        assert all(stands_in(attribute, text_of(product)) for attribute in product.attributes), product.title
+        assert all(stands_in(attribute, text_of(product)) for attribute in product.attributes), (
+            product.title
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -138,12 +163,18 @@ def test_products__come_in_families_with_near_misses_and_decoys(seed):
     for product in products:
         types[product.query].append((product, {*product.title.lower().split()}))
     alike = sum(
-        any(other is not product and len(words & title) >= 0.5 * len(words | title) for other, words in types[query])
+        any(
+            other is not product and len(words & title) >= 0.5 * len(words | title)
+            for other, words in types[query]
+        )
         for query, members in types.items()
         for product, title in members
     )
     decoys = sum(
-        any({*goal.attributes} <= {*other.attributes} and other.price > goal.price_upper for other, _ in members)
+        any(
+            {*goal.attributes} <= {*other.attributes} and other.price > goal.price_upper
+            for other, _ in members
+        )
         for goal in goals
         for members in [types[goal.product.query]]
     )
@@ -170,7 +201,9 @@ def test_products__measure_as_the_real_ones(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_titles__have_as_many_different_words_as_the_real_ones(seed):
     """A sample of as many titles of the real shop has 5,319."""
-    words = {word for product in shop(seed)[0] for word in re.findall("[a-z0-9]+", product.title.lower())}
+    words = {
+        word for product in shop(seed)[0] for word in re.findall("[a-z0-9]+", product.title.lower())
+    }
     assert 5000 < len(words) < 5700
 
 
@@ -183,8 +216,12 @@ def test_instructions__open_in_as_many_ways_as_the_real_ones(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_products__hide_two_attributes_in_five_from_the_title(seed):
-    titles = [(product.title, attribute) for product in shop(seed)[0] for attribute in product.attributes]
-    assert mean(not stands_in(attribute, title) for title, attribute in titles) == pytest.approx(0.40, abs=0.04)
+    titles = [
+        (product.title, attribute) for product in shop(seed)[0] for attribute in product.attributes
+    ]
+    assert mean(not stands_in(attribute, title) for title, attribute in titles) == pytest.approx(
+        0.40, abs=0.04
+    )
 
 
 # Goals
@@ -195,7 +232,12 @@ def test_goals__fill_every_split(seed):
     _, goals = shop(seed)
     assert len(goals) >= 2000
     sizes = {split: len(split_range(split, len(goals))) for split in SPLITS}
-    assert (sizes["test"], sizes["dev"], sizes["adapt_test"], sizes["adapt_dev"]) == (500, 1000, 100, 40)
+    assert (sizes["test"], sizes["dev"], sizes["adapt_test"], sizes["adapt_dev"]) == (
+        500,
+        1000,
+        100,
+        40,
+    )
     assert sizes["train"] >= 500
 
 
@@ -211,7 +253,12 @@ def test_goals__are_at_most_four_a_product(seed):
 def test_goals__can_be_bought(seed):
     for goal in shop(seed)[1]:
         options = goal.product.options
-        chosen = {name: value for name, values in options.items() for value in values if value in goal.options}
+        chosen = {
+            name: value
+            for name, values in options.items()
+            for value in values
+            if value in goal.options
+        }
         assert {*chosen.values()} == {*goal.options}
         assert reward(goal, goal.product, chosen).score == 1
         assert goal.attributes
@@ -226,13 +273,19 @@ def test_goals__instructions_differ_and_read_as_people_write(seed):
     for goal in goals:
         text = goal.instruction
         assert text.endswith(f", and price lower than {goal.price_upper:.2f} dollars")
-        assert not re.search(r"[A-Z{}|;]|  |\.\.| ,|\b(\w+) \1\b|\bwith in\b|\bin with\b", text), text
+        assert not re.search(r"[A-Z{}|;]|  |\.\.| ,|\b(\w+) \1\b|\bwith in\b|\bin with\b", text), (
+            text
+        )
         assert not re.search(r"\ba [aeio]|\ban [^aeiouh1l8r]|\ban us[bd]", text), text
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_goals__say_some_attributes_in_other_words(seed):
-    said = [stands_in(attribute, goal.instruction) for goal in shop(seed)[1] for attribute in goal.attributes]
+    said = [
+        stands_in(attribute, goal.instruction)
+        for goal in shop(seed)[1]
+        for attribute in goal.attributes
+    ]
     assert 0.4 < mean(said) < 0.75
 
 
@@ -243,19 +296,29 @@ def test_goals__are_as_hard_as_the_real_ones(seed):
     documents = [product.document for product in products]
     index = Index.build(documents, [product.asin for product in products])
     found = [[products[number] for number in index.search(goal.instruction, 10)] for goal in goals]
-    scores = [reward(goal, results[0], {}).score for goal, results in zip(goals, found, strict=True)]
+    scores = [
+        reward(goal, results[0], {}).score for goal, results in zip(goals, found, strict=True)
+    ]
     assert 0.20 <= mean(score == 1 for score in scores) <= 0.30
     assert 0.55 <= mean(scores) <= 0.60
-    assert 0.80 <= mean(goal.product in results for goal, results in zip(goals, found, strict=True)) <= 0.95
+    assert (
+        0.80
+        <= mean(goal.product in results for goal, results in zip(goals, found, strict=True))
+        <= 0.95
+    )
 
 
 # Vocabulary
 
 
 def test_product_templates__draw_from_what_there_is_and_use_it_all():
-    used = {name for template in TEMPLATES.values() for group in template.attributes for name in group}
+    used = {
+        name for template in TEMPLATES.values() for group in template.attributes for name in group
+    }
     assert used == set(attributes())
-    assert {choice for template in TEMPLATES.values() for _, choice in template.options} == set(choices())
+    assert {choice for template in TEMPLATES.values() for _, choice in template.options} == set(
+        choices()
+    )
 
 
 def test_title_words__are_composed_for_every_department_of_what_there_is():
@@ -264,16 +327,24 @@ def test_title_words__are_composed_for_every_department_of_what_there_is():
     composed = {f"{department} {purpose}" for department in departments for purpose in purposes}
     words = title_words()
     assert composed == {name for name in words if " " in name}
-    used = {field for name in composed for phrase in words[name] for field in re.findall(r"{(\w+)}", phrase)}
-    assert {field if field in words else field.removesuffix("s") for field in used} - {"code", "number"} == {
-        name for name in words if " " not in name
+    used = {
+        field
+        for name in composed
+        for phrase in words[name]
+        for field in re.findall(r"{(\w+)}", phrase)
     }
+    assert {field if field in words else field.removesuffix("s") for field in used} - {
+        "code",
+        "number",
+    } == {name for name in words if " " not in name}
     rng = random.Random(0).random
     for department in departments:
         for purpose in purposes:
             phrases_of_it = {compose(rng, department, purpose) for _ in range(300)}
             assert len(phrases_of_it) > 60
-            assert not any(re.search(r"[{}]|  |^ | $|[a-z]y\b.*ys\b|xs\b", phrase) for phrase in phrases_of_it)
+            assert not any(
+                re.search(r"[{}]|  |^ | $|[a-z]y\b.*ys\b|xs\b", phrase) for phrase in phrases_of_it
+            )
 
 
 def test_attributes__stand_in_their_titles_and_bullets():

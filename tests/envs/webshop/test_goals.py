@@ -9,17 +9,30 @@ from collections import Counter
 import pytest
 
 from tests.envs.webshop.shelf import product
-from textcraft_gym.envs.webshop.goals import SPLITS, Wish, price_upper, shuffled, split_range, weights
+from textcraft_gym.envs.webshop.goals import (
+    SPLITS,
+    Wish,
+    price_upper,
+    shuffled,
+    split_range,
+    weights,
+)
 from textcraft_gym.errors import UnknownName
 
-LAMP = product("B0LAMP0001", "Lamp", options={"size": ("s", "l"), "color": ("red", "blue", "tan"), "fit": ("wide",)})
+LAMP = product(
+    "B0LAMP0001",
+    "Lamp",
+    options={"size": ("s", "l"), "color": ("red", "blue", "tan"), "fit": ("wide",)},
+)
 
 
 def test_price_upper__is_the_larger_of_two_of_the_next_four_tens():
     draw = random.Random(0)
     drawn = Counter(price_upper(25.0, draw) for _ in range(6000))
     assert set(drawn) == {40.0, 50.0, 60.0}
-    assert [drawn[bound] / 6000 for bound in (40.0, 50.0, 60.0)] == pytest.approx([1 / 6, 2 / 6, 3 / 6], abs=0.03)
+    assert [drawn[bound] / 6000 for bound in (40.0, 50.0, 60.0)] == pytest.approx(
+        [1 / 6, 2 / 6, 3 / 6], abs=0.03
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,14 +64,19 @@ def test_wish__of_a_person_makes_one_goal():
 
 
 def test_wish__without_a_bound_does_not_speak_of_one():
-    assert Wish("i want a lamp", ("bright",), (), math.inf).goal(LAMP, 0).instruction == "i want a lamp"
+    assert (
+        Wish("i want a lamp", ("bright",), (), math.inf).goal(LAMP, 0).instruction
+        == "i want a lamp"
+    )
 
 
 def test_wish__for_every_combination_makes_a_goal_of_each():
     wish = Wish("find a lamp", ("bright",), None, 40.0)
     goals = [wish.goal(LAMP, number, 0.5) for number in range(wish.goal_count(LAMP))]
     assert [goal.options for goal in goals] == [
-        (("color", color), ("fit", "wide"), ("size", size)) for color in ("red", "blue", "tan") for size in ("s", "l")
+        (("color", color), ("fit", "wide"), ("size", size))
+        for color in ("red", "blue", "tan")
+        for size in ("s", "l")
     ]
     assert goals[0].instruction == (
         "find a lamp with color: red, and fit: wide, and size: s, and price lower than 40.00 dollars"
@@ -71,12 +89,16 @@ def test_wish__for_every_combination_of_none_makes_one_goal():
     plain = product("B0LAMP0002", "Lamp")
     assert wish.goal_count(plain) == 1
     assert wish.goal(plain, 0).instruction == "find a lamp"
-    assert wish.goal_count(product("B0LAMP0003", "Lamp", options={"size": (), "color": ("red",)})) == 0
+    assert (
+        wish.goal_count(product("B0LAMP0003", "Lamp", options={"size": (), "color": ("red",)})) == 0
+    )
 
 
 def test_weights__are_the_mean_rarity_of_attributes():
     # led is in 2 + 3 goals, warm in 2.
-    assert weights([("led", "warm"), ("led",), None], [2, 3, 5]) == pytest.approx([(1 / 5 + 1 / 2) / 2, 1 / 5, 1.0])
+    assert weights([("led", "warm"), ("led",), None], [2, 3, 5]) == pytest.approx(
+        [(1 / 5 + 1 / 2) / 2, 1 / 5, 1.0]
+    )
 
 
 def test_shuffled__is_the_order_of_the_original():

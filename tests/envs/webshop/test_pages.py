@@ -107,9 +107,15 @@ def test_text_rich__marks_buttons_and_says_what_was_clicked():
         "Page 1 (Total results: 1)\n[button] Next > [button_]\n"
         "\n[button] B0LAMP0001 [button_]\nTall Reading Lamp\n$19.99 to $27.5\n"
     )
-    said = text.text_rich(page(of, INSTRUCTION, there([*LAMP_PAGE, "click[red]", "click[small]", "click[< prev]"], of)))
+    said = text.text_rich(
+        page(
+            of, INSTRUCTION, there([*LAMP_PAGE, "click[red]", "click[small]", "click[< prev]"], of)
+        )
+    )
     assert "\n\n[clicked button] B0LAMP0001 [clicked button_]\n" in said
-    said = text.text_rich(page(of, INSTRUCTION, there([*LAMP_PAGE, "click[red]", "click[small]"], of)))
+    said = text.text_rich(
+        page(of, INSTRUCTION, there([*LAMP_PAGE, "click[red]", "click[small]"], of))
+    )
     assert said == (
         "You have clicked small.\nYou have clicked red.\n"
         f"Instruction:\n{INSTRUCTION}\n[button] Back to Search [button_]\n[button] < Prev [button_]\n"
@@ -149,10 +155,18 @@ def test_react__is_the_format_of_the_prompts_of_reference_agents():
 
 def test_react__answers_in_a_line_where_no_page_is_new():
     state = there(LAMP_PAGE, shop())
-    invalid, bought = Transition(state, reason="not_on_page"), Transition(state._replace(page="done"))
+    invalid, bought = (
+        Transition(state, reason="not_on_page"),
+        Transition(state._replace(page="done")),
+    )
     for mode in ("react", "adapt"):
-        assert text.short_answer(mode, Transition(state, chosen="red"), 0.0) == "You have clicked red."
-        assert text.short_answer(mode, bought, 2 / 3) == "Your score (min 0.0, max 1.0): 0.6666666666666666"
+        assert (
+            text.short_answer(mode, Transition(state, chosen="red"), 0.0) == "You have clicked red."
+        )
+        assert (
+            text.short_answer(mode, bought, 2 / 3)
+            == "Your score (min 0.0, max 1.0): 0.6666666666666666"
+        )
         assert text.short_answer(mode, Transition(state), 0.0) is None
     assert text.short_answer("react", invalid, 0.0) == "Invalid action!"
     assert text.short_answer("adapt", invalid, 0.0) == "Invalid action! Try a different action."
@@ -161,19 +175,28 @@ def test_react__answers_in_a_line_where_no_page_is_new():
 
 @pytest.mark.parametrize(("mode", "bare"), [("react", False), ("adapt", True)])
 @pytest.mark.parametrize("in_full", [3, 10])
-def test_results_of_a_program__are_ten_a_page_of_which_the_first_are_shown_in_full(mode, bare, in_full):
+def test_results_of_a_program__are_ten_a_page_of_which_the_first_are_shown_in_full(
+    mode, bare, in_full
+):
     of = shop(mode=mode, products_per_page=in_full)
     asins = [f"B0MUG{number:05}" for number in range(1, 12)]
-    for way, on_page in ((["search[number]"], asins[:10]), (["search[number]", "click[next >]"], asins[10:])):
+    for way, on_page in (
+        (["search[number]"], asins[:10]),
+        (["search[number]", "click[next >]"], asins[10:]),
+    ):
         said = text.react(page(of, INSTRUCTION, there(way, of))).partition("[Next >] ")[2]
         full = "".join(
-            f"\n[{asin}] \n{of.products[asin].title} \n{of.products[asin].price_tag} " for asin in on_page[:in_full]
+            f"\n[{asin}] \n{of.products[asin].title} \n{of.products[asin].price_tag} "
+            for asin in on_page[:in_full]
         )
-        assert said == full + ("".join(f"\n[{asin}] " for asin in on_page[in_full:]) if bare else "")
+        assert said == full + (
+            "".join(f"\n[{asin}] " for asin in on_page[in_full:]) if bare else ""
+        )
 
 
 @pytest.mark.parametrize(
-    ("blank", "node"), [("", None), (" ", " "), ("\t  ", " "), (" \n ", None), ("\r\f", " "), ("\u00a0", "\u00a0")]
+    ("blank", "node"),
+    [("", None), (" ", " "), ("\t  ", " "), (" \n ", None), ("\r\f", " "), ("\u00a0", "\u00a0")],
 )
 def test_node__of_blanks_is_one_space_and_with_a_new_line_none(blank, node):
     shelf = Shelf({LAMP.asin: replace(LAMP, description=blank)})

@@ -35,7 +35,9 @@ LAMP = Product(
     query="floor lamps",
     product_category="Home \u203a Lighting \u203a Lamps",
 )
-GOAL = Goal("", LAMP, ("energy efficient", "warm light", "folds flat"), ("dark blue", "small"), 30.0)
+GOAL = Goal(
+    "", LAMP, ("energy efficient", "warm light", "folds flat"), ("dark blue", "small"), 30.0
+)
 CHOSEN = {"color": "dark blue", "size": "small"}
 
 
@@ -74,12 +76,16 @@ def test_reward__without_a_bound_or_wishes():
 
 
 def test_reward__reports_the_weights_and_what_the_type_follows_from():
-    near = other(title="Reading Chair", query="chairs", product_category="Home \u203a Lighting \u203a Chairs")
+    near = other(
+        title="Reading Chair", query="chairs", product_category="Home \u203a Lighting \u203a Chairs"
+    )
     found = reward(GOAL, near, {"size": "small"})
     assert (found.w_att, found.w_option, found.w_price) == (3 / 6, 2 / 6, 1 / 6)
     assert found.r_att is not None
     assert found.r_option is not None
-    parts = found.r_att * found.w_att + found.r_option * found.w_option + found.r_price * found.w_price
+    parts = (
+        found.r_att * found.w_att + found.r_option * found.w_option + found.r_price * found.w_price
+    )
     assert found.score == pytest.approx(found.r_type * parts)
     assert (found.query_match, found.category_match, found.title_score) == (False, True, 1 / 6)
     assert reward(replace(GOAL, options=()), LAMP, {}).w_option == 0.0
@@ -105,9 +111,21 @@ TEN = "alpha bravo charlie delta echo foxtrot golf hotel india juliet"
         (TEN, "alpha bravo", "else", "C \u203a A", 1.0),  # two departments, in any order
         (TEN, "alpha bravo", "else", "A \u203a D", 0.5),
         (TEN, "alpha", "else", "Else", 0.5),  # 0.1
-        (f"{TEN} kilo", "alpha", "q", "A \u203a B \u203a C", 0.1),  # below 0.1, whatever else is shared
+        (
+            f"{TEN} kilo",
+            "alpha",
+            "q",
+            "A \u203a B \u203a C",
+            0.1,
+        ),  # below 0.1, whatever else is shared
         (TEN, "zulu", "q", "A \u203a B \u203a C", 0.0),
-        ("alpha alpha alpha alpha alpha", "alpha", "else", "Else", 0.5),  # 0.2: each is counted on one side only
+        (
+            "alpha alpha alpha alpha alpha",
+            "alpha",
+            "else",
+            "Else",
+            0.5,
+        ),  # 0.2: each is counted on one side only
         ("12 of the 3", "zulu", "else", "Else", 0.5),  # no nouns count as 0.2
         ("12 of the 3", "zulu", "q", "Else", 1.0),
         ("Alpha", "ALPHA", "else", "Else", 1.0),
@@ -232,7 +250,8 @@ def test_fits__table(wanted, chosen, does):
 
 @pytest.mark.parametrize(
     ("wanted", "chosen", "does"),
-    # Each as the original decides it, which compares a pair as one text, without looking for a colour in it.
+    # Each as the original decides it, which compares a pair as one text, without looking for a
+    # colour in it.
     [
         (("color", "red"), "red", True),
         (("color", "navy blue"), "sky blue", True),  # of what was chosen only ``blue`` counts
@@ -248,9 +267,15 @@ def test_fits__of_a_synthetic_goal(wanted, chosen, does):
 
 def test_reward__of_a_synthetic_goal_denies_what_a_comparison_of_values_grants():
     pairs = (("style", "a-tan01"), ("size", "small"))
-    assert reward(replace(GOAL, options=pairs), LAMP, {"style": "a-tan01", "size": "small"}).r_option == 0.5
+    assert (
+        reward(replace(GOAL, options=pairs), LAMP, {"style": "a-tan01", "size": "small"}).r_option
+        == 0.5
+    )
     values = tuple(value for _, value in pairs)
-    assert reward(replace(GOAL, options=values), LAMP, {"style": "a-tan01", "size": "small"}).r_option == 1.0
+    assert (
+        reward(replace(GOAL, options=values), LAMP, {"style": "a-tan01", "size": "small"}).r_option
+        == 1.0
+    )
 
 
 def test_written__is_for_people():

@@ -60,7 +60,9 @@ def test_search__finds_fifty_at_most():
         def search(self, query: str) -> list[str]:
             return list(self.products)
 
-    assert walk("search[x]", of=Shop(Many())).results == tuple(f"B{number:09}" for number in range(50))
+    assert walk("search[x]", of=Shop(Many())).results == tuple(
+        f"B{number:09}" for number in range(50)
+    )
 
 
 def test_search__that_finds_nothing_is_an_empty_page():
@@ -102,13 +104,18 @@ def test_attributes__can_be_clicked_only_where_they_are_shown():
 
 
 def test_option__is_set_and_set_again():
-    assert walk(*TO_LAMP, "click[small]", "click[Red]").chosen == (("color", "red"), ("size", "small"))
+    assert walk(*TO_LAMP, "click[small]", "click[Red]").chosen == (
+        ("color", "red"),
+        ("size", "small"),
+    )
     state, reason, chosen = navigate(SHOP, walk(*TO_LAMP, "click[red]"), "click[Dark Blue]")
     assert (state.chosen, reason, chosen) == ((("color", "dark blue"),), "", "dark blue")
 
 
 def test_option__clicked_in_another_order_is_the_same_state():
-    assert walk(*TO_LAMP, "click[small]", "click[red]") == walk(*TO_LAMP, "click[red]", "click[small]")
+    assert walk(*TO_LAMP, "click[small]", "click[red]") == walk(
+        *TO_LAMP, "click[red]", "click[small]"
+    )
 
 
 def test_option__value_of_two_options_belongs_to_the_last():
@@ -136,7 +143,9 @@ def test_visited__grows_with_every_product_and_survives_all_but_back_to_search()
     assert walk("click[back to search]", begin=state) == START
 
 
-@pytest.mark.parametrize("way", [("search[mug]",), TO_LAMP, (*TO_LAMP, "click[red]", "click[reviews]")])
+@pytest.mark.parametrize(
+    "way", [("search[mug]",), TO_LAMP, (*TO_LAMP, "click[red]", "click[reviews]")]
+)
 def test_back_to_search__forgets_everything(way):
     assert walk(*way, "click[Back to Search]") == START
 
@@ -154,18 +163,31 @@ def test_buy__ends():
 def test_clickables__stand_in_the_order_of_the_original():
     assert clickables(SHOP, START) == ("search",)
     assert clickables(SHOP, walk("search[lamp]")) == ("back to search", "next >", "b0lamp0001")
-    assert clickables(SHOP, walk("search[lamp]", "click[next >]")) == ("back to search", "< prev", "next >")
+    assert clickables(SHOP, walk("search[lamp]", "click[next >]")) == (
+        "back to search",
+        "< prev",
+        "next >",
+    )
     buttons = ("back to search", "< prev", "description", "features", "reviews", "buy now")
     values = ("red", "dark blue", "<b>'&'</b>", "small", "large")
     assert clickables(SHOP, walk(*TO_LAMP)) == buttons + values
-    assert clickables(SHOP, walk(*TO_ODD)) == (*buttons, "red", "grey", "a[b]", "search", "tea | coffee")
+    assert clickables(SHOP, walk(*TO_ODD)) == (
+        *buttons,
+        "red",
+        "grey",
+        "a[b]",
+        "search",
+        "tea | coffee",
+    )
     assert clickables(SHOP, walk(*TO_LAMP, "click[features]")) == ("back to search", "< prev")
     of = shop(show_attrs=True)
     assert clickables(of, walk(*TO_LAMP, of=of)) == (*buttons[:5], "attributes", "buy now", *values)
 
 
 def test_admissible_commands__are_the_clicks_and_the_searches_of_the_instruction():
-    assert admissible_commands(SHOP, START, "i need a red lamp, small, and price lower than 9.00 dollars") == [
+    assert admissible_commands(
+        SHOP, START, "i need a red lamp, small, and price lower than 9.00 dollars"
+    ) == [
         "search[i need a red lamp, small, and price lower than 9.00 dollars]",
         "search[i need a red lamp]",
         "search[small]",
@@ -175,7 +197,11 @@ def test_admissible_commands__are_the_clicks_and_the_searches_of_the_instruction
         "search[lamp small]",
     ]
     on_sub_page = walk(*TO_LAMP, "click[features]")
-    expected = ["click[back to search]", "click[< prev]", "search[a b  c ]"]  # no word of it tells anything
+    expected = [
+        "click[back to search]",
+        "click[< prev]",
+        "search[a b  c ]",
+    ]  # no word of it tells anything
     assert admissible_commands(SHOP, on_sub_page, "a\nb [c]") == expected
 
 
@@ -219,7 +245,9 @@ def test_query__that_was_special_in_the_original_is_a_search_like_any_other():
         assert on_page_2 == found
 
 
-@pytest.mark.parametrize(("mode", "most"), [("text", 50), ("text_rich", 50), ("react", 10), ("adapt", 10)])
+@pytest.mark.parametrize(
+    ("mode", "most"), [("text", 50), ("text_rich", 50), ("react", 10), ("adapt", 10)]
+)
 def test_products_per_page__out_of_bounds_are_refused(mode, most):
     for number in (1, most):
         assert shop(mode=mode, products_per_page=number).products_per_page == number
@@ -235,7 +263,9 @@ def test_program__searches_from_the_index_page_only(mode):
         state = walk(*way, of=of)
         assert navigate(of, state, "search[lamp]") == (state, "not_on_page", "")
         assert admissible_commands(of, state, INSTRUCTION)[-1].startswith("click[")
-        assert walk("click[back to search]", "search[lamp]", begin=state, of=of).results == (LAMP.asin,)
+        assert walk("click[back to search]", "search[lamp]", begin=state, of=of).results == (
+            LAMP.asin,
+        )
 
 
 def test_program_of_react__opens_products_of_the_page_that_it_hides():
@@ -250,7 +280,11 @@ def test_program_of_react__opens_products_of_the_page_that_it_hides():
 class Customer(RuleBasedStateMachine):
     """Clicks and searches at random."""
 
-    @initialize(mode=st.sampled_from([*MODES]), show_attrs=st.booleans(), products_per_page=st.sampled_from([1, 3, 10]))
+    @initialize(
+        mode=st.sampled_from([*MODES]),
+        show_attrs=st.booleans(),
+        products_per_page=st.sampled_from([1, 3, 10]),
+    )
     def enter(self, mode, show_attrs, products_per_page):
         self.shop = shop(mode=mode, show_attrs=show_attrs, products_per_page=products_per_page)
         self.state, self.seen, self.said = START, {START: self.pages(START)}, set()
@@ -297,7 +331,9 @@ class Customer(RuleBasedStateMachine):
             assert not navigate(self.shop, before, action).reason
 
     @rule(
-        action=st.sampled_from(["click[red]", "click[grey]", "click[buy now]", "click[attributes]", "", "jump", "]["])
+        action=st.sampled_from(
+            ["click[red]", "click[grey]", "click[buy now]", "click[attributes]", "", "jump", "]["]
+        )
     )
     def try_something(self, action):
         self.play(action)
@@ -305,9 +341,19 @@ class Customer(RuleBasedStateMachine):
     @invariant()
     def clickables__are_the_valid_clicks(self):
         valid = set(clickables(self.shop, self.state)) - {"search", "a[b]"}
-        for what in {parse(action)[1] for action in self.said} | valid | {"search", "a[b]", "reviews", "next >"}:
-            hidden = {asin.lower() for asin in self.shop.listed(self.state) if self.state.page == "results"} - valid
-            assert (not navigate(self.shop, self.state, click(what)).reason) == (what in valid | hidden)
+        for what in (
+            {parse(action)[1] for action in self.said}
+            | valid
+            | {"search", "a[b]", "reviews", "next >"}
+        ):
+            hidden = {
+                asin.lower()
+                for asin in self.shop.listed(self.state)
+                if self.state.page == "results"
+            } - valid
+            assert (not navigate(self.shop, self.state, click(what)).reason) == (
+                what in valid | hidden
+            )
 
 
 Customer.TestCase.settings = settings(max_examples=60, stateful_step_count=25)

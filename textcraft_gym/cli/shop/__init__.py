@@ -41,7 +41,9 @@ def serve(
         from textcraft_gym.cli.shop.server import run_server
         from textcraft_gym.cli.shop.session import Storefront
     except ModuleNotFoundError as error:
-        raise ValueError(f"this needs the package {error.name}: pip install 'textcraft-gym[shop]'") from error
+        raise ValueError(
+            f"this needs the package {error.name}: pip install 'textcraft-gym[shop]'"
+        ) from error
     run = None if replay is None else read_run(replay, task)
     front = Storefront.open(split, {**(run.env_args if run else {}), **(env_args or {})})
     app = create_app(front, run, first=None if run else task)

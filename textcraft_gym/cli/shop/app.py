@@ -1,7 +1,8 @@
 """The routes of the web site.
 
-Every session has an address that cannot be guessed, and each of its moves an address below that, so that the browser's
-Back button shows earlier pages. Actions are posted forms; no page needs JavaScript.
+Every session has an address that cannot be guessed, and each of its moves an address below that, so
+that the browser's Back button shows earlier pages. Actions are posted forms; no page needs
+JavaScript.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ class Sessions:
         """Return a session; respond 404 if there is none."""
         with self._lock:
             if name not in self._sessions:
-                abort(404, "There is no such session. Old sessions are dropped, and all end when the shop is closed.")
+                abort(
+                    404,
+                    "There is no such session. Old sessions are dropped, and all end when the shop is closed.",
+                )
             self._sessions.move_to_end(name)
             return self._sessions[name]
 
@@ -138,20 +142,27 @@ class Pages:
         try:
             self.sessions.act(session, _number(number), _posted_action())
         except SessionOver:
-            abort(409, f"This session is over: it ends with a purchase or after {MAX_ACTIONS} actions.")
+            abort(
+                409,
+                f"This session is over: it ends with a purchase or after {MAX_ACTIONS} actions.",
+            )
         return _redirect(f"/sessions/{name}/{session.last}")
 
     def save(self, name: str) -> Response:
         """Send a session as a file that the shop can replay."""
         session = self.sessions.find(name)
         answer = Response(json.dumps(saved(session), indent=2) + "\n", mimetype="application/json")
-        answer.headers["Content-Disposition"] = f'attachment; filename="session-{session.task.number}.json"'
+        answer.headers["Content-Disposition"] = (
+            f'attachment; filename="session-{session.task.number}.json"'
+        )
         return answer
 
     def replay(self, episode: str, number: str) -> bytes:
         """Show the page after a recorded move, and the action that followed."""
         recording = self._recording(_number(episode))
-        return self._shop(recording.session, _number(number), f"/replay/{episode}", recording=recording)
+        return self._shop(
+            recording.session, _number(number), f"/replay/{episode}", recording=recording
+        )
 
     def _recording(self, episode: int) -> Recording:
         if self.run is None or episode >= len(self.run.records):
@@ -162,7 +173,12 @@ class Pages:
             abort(422, str(error))
 
     def _shop(
-        self, session: Session, number: int, base: str, is_live: bool = False, recording: Recording | None = None
+        self,
+        session: Session,
+        number: int,
+        base: str,
+        is_live: bool = False,
+        recording: Recording | None = None,
     ) -> bytes:
         if number > session.last:
             abort(404, "The session has no such move yet.")
@@ -201,7 +217,9 @@ def create_app(front: Storefront, run: Run | None = None, first: str | None = No
         UnknownName: If there is no such task.
     """
     if run and run.fingerprint != front.fingerprint:
-        raise RunError(f"{run.name} was played in another shop: the fingerprints of the data differ")
+        raise RunError(
+            f"{run.name} was played in another shop: the fingerprints of the data differ"
+        )
     if first is not None:
         front.task(first)
     app = Flask(__name__)
@@ -237,7 +255,10 @@ def _posted_action() -> str:
     if (action is None) == (words is None):
         abort(400, "Expected either an action or words to search for.")
     if len(action or "") > MAX_ACTION or len(words or "") > MAX_QUERY:
-        abort(400, f"Expected at most {MAX_QUERY} characters of search words and {MAX_ACTION} of an action.")
+        abort(
+            400,
+            f"Expected at most {MAX_QUERY} characters of search words and {MAX_ACTION} of an action.",
+        )
     return search(words) if words is not None else action or ""
 
 

@@ -43,8 +43,8 @@ class Recording:
     Attributes:
         session: The moves.
         recorded: The recorded observation after each move.
-        notes: The agent's texts before each move, by the number of the move; those after the last move have the next
-            number.
+        notes: The agent's texts before each move, by the number of the move; those after the last
+            move have the next number.
         error: The error that ended the episode; None if there was none.
     """
 
@@ -94,7 +94,9 @@ def replayed(front: Storefront, record: Record) -> Recording:
         raise RunError(f"the record of {record['task']} has no transcript that can be played")
     session.replay(transcript, restores)
     notes = _notes(record["trace"]) if record.get("trace") else {}
-    return Recording(session, [observation for _, observation in transcript], notes, record.get("error"))
+    return Recording(
+        session, [observation for _, observation in transcript], notes, record.get("error")
+    )
 
 
 def saved(session: Session) -> Record:
@@ -102,7 +104,10 @@ def saved(session: Session) -> Record:
     score, env_args = session.score(session.last), session.front.env_args
     return {
         "env": ENV,
-        "env_args": {name: str(value) if isinstance(value, Path) else value for name, value in env_args.items()},
+        "env_args": {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in env_args.items()
+        },
         "env_sha256": session.front.fingerprint,
         "task": session.task.id,
         "instruction": session.task.goal.instruction,
@@ -119,7 +124,9 @@ def _saved(file: Path) -> Record:
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{file} is not a session saved by the shop: {error}") from error
     wrong = _malformed(record) if isinstance(record, dict) else "no object"
-    wrong = wrong or ("" if isinstance(record.get("env_args") or {}, dict) else "env_args is no object")
+    wrong = wrong or (
+        "" if isinstance(record.get("env_args") or {}, dict) else "env_args is no object"
+    )
     if wrong:
         raise RunError(f"{file} is not a session saved by the shop: {wrong}")
     return record  # type: ignore[no-any-return]

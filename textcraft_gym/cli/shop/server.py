@@ -23,4 +23,6 @@ def run_server(app: Flask, port: int, on_start: Callable[[str], object]) -> None
     """
     shop: Any = app  # the two packages name the types of WSGI and ASGI in their own ways
     application: Any = WSGIMiddleware(shop, workers=THREADS)
-    server.run_server(application, port=port, max_body=MAX_BODY, on_start=lambda address: on_start(f"{address}/"))
+    server.run_server(
+        application, port=port, max_body=MAX_BODY, on_start=lambda address: on_start(f"{address}/")
+    )

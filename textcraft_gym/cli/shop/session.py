@@ -76,8 +76,12 @@ class Storefront:
         """
         env = make(ENV, split=split, **env_args)
         names = ("market", "tasks", "num_prev_obs", "num_prev_actions", "fingerprint")
-        market, tasks, num_prev_obs, num_prev_actions, fingerprint = map(env.get_wrapper_attr, names)
-        return cls(market, split, tasks, num_prev_obs, num_prev_actions, dict(env_args), fingerprint)
+        market, tasks, num_prev_obs, num_prev_actions, fingerprint = map(
+            env.get_wrapper_attr, names
+        )
+        return cls(
+            market, split, tasks, num_prev_obs, num_prev_actions, dict(env_args), fingerprint
+        )
 
     def task(self, task_id: str) -> Task:
         """Return a task of any split.
@@ -153,7 +157,8 @@ class Session:
         chosen = dict(state.chosen)
         attributes = [Wanted(wanted, has_attribute(product, wanted)) for wanted in goal.attributes]
         options = [
-            Wanted(written(wanted), any(fits(wanted, value) for value in chosen.values())) for wanted in goal.options
+            Wanted(written(wanted), any(fits(wanted, value) for value in chosen.values()))
+            for wanted in goal.options
         ]
         return Verdict(self.front.market.judge(goal, state.asin, chosen), attributes, options)
 
@@ -164,7 +169,9 @@ class Session:
     def observation(self, number: int) -> str:
         """Return the environment's observation after a move."""
         past = [self._page(number)]
-        for earlier in range(number, max(number - max(self.front.num_prev_obs, self.front.num_prev_actions), 0), -1):
+        for earlier in range(
+            number, max(number - max(self.front.num_prev_obs, self.front.num_prev_actions), 0), -1
+        ):
             action = self.moves[earlier].action
             if action is None:  # nothing is recalled from before a reset
                 break

@@ -29,43 +29,49 @@ Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int,
 class ALFWorldEnv(TextEnv):
     """Do a task in a household of text: find objects, clean, heat, cool or light them, and put them where asked.
 
-    **Actions** (any string; other or impossible commands answer ``Nothing happens.``): ``look``, ``inventory``,
-    ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``, ``move O to R``, ``clean|heat|cool O with R``,
-    ``use O``, ``slice O with O``, ``examine R``, ``examine O``. Names include the number: ``fridge 1``.
+    **Actions** (any string; other or impossible commands answer ``Nothing happens.``): ``look``,
+    ``inventory``, ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``,
+    ``move O to R``, ``clean|heat|cool O with R``, ``use O``, ``slice O with O``, ``examine R``,
+    ``examine O``. Names include the number: ``fridge 1``.
 
     **Observation**: text, byte for byte as from TextWorld's engine with the official grammar.
 
     **Reward**: 1 for reaching the goal, else 0.
 
-    **Episode end**: terminates when the goal holds, and a step after that raises ``gymnasium.error.ResetNeeded``.
-    Registered with the official limit of 50 steps.
+    **Episode end**: terminates when the goal holds, and a step after that raises
+    ``gymnasium.error.ResetNeeded``. Registered with the official limit of 50 steps.
 
-    **Info**: ``task`` (``<task>/<trial>``), ``task_type``, ``gamefile``, ``won`` (bool); after a command that did
-    nothing ``invalid_reason``, one of ``reasons.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str)
-    if asked for. The plan is empty when the goal can no longer be reached: in some official games one can pick up an
-    object that fits nowhere. With ``textworld_info`` the keys that alfworld and tale-suite have: ``feedback``,
-    ``score`` (1 if won), ``max_score`` (1), ``lost`` (False), ``moves`` (number of commands that were admissible),
+    **Info**: ``task`` (``<task>/<trial>``), ``task_type``, ``gamefile``, ``won`` (bool); after a
+    command that did nothing ``invalid_reason``, one of ``reasons.REASONS``; ``admissible_commands``
+    and ``expert_plan`` (lists of str) if asked for. The plan is empty when the goal can no longer
+    be reached: in some official games one can pick up an object that fits nowhere. With
+    ``textworld_info`` the keys that alfworld and tale-suite have: ``feedback``, ``score`` (1 if
+    won), ``max_score`` (1), ``lost`` (False), ``moves`` (number of commands that were admissible),
     ``extra.gamefile``, ``extra.walkthrough`` (that of the game file).
 
-    **Reset options**: ``{"task": id}`` plays that task. Otherwise the seed draws one from the split.
+    **Reset options**: ``{"task": id}`` plays that task. Otherwise the seed draws one from the
+    split.
 
     Args:
-        split: ``valid_seen`` (the default), ``valid_unseen``, ``train`` or ``all``; ``dev`` is ADaPT's, ten of each
-            type of ``valid_seen``. The official games have ``valid_train``, too.
+        split: ``valid_seen`` (the default), ``valid_unseen``, ``train`` or ``all``; ``dev`` is
+            ADaPT's, ten of each type of ``valid_seen``. The official games have ``valid_train``,
+            too.
         games: ``generated`` (the default), ``official`` (in ``$ALFWORLD_DATA``, by default
-            ``~/.cache/alfworld``), a folder of splits, or one game: a ``game.tw-pddl`` or the folder that holds it,
-            whatever the split. Which games of a folder are playable is checked once and cached (see ``index``); a
-            warning counts the others.
+            ``~/.cache/alfworld``), a folder of splits, or one game: a ``game.tw-pddl`` or the
+            folder that holds it, whatever the split. Which games of a folder are playable is
+            checked once and cached (see ``index``); a warning counts the others.
         task_types: Play only tasks of these types, or of this one.
-        receptacles: Number of receptacles of a generated household, 8 to 60; by default that of ALFRED's rooms.
-        distractors: Number of objects that the task does not need, 0 to 100; by default about ALFRED's number.
+        receptacles: Number of receptacles of a generated household, 8 to 60; by default that of
+            ALFRED's rooms.
+        distractors: Number of objects that the task does not need, 0 to 100; by default about
+            ALFRED's number.
         hidden: Chance in per cent that each goal object starts in a closed receptacle.
-        engine: ``native``, or ``textworld`` for the official one (extra ``[alfworld]``): the same spaces, info and
-            text, in whole episodes over a thousand times slower.
-        dialect: The grammar, by the release of ALFWorld, whatever that of the game files: ``0.4`` (the default), or
-            ``0.3`` as in releases 0.2 and 0.3 and the prompts of papers: ``put O in/on R``, arrivals name the location
-            (``You arrive at loc 5.``), and there is no ``help``. The official engine plays a game in its own dialect
-            only.
+        engine: ``native``, or ``textworld`` for the official one (extra ``[alfworld]``): the same
+            spaces, info and text, in whole episodes over a thousand times slower.
+        dialect: The grammar, by the release of ALFWorld, whatever that of the game files: ``0.4``
+            (the default), or ``0.3`` as in releases 0.2 and 0.3 and the prompts of papers:
+            ``put O in/on R``, arrivals name the location (``You arrive at loc 5.``), and there is
+            no ``help``. The official engine plays a game in its own dialect only.
         admissible: Whether info lists the admissible commands.
         expert: Whether info has a shortest plan to the goal.
         textworld_info: Whether info has the keys of TextWorld, too.
@@ -73,12 +79,14 @@ class ALFWorldEnv(TextEnv):
 
     Raises:
         UnknownName: For an unknown split, task, type, dialect or engine.
-        GameError: If there is no such folder of games, or none of them is playable; the message says why.
+        GameError: If there is no such folder of games, or none of them is playable; the message
+            says why.
         ValueError: If there is no game of these types.
 
     **Ids**: ``ALFWorld-v0``.
 
-    **Source**: Shridhar et al., ALFWorld: Aligning Text and Embodied Environments for Interactive Learning, 2021.
+    **Source**: Shridhar et al., ALFWorld: Aligning Text and Embodied Environments for Interactive
+    Learning, 2021.
 
     **Versions**: v0.
     """
@@ -144,7 +152,9 @@ class ALFWorldEnv(TextEnv):
         Raises:
             Unsupported: Always.
         """
-        raise self.unsupported("possible_commands", "each household has its own objects, tens of thousands in all")
+        raise self.unsupported(
+            "possible_commands", "each household has its own objects, tens of thousands in all"
+        )
 
     def _find_task(self, name: Any) -> Task:
         return self.games.find(name)
@@ -196,11 +206,17 @@ class ALFWorldEnv(TextEnv):
 
     def _set_up(self, task: Task, game: Game) -> None:
         self.game = game
-        self._about = {"task": task.id, "task_type": task.task_type, "gamefile": str(task.file or task.id)}
+        self._about = {
+            "task": task.id,
+            "task_type": task.task_type,
+            "gamefile": str(task.file or task.id),
+        }
 
     def _settings(self) -> Settings:
         if self._real:
-            raise self.unsupported("snapshot", "the official engine cannot go back; use engine='native'")
+            raise self.unsupported(
+                "snapshot", "the official engine cannot go back; use engine='native'"
+            )
         return "ALFWorld", (("dialect", self.dialect),)
 
     def _position(self) -> Position:
@@ -216,5 +232,7 @@ class ALFWorldEnv(TextEnv):
             raise ValueError(f"the snapshot is of another game with the id {task.id}")
         self._set_up(task, game)
         self._moves = moves_so_far
-        places = tuple([game.place(location_index, content) for location_index, content in enumerate(contents)])
+        places = tuple(
+            [game.place(location_index, content) for location_index, content in enumerate(contents)]
+        )
         self._state = State(location, held, places, flags, won)

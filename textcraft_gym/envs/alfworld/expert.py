@@ -10,7 +10,8 @@ from typing import NamedTuple, TypeAlias
 from textcraft_gym.envs.alfworld.game import CLEAN, COOL, HOT, NOTHING, SINKS, TOGGLED, Game, State
 from textcraft_gym.envs.alfworld.rules import is_won
 
-# For each task that treats an object: the verb, the flag it sets, the objects that it can be done to, the appliances.
+# For each task that treats an object: the verb, the flag it sets, the objects that it can be done
+# to, the appliances.
 _TREATMENTS = {
     "pick_clean_then_place_in_recep": ("clean", CLEAN, "cleanable", SINKS),
     "pick_heat_then_place_in_recep": ("heat", HOT, "heatable", ("MicrowaveType",)),
@@ -61,8 +62,8 @@ def _commands(game: Game, state: State, route: Route) -> Iterator[str]:
 class _Routes:
     """The routes to the goal from a state: one of them is shortest, since other commands never bring it closer.
 
-    The official data has objects in two receptacles at once. Such an object can be taken from either, and stays in the
-    other one: it may be placed there while it is still in the hand.
+    The official data has objects in two receptacles at once. Such an object can be taken from
+    either, and stays in the other one: it may be placed there while it is still in the hand.
     """
 
     def __init__(self, game: Game, state: State) -> None:
@@ -71,14 +72,20 @@ class _Routes:
         self.treatment = _TREATMENTS.get(game.goal.task_type)
         self.places: defaultdict[int, list[int]] = defaultdict(list)
         """The receptacles that each object is in, those at the agent's location first."""
-        near_first = sorted(range(len(game.receptacles)), key=lambda one: game.location_of[one] != state.location)
+        near_first = sorted(
+            range(len(game.receptacles)), key=lambda one: game.location_of[one] != state.location
+        )
         for receptacle in near_first:
             for obj in game.contents(state, receptacle):
                 self.places[obj].append(receptacle)
 
     def to_goal(self) -> Iterator[Route]:
         """Yield routes to the goal."""
-        return self._to_lamps() if self.game.goal.task_type == "look_at_obj_in_light" else self._to_targets()
+        return (
+            self._to_lamps()
+            if self.game.goal.task_type == "look_at_obj_in_light"
+            else self._to_targets()
+        )
 
     def _to_targets(self) -> Iterator[Route]:
         game, held = self.game, self.state.held
@@ -87,11 +94,15 @@ class _Routes:
             if rtype != game.goal.target:
                 continue
             for chosen in permutations(sorted(game.wanted), needed):
-                if held in chosen[1:]:  # the held object goes first: it would have to be put down to fetch the other
+                if (
+                    held in chosen[1:]
+                ):  # the held object goes first: it would have to be put down to fetch the other
                     continue
                 deliveries = product(*(list(self._deliveries(obj, target)) for obj in chosen))
                 for found in deliveries:
-                    yield from self._with_free_hand(tuple(stop for delivery in found for stop in delivery))
+                    yield from self._with_free_hand(
+                        tuple(stop for delivery in found for stop in delivery)
+                    )
 
     def _deliveries(self, obj: int, target: int) -> Iterator[Route]:
         """Yield the ways to bring an object to a receptacle, treated if the task requires that."""
@@ -102,7 +113,9 @@ class _Routes:
             return
         treated = [()] if is_treated else [(stop,) for stop in self._treatments(obj)]
         for fetched, treatment in product(self._fetches(obj), treated):
-            if target in self.places[obj] and not any(stop.receptacle == target for stop in fetched):
+            if target in self.places[obj] and not any(
+                stop.receptacle == target for stop in fetched
+            ):
                 yield fetched + treatment
             elif (game.goal.target, game.goal.otype) in game.fits:
                 yield (*fetched, *treatment, self._put(obj, target))
@@ -113,7 +126,9 @@ class _Routes:
             verb, _, able, rtypes = self.treatment
             for appliance, rtype in enumerate(self.game.receptacle_type):
                 if rtype in rtypes and obj in getattr(self.game, able):
-                    command = f"{verb} {self.game.objects[obj]} with {self.game.receptacles[appliance]}"
+                    command = (
+                        f"{verb} {self.game.objects[obj]} with {self.game.receptacles[appliance]}"
+                    )
                     yield Stop(appliance, command, inside=False)
 
     def _fetches(self, obj: int) -> Iterator[Route]:
@@ -123,7 +138,13 @@ class _Routes:
         elif obj in self.game.pickupable:
             name = self.game.objects[obj]
             for receptacle in self.places[obj]:
-                yield (Stop(receptacle, f"take {name} from {self.game.receptacles[receptacle]}", inside=True),)
+                yield (
+                    Stop(
+                        receptacle,
+                        f"take {name} from {self.game.receptacles[receptacle]}",
+                        inside=True,
+                    ),
+                )
 
     def _put(self, obj: int, receptacle: int) -> Stop:
         names = {"o": self.game.objects[obj], "r": self.game.receptacles[receptacle]}
@@ -151,13 +172,23 @@ class _Routes:
         downs = self._put_down()
         # Anywhere else is a detour, the same to each receptacle but for the opening.
         detours = (down for down in downs if location_of[down.receptacle] not in on_the_way)
-        detour = min(detours, key=lambda down: self.game.is_closed(self.state, down.receptacle), default=None)
+        detour = min(
+            detours, key=lambda down: self.game.is_closed(self.state, down.receptacle), default=None
+        )
         for down in downs:
-            if down is detour or location_of[down.receptacle] in on_the_way or down.receptacle in stops:
+            if (
+                down is detour
+                or location_of[down.receptacle] in on_the_way
+                or down.receptacle in stops
+            ):
                 yield (down, *route)
 
     def _put_down(self) -> Sequence[Stop]:
         """Return the stops at which what is held can be put down."""
         held, game = self.state.held, self.game
         rtypes = enumerate(game.receptacle_type)
-        return [self._put(held, one) for one, rtype in rtypes if (rtype, game.object_type[held]) in game.fits]
+        return [
+            self._put(held, one)
+            for one, rtype in rtypes
+            if (rtype, game.object_type[held]) in game.fits
+        ]

@@ -1,7 +1,8 @@
 """Exports generated games as files that ALFWorld's loader and TextWorld can play.
 
-The PDDL domain and the grammar that such a file needs are not copied into this package: they are read from the
-installed package alfworld, or from a wheel of another release, whose dialect the game then has.
+The PDDL domain and the grammar that such a file needs are not copied into this package: they are
+read from the installed package alfworld, or from a wheel of another release, whose dialect the game
+then has.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ def write_problem(problem: Problem, name: str) -> str:
 
 
 def export_game(
-    problem: Problem, task_id: str, folder: Path, walkthrough: Sequence[str], logic: Logic | None = None
+    problem: Problem,
+    task_id: str,
+    folder: Path,
+    walkthrough: Sequence[str],
+    logic: Logic | None = None,
 ) -> Path:
     """Write ``<folder>/<task_id>/game.tw-pddl``, and the ``traj_data.json`` without which ALFWorld's loader skips it.
 
@@ -90,12 +95,16 @@ def installed_logic() -> Logic:
     """
     spec = find_spec("alfworld")
     if spec is None or not spec.submodule_search_locations:
-        raise GameError('exporting games needs the package alfworld: pip install "textcraft-gym[alfworld]"')
+        raise GameError(
+            'exporting games needs the package alfworld: pip install "textcraft-gym[alfworld]"'
+        )
     data = Path(spec.submodule_search_locations[0]) / "data"
     try:
         return Logic(*((data / name).read_text(encoding="utf-8") for name in _LOGIC_FILES))
     except OSError as error:
-        raise GameError(f"the installed package alfworld lacks its domain or its grammar: {error}") from error
+        raise GameError(
+            f"the installed package alfworld lacks its domain or its grammar: {error}"
+        ) from error
 
 
 def wheel_logic(wheel: Path) -> Logic:
@@ -117,7 +126,9 @@ def _check_id(task_id: str) -> None:
         raise GameError(f"expected an id <task>/<trial>, got {task_id!r}")
     for skipped in ("movable", "Sliced"):
         if skipped in task_id:
-            raise GameError(f"{task_id}: ALFWorld's loader skips folders with {skipped} in their names")
+            raise GameError(
+                f"{task_id}: ALFWorld's loader skips folders with {skipped} in their names"
+            )
 
 
 def _trajectory(problem: Problem, task_id: str) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Facts of ALFRED: the furniture and objects of each kind of room, containment, and abilities.
 
-Source: ALFRED (Shridhar et al., 2020) in the package ``alfworld`` 0.4.2. Containment, abilities and the rooms of each
-task come from its ``gen/constants.py``; furniture and objects of each kind of room are counted over its 120 floor plans
-(``gen/layouts``), which leave out burners, bins, toasters and holders, and the numbers of windows, chairs and the like:
-those are estimates from official games, as are the numbers of objects of one type.
+Source: ALFRED (Shridhar et al., 2020) in the package ``alfworld`` 0.4.2. Containment, abilities and
+the rooms of each task come from its ``gen/constants.py``; furniture and objects of each kind of
+room are counted over its 120 floor plans (``gen/layouts``), which leave out burners, bins, toasters
+and holders, and the numbers of windows, chairs and the like: those are estimates from official
+games, as are the numbers of objects of one type.
 """
 
 from __future__ import annotations
@@ -37,9 +38,10 @@ class RoomKind(NamedTuple):
         furniture: Its receptacles.
         essentials: Receptacle types that every such room has, however small.
         storage: Receptacle types of which a larger room has more.
-        objects: Movable objects that tasks may be about, each with the number of the 30 floor plans that have it. Each
-            fits into some receptacle of the room.
-        extras: Movable objects that no task is about, in the same form; a room has one of each type at most.
+        objects: Movable objects that tasks may be about, each with the number of the 30 floor plans
+            that have it. Each fits into some receptacle of the room.
+        extras: Movable objects that no task is about, in the same form; a room has one of each type
+            at most.
         ornaments: Objects that stand somewhere for good, in the same form.
         lamps: Lamps, in the same form.
         fixtures: Objects that cannot be used or moved and are in no receptacle.
@@ -256,7 +258,9 @@ APPLIANCES = {
 """The appliance that treats the object of a task."""
 
 OPENABLE = frozenset(_words("Cabinet Drawer Fridge Microwave Safe"))
-HOLDS_ONE = frozenset(_words("CoffeeMachine StoveBurner HandTowelHolder TowelHolder ToiletPaperHanger"))
+HOLDS_ONE = frozenset(
+    _words("CoffeeMachine StoveBurner HandTowelHolder TowelHolder ToiletPaperHanger")
+)
 """Receptacles that hold a single object of a type in a real room: never a target for two."""
 STANDS = frozenset(_words("SideTable Desk Dresser CoffeeTable DiningTable CounterTop"))
 """Receptacles that a lamp or a plant may stand on; ALFRED does not say, since they are part of its floor plans."""
@@ -273,7 +277,9 @@ PROPERTIES = {
         """)
     ),
     "heatable": frozenset(_words("Apple Bread Cup Egg Mug Plate Potato Tomato")),
-    "coolable": frozenset(_words("Apple Bowl Bread Cup Egg Lettuce Mug Pan Plate Pot Potato Tomato WineBottle")),
+    "coolable": frozenset(
+        _words("Apple Bowl Bread Cup Egg Lettuce Mug Pan Plate Pot Potato Tomato WineBottle")
+    ),
     "sliceable": frozenset(_words("Apple Bread Egg Lettuce Potato Tomato")),
     "toggleable": frozenset(_words("DeskLamp FloorLamp")),
     "isReceptacleObject": frozenset(_words("Bowl Box Cup Mug Pan Plate Pot")),
@@ -340,7 +346,8 @@ CONTENTS = _contents("""
 """)
 """Object types that fit into each type of receptacle; slices are not objects of their own in ALFWorld.
 
-The last two lines are not ALFRED's, where those two fit nowhere, so that who picks one up can never put it down.
+The last two lines are not ALFRED's, where those two fit nowhere, so that who picks one up can never
+put it down.
 """
 
 INNER_CONTENTS = _contents("""

@@ -45,7 +45,11 @@ def explain(game: Game, state: State, command: str, reason: str) -> str:
     unknown = next((name for name in mentioned if name not in game.names), mentioned[0])
     obj = arguments.get("object", mentioned[0])
     receptacle = arguments.get("receptacle", mentioned[-1])
-    words = _OUT_OF_REACH if reason == "wrong_location" and receptacle not in game.receptacles else _WORDS[reason]
+    words = (
+        _OUT_OF_REACH
+        if reason == "wrong_location" and receptacle not in game.receptacles
+        else _WORDS[reason]
+    )
     return words.format(
         first=unknown,
         missing=unknown,

@@ -32,7 +32,8 @@ class Content(NamedTuple):
         opened: Whether each receptacle here is open.
         contents: The sorted objects in each receptacle here.
         lying: The sorted objects that are at this location.
-        taken: Pairs of an object and the receptacle here that it was taken from, until it is put back there.
+        taken: Pairs of an object and the receptacle here that it was taken from, until it is put
+            back there.
     """
 
     opened: tuple[bool, ...]
@@ -48,7 +49,8 @@ class Place:
     Attributes:
         location: Its index; ``NOWHERE`` for the middle of the room.
         content: Its state.
-        moves: The effects of all commands that can be played here, by the object held (see ``rules``).
+        moves: The effects of all commands that can be played here, by the object held (see
+            ``rules``).
         seen: The descriptions of its receptacles.
     """
 
@@ -65,7 +67,8 @@ class State(NamedTuple):
         location: Index of the agent's location; ``NOWHERE`` for the middle of the room.
         held: Index of the object in its hand, or ``NOTHING``.
         places: The state of every location.
-        flags: For each object, a bit set of ``CLEAN``, ``HOT``, ``COOL``, ``TOGGLED`` and ``SLICED``.
+        flags: For each object, a bit set of ``CLEAN``, ``HOT``, ``COOL``, ``TOGGLED`` and
+            ``SLICED``.
         won: Whether the goal holds.
     """
 
@@ -79,8 +82,8 @@ class State(NamedTuple):
 class Game:
     """Lookup tables of one household.
 
-    Receptacles and objects are given by index, in the order of their ids, which is the order of every list that is
-    printed.
+    Receptacles and objects are given by index, in the order of their ids, which is the order of
+    every list that is printed.
 
     Args:
         problem: Declarations, facts and goal.
@@ -96,12 +99,14 @@ class Game:
         go_to: The receptacle that each ``go to`` command leads to.
         wanted: Objects that the goal is about.
         required: Flags that such an object must have in the end.
-        targets: Receptacles to put it in, each as a location and an index into the receptacles there.
+        targets: Receptacles to put it in, each as a location and an index into the receptacles
+            there.
         lamps: Lamps to hold it under.
         first: The state at the start.
 
     Raises:
-        GameError: If a receptacle or object has no type or two, or a receptacle has no location or two.
+        GameError: If a receptacle or object has no type or two, or a receptacle has no location or
+            two.
     """
 
     def __init__(self, problem: Problem, dialect: Dialect = "0.4") -> None:
@@ -111,11 +116,14 @@ class Game:
         facts = problem.arguments
         receptacles = _sorted_ids(facts["receptacleType"])
         objects = _sorted_ids(facts["objectType"])
-        # Names are numbered over all ids in the facts, as in the real engine, not only over receptacles and objects.
+        # Names are numbered over all ids in the facts, as in the real engine, not only over
+        # receptacles and objects.
         names = _names(set(chain.from_iterable(chain.from_iterable(facts.values()))))
         self.receptacles = [names[receptacle] for receptacle in receptacles]
         self.objects = [names[obj] for obj in objects]
-        index = _Indices({id: index for ids in (receptacles, objects) for index, id in enumerate(ids)})
+        index = _Indices(
+            {id: index for ids in (receptacles, objects) for index, id in enumerate(ids)}
+        )
 
         def having(predicate: str) -> frozenset[int]:
             return frozenset(index[id] for (id,) in facts[predicate] if id in index)
@@ -130,11 +138,15 @@ class Game:
         self.receptacle_type = _only_values(facts["receptacleType"], receptacles, "type")
         self.object_type = _only_values(facts["objectType"], objects, "type")
         self.fits = frozenset(facts["canContain"])
-        inner = _grouped((index[outer], index[inside]) for inside, outer in facts["inReceptacleObject"])
+        inner = _grouped(
+            (index[outer], index[inside]) for inside, outer in facts["inReceptacleObject"]
+        )
         self.inner = {obj: inner[obj] for obj in having("isReceptacleObject")}
         locations = _only_values(facts["receptacleAtLocation"], receptacles, "location")
         by_location = self.wording.arrives_at_locations
-        self.arrivals = [names[location] for location in locations] if by_location else self.receptacles
+        self.arrivals = (
+            [names[location] for location in locations] if by_location else self.receptacles
+        )
         self._set_locations(locations)
         self._common: dict[int, list[str]] = {}
         self.places: dict[tuple[int, Content], Place] = {}
@@ -144,9 +156,18 @@ class Game:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything that decides how the game plays, the same on every machine."""
-        able = (self.openable, self.pickupable, self.cleanable, self.heatable, self.coolable, self.sliceable)
+        able = (
+            self.openable,
+            self.pickupable,
+            self.cleanable,
+            self.heatable,
+            self.coolable,
+            self.sliceable,
+        )
         sets = [sorted(members) for members in (*able, self.toggleable, self.fits)]
-        receptacles = list(zip(self.receptacles, self.receptacle_type, self.location_of, strict=True))
+        receptacles = list(
+            zip(self.receptacles, self.receptacle_type, self.location_of, strict=True)
+        )
         objects = list(zip(self.objects, self.object_type, self.first.flags, strict=True))
         contents = [place.content for place in self.first.places]
         start = self.first.location
@@ -184,7 +205,9 @@ class Game:
         """Return the sorted commands that can be played at a location in all of its states."""
         commands = self._common.get(location)
         if commands is None:
-            commands = self._common[location] = [command for command, leads_to in self._going if leads_to != location]
+            commands = self._common[location] = [
+                command for command, leads_to in self._going if leads_to != location
+            ]
         return commands
 
     def _set_locations(self, location_ids: list[str]) -> None:
@@ -195,8 +218,12 @@ class Game:
         self.here: list[list[int]] = [[] for _ in self.locations]
         for receptacle, location in enumerate(self.location_of):
             self.here[location].append(receptacle)
-        self.go_to = {f"go to {name}": receptacle for receptacle, name in enumerate(self.receptacles)}
-        leads_to = {command: self.location_of[receptacle] for command, receptacle in self.go_to.items()}
+        self.go_to = {
+            f"go to {name}": receptacle for receptacle, name in enumerate(self.receptacles)
+        }
+        leads_to = {
+            command: self.location_of[receptacle] for command, receptacle in self.go_to.items()
+        }
         always = ("help", "inventory", "look") if self.wording.help else ("inventory", "look")
         self._going = sorted([*leads_to.items(), *((command, None) for command in always)])
 
@@ -205,7 +232,9 @@ class Game:
         self.required = STATES[state] if state else 0
         wanted = {obj for obj, otype in enumerate(self.object_type) if otype == goal.otype}
         self.wanted = frozenset(wanted & getattr(self, able) if able else wanted)
-        self.lamps = frozenset(lamp for lamp in self.toggleable if self.object_type[lamp] == goal.target)
+        self.lamps = frozenset(
+            lamp for lamp in self.toggleable if self.object_type[lamp] == goal.target
+        )
         self.targets = [
             (location, position)
             for location, here in enumerate(self.here)
@@ -213,21 +242,29 @@ class Game:
             if self.receptacle_type[receptacle] == goal.target
         ]
 
-    def _first_state(self, facts: Mapping[str, Sequence[tuple[str, ...]]], index: _Indices) -> State:
-        inside = _grouped((index[receptacle], index[obj]) for obj, receptacle in facts["inReceptacle"])
+    def _first_state(
+        self, facts: Mapping[str, Sequence[tuple[str, ...]]], index: _Indices
+    ) -> State:
+        inside = _grouped(
+            (index[receptacle], index[obj]) for obj, receptacle in facts["inReceptacle"]
+        )
         lying = _grouped((location, index[obj]) for obj, location in facts["objectAtLocation"])
         opened = {index[receptacle] for (receptacle,) in facts["opened"]}
         places = []
         for location, (location_id, here) in enumerate(zip(self.locations, self.here, strict=True)):
             contents = tuple([tuple(inside[receptacle]) for receptacle in here])
             is_open = tuple([receptacle in opened for receptacle in here])
-            places.append(self.place(location, Content(is_open, contents, tuple(lying[location_id]), ())))
+            places.append(
+                self.place(location, Content(is_open, contents, tuple(lying[location_id]), ()))
+            )
         flags = [0] * len(self.objects)
         for predicate, flag in STATES.items():
             for (obj,) in facts[predicate]:
                 flags[index[obj]] |= flag
         if len(facts["atLocation"]) != 1:
-            raise GameError(f"expected the agent to be at one location, got {len(facts['atLocation'])}")
+            raise GameError(
+                f"expected the agent to be at one location, got {len(facts['atLocation'])}"
+            )
         start = facts["atLocation"][0][1]
         location = self.locations.index(start) if start in self.locations else NOWHERE
         return State(location, NOTHING, tuple(places), tuple(flags), False)

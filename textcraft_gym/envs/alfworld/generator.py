@@ -1,10 +1,11 @@
 """Generates the game of a task id: the same id gives the same game, byte for byte, on every machine.
 
-The floor plan alone determines the room: its receptacles, their locations and its lamps. The whole id determines the
-rest.
+The floor plan alone determines the room: its receptacles, their locations and its lamps. The whole
+id determines the rest.
 
-Every game can be won from every state that play leads to: the goal object, the appliance and the lamp are there,
-nothing is locked or used up, and an object that was taken can go back to where it was. No game is won at the start.
+Every game can be won from every state that play leads to: the goal object, the appliance and the
+lamp are there, nothing is locked or used up, and an object that was taken can go back to where it
+was. No game is won at the start.
 """
 
 from __future__ import annotations
@@ -21,14 +22,26 @@ from textcraft_gym.envs.shuffle import pick
 
 SENTENCES = {
     "pick_and_place_simple": ("put a {object} in {target}.", "put some {object} on {target}."),
-    "look_at_obj_in_light": ("look at {object} under the {target}.", "examine the {object} with the {target}."),
+    "look_at_obj_in_light": (
+        "look at {object} under the {target}.",
+        "examine the {object} with the {target}.",
+    ),
     "pick_clean_then_place_in_recep": (
         "put a clean {object} in {target}.",
         "clean some {object} and put it in {target}.",
     ),
-    "pick_heat_then_place_in_recep": ("put a hot {object} in {target}.", "heat some {object} and put it in {target}."),
-    "pick_cool_then_place_in_recep": ("put a cool {object} in {target}.", "cool some {object} and put it in {target}."),
-    "pick_two_obj_and_place": ("put two {object} in {target}.", "find two {object} and put them in {target}."),
+    "pick_heat_then_place_in_recep": (
+        "put a hot {object} in {target}.",
+        "heat some {object} and put it in {target}.",
+    ),
+    "pick_cool_then_place_in_recep": (
+        "put a cool {object} in {target}.",
+        "cool some {object} and put it in {target}.",
+    ),
+    "pick_two_obj_and_place": (
+        "put two {object} in {target}.",
+        "find two {object} and put them in {target}.",
+    ),
 }
 
 
@@ -41,7 +54,8 @@ def generate(task_id: str) -> Problem:
     spec = parse_id(task_id)
     goal = spec.goal
     room = build_room(spec.plan)
-    # The order of the draws is part of every game: another order would make other games of the same ids.
+    # The order of the draws is part of every game: another order would make other games of the same
+    # ids.
     rng = random.Random(spec.id).random
     receptacles = choose_receptacles(room, goal, spec.difficulty.receptacles)
     objects = place_objects(rng, room, goal, receptacles, spec.difficulty)

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from textcraft_gym.envs.alfworld.facts import APPLIANCES, CONTENTS, HOLDS_ONE, PROPERTIES, ROOM_KINDS, TASK_ROOMS
+from textcraft_gym.envs.alfworld.facts import (
+    APPLIANCES,
+    CONTENTS,
+    HOLDS_ONE,
+    PROPERTIES,
+    ROOM_KINDS,
+    TASK_ROOMS,
+)
 from textcraft_gym.envs.alfworld.problem import TREATED, Goal
 from textcraft_gym.envs.alfworld.rooms import Room, build_room
 from textcraft_gym.envs.shuffle import Uniform, pick
@@ -59,5 +66,9 @@ def _treatable(task_type: str, otypes: Sequence[str]) -> list[str]:
 def _targets(task_type: str, room: Room, holders: Sequence[str]) -> Sequence[str]:
     if task_type == "look_at_obj_in_light":
         return room.lamps
-    unfit = HOLDS_ONE if task_type == "pick_two_obj_and_place" else frozenset({APPLIANCES.get(task_type)})
+    unfit = (
+        HOLDS_ONE
+        if task_type == "pick_two_obj_and_place"
+        else frozenset({APPLIANCES.get(task_type)})
+    )
     return [rtype for rtype in holders if rtype not in unfit]

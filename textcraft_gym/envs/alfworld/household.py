@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from textcraft_gym.envs.alfworld.facts import CONTENTS, INNER_CONTENTS, OPENABLE, OTYPES, PROPERTIES, RTYPES, STATIONARY
+from textcraft_gym.envs.alfworld.facts import (
+    CONTENTS,
+    INNER_CONTENTS,
+    OPENABLE,
+    OTYPES,
+    PROPERTIES,
+    RTYPES,
+    STATIONARY,
+)
 from textcraft_gym.envs.alfworld.pddl_names import bare
 from textcraft_gym.envs.alfworld.placement import PlacedObject
 from textcraft_gym.envs.alfworld.problem import Goal
@@ -105,7 +113,11 @@ def _starts_cool(obj: PlacedObject, goal: Goal) -> bool:
 
     If the task is to cool it, no goal object starts there.
     """
-    return obj.otype == bare(goal.otype) and obj.otype in PROPERTIES["coolable"] and obj.receptacle.rtype == "Fridge"
+    return (
+        obj.otype == bare(goal.otype)
+        and obj.otype in PROPERTIES["coolable"]
+        and obj.receptacle.rtype == "Fridge"
+    )
 
 
 def _draw_nesting(rng: Uniform, objects: Sequence[PlacedObject]) -> Iterator[Fact]:

@@ -1,8 +1,8 @@
 """An index of the playable games in a folder, cached from one run to the next.
 
-Checking a game takes a millisecond or two, and a folder may hold thousands, so the results are kept in a file of the
-cache folder (see ``textcraft_gym.storage.cache``). Games that cannot be played are not cached but checked each time:
-they are few, and each is reported with its full error message.
+Checking a game takes a millisecond or two, and a folder may hold thousands, so the results are kept
+in a file of the cache folder (see ``textcraft_gym.storage.cache``). Games that cannot be played are
+not cached but checked each time: they are few, and each is reported with its full error message.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def read_index(folder: Path) -> dict[str, str]:
     if not isinstance(index, dict) or index.get("version") != _version():
         return {}
     games = index.get("games")
-    if not isinstance(games, dict) or not all(task_type in TASK_TYPES for task_type in games.values()):
+    if not isinstance(games, dict) or not all(
+        task_type in TASK_TYPES for task_type in games.values()
+    ):
         return {}
     return games
 
@@ -59,4 +61,6 @@ def _file(folder: Path) -> Path:
 @lru_cache(maxsize=1)
 def _version() -> str:
     package = files("textcraft_gym.envs.alfworld")
-    return hashlib.sha256(b"".join(package.joinpath(name).read_bytes() for name in DECIDING)).hexdigest()
+    return hashlib.sha256(
+        b"".join(package.joinpath(name).read_bytes() for name in DECIDING)
+    ).hexdigest()

@@ -27,7 +27,9 @@ def draw_point_near(rng: Uniform, centre: Point) -> Point:
     return x + int(80 * rng()) - 40, y + int(10 * rng()), z + int(80 * rng()) - 40
 
 
-def draw_id(rng: Uniform, type_name: str, used: set[str], near: Point | None = None) -> tuple[str, Point]:
+def draw_id(
+    rng: Uniform, type_name: str, used: set[str], near: Point | None = None
+) -> tuple[str, Point]:
     """Draw an unused id and the point that it encodes, and add the id to ``used``."""
     while True:
         point = draw_point(rng) if near is None else draw_point_near(rng, near)

@@ -38,10 +38,16 @@ def choose_receptacles(room: Room, goal: Goal, count: int | None) -> tuple[Recep
     """Choose receptacles of a room, among them all that the task needs; None for the default number."""
     sources = _sources(goal, room.default_receptacles)
     open_sources = [receptacle for receptacle in sources if receptacle.rtype not in OPENABLE]
-    # The task needs a target, and a closed and an open receptacle to start from, so that ``hidden`` can be met.
-    needed = [_first(room.default_receptacles, {bare(goal.target)}), _first(sources, OPENABLE), *open_sources[:1]]
+    # The task needs a target, and a closed and an open receptacle to start from, so that ``hidden``
+    # can be met.
+    needed = [
+        _first(room.default_receptacles, {bare(goal.target)}),
+        _first(sources, OPENABLE),
+        *open_sources[:1],
+    ]
     chosen = {receptacle.id for receptacle in needed if receptacle}
-    # Essential receptacles such as the microwave come first in a room, so that even the smallest game has them.
+    # Essential receptacles such as the microwave come first in a room, so that even the smallest
+    # game has them.
     free = (room.size if count is None else count) - len(chosen)
     others = [receptacle.id for receptacle in room.receptacles if receptacle.id not in chosen]
     chosen.update(others[: max(free, 0)])
@@ -76,7 +82,8 @@ def _sources(goal: Goal, receptacles: Sequence[Receptacle]) -> list[Receptacle]:
     return [
         receptacle
         for receptacle in receptacles
-        if otype in CONTENTS[receptacle.rtype] and can_start_in(goal.task_type, target, receptacle.rtype)
+        if otype in CONTENTS[receptacle.rtype]
+        and can_start_in(goal.task_type, target, receptacle.rtype)
     ]
 
 
@@ -84,7 +91,9 @@ def _first(receptacles: Sequence[Receptacle], rtypes: Collection[str]) -> Recept
     return next((receptacle for receptacle in receptacles if receptacle.rtype in rtypes), None)
 
 
-def _place_standing(rng: Uniform, room: Room, receptacles: Sequence[Receptacle]) -> Iterator[Placement]:
+def _place_standing(
+    rng: Uniform, room: Room, receptacles: Sequence[Receptacle]
+) -> Iterator[Placement]:
     """Place the lamps and, if there is anything that it may stand on, each ornament."""
     stands = [receptacle for receptacle in receptacles if receptacle.rtype in STANDS]
     for otype in (*room.lamps, *(room.ornaments if stands else ())):
@@ -116,7 +125,8 @@ def _place_distractors(
     usual = shuffle(rng, [otype for otype in fitting for _ in range(copies[otype])])
     if count is None:
         count = len(usual)
-    # Each round of the generator offers every type three times; a game takes one only if it needs more than usual.
+    # Each round of the generator offers every type three times; a game takes one only if it needs
+    # more than usual.
     more = (otype for _ in range(count) for otype in shuffle(rng, fitting * MAX_OF_A_TYPE))
     for otype in islice(chain(usual, more), count):
         yield otype, _draw_receptacle(rng, holders[otype])

@@ -1,8 +1,8 @@
 """Problems: the declarations, facts, goal and task sentence of a game, as read from a game file in JSON.
 
-The PDDL domain and the grammar in a game file (apart from the task sentence) are the same in all official games of a
-release and are built into this engine, so that a file with others is refused. Only the PDDL problem differs from game
-to game.
+The PDDL domain and the grammar in a game file (apart from the task sentence) are the same in all
+official games of a release and are built into this engine, so that a file with others is refused.
+Only the PDDL problem differs from game to game.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ class Problem:
 
     Attributes:
         things: The sort of each id, in the order of declaration.
-        facts: The initial facts in their order, each a predicate and ids; official games repeat some.
+        facts: The initial facts in their order, each a predicate and ids; official games repeat
+            some.
         goal: The goal.
         task: The sentence that states the goal, without ``Your task is to: ``.
     """
@@ -121,7 +122,8 @@ def read_game(file: Path) -> Problem:
     """Read an official ``game.tw-pddl`` of any known version; it can be played in every dialect.
 
     Raises:
-        GameError: If it is truncated, has another domain or grammar, or its problem cannot be parsed.
+        GameError: If it is truncated, has another domain or grammar, or its problem cannot be
+            parsed.
     """
     _, text, task = _read(file)
     try:
@@ -150,8 +152,12 @@ def _read(file: Path) -> tuple[Dialect, str, str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise GameError(f"{file}: not a game file: {type(error).__name__}: {error}") from error
     if not dialect or not task:
-        seen = " or ".join(name for name, wording in WORDINGS.items() if f'"{wording.put}"' in grammar)
-        raise GameError(f"{file}: unknown version of its domain or grammar, in dialect {seen or 'unknown'}")
+        seen = " or ".join(
+            name for name, wording in WORDINGS.items() if f'"{wording.put}"' in grammar
+        )
+        raise GameError(
+            f"{file}: unknown version of its domain or grammar, in dialect {seen or 'unknown'}"
+        )
     return dialect, str(text), task[0].removeprefix("Your task is to: ")
 
 
@@ -174,7 +180,9 @@ def parse_problem(text: str, task: str) -> Problem:
     declared = _declarations(sections[":objects"])
     facts = sections[":init"]
     problem = Problem(declared, facts, _goal(sections[":goal"]), task)
-    if () in facts or not all(_are_declared(*group, declared) for group in problem.arguments.items()):
+    if () in facts or not all(
+        _are_declared(*group, declared) for group in problem.arguments.items()
+    ):
         raise GameError(next(filter(None, (_wrong_fact(fact, declared) for fact in facts))))
     return problem
 
@@ -187,12 +195,18 @@ def goal_form(goal: Goal) -> str:
         return f"(and (exists (?r - receptacle) (exists (?o - object) (and {placed}))))"
     if goal.task_type in TREATED:
         able, state = TREATED[goal.task_type]
-        conditions = (f"({able} ?o)", f"(objectType ?o {otype})", f"(receptacleType ?r {target})", f"({state} ?o)")
+        conditions = (
+            f"({able} ?o)",
+            f"(objectType ?o {otype})",
+            f"(receptacleType ?r {target})",
+            f"({state} ?o)",
+        )
         joined = " ".join((*conditions, "(inReceptacle ?o ?r)"))
         return f"(and (exists (?r - receptacle) (exists (?o - object) (and {joined}))))"
     if goal.task_type == "pick_two_obj_and_place":
         first, second = (
-            f"(objectType ?o{n} {otype}) (receptacleType ?r {target}) (inReceptacle ?o{n} ?r)" for n in (1, 2)
+            f"(objectType ?o{n} {otype}) (receptacleType ?r {target}) (inReceptacle ?o{n} ?r)"
+            for n in (1, 2)
         )
         other = f"(exists (?o2 - object) (and (not (= ?o1 ?o2)) {second}))"
         return f"(and (exists (?r - receptacle) (exists (?o1 - object) (and {first} {other}))))"
@@ -261,13 +275,18 @@ def _declarations(forms: Iterable[Any]) -> dict[str, str]:
     return declared
 
 
-def _are_declared(predicate: str, arguments: Sequence[tuple[str, ...]], declared: dict[str, str]) -> bool:
+def _are_declared(
+    predicate: str, arguments: Sequence[tuple[str, ...]], declared: dict[str, str]
+) -> bool:
     """Return whether all facts of a predicate have the arguments that it takes, declared as of the right sorts."""
     sorts = PREDICATES.get(predicate)
     if sorts is None or set(map(len, arguments)) != {len(sorts)}:
         return False
     columns = zip(*arguments, strict=True)
-    return all({sort} == set(map(declared.get, column)) for sort, column in zip(sorts, columns, strict=True))
+    return all(
+        {sort} == set(map(declared.get, column))
+        for sort, column in zip(sorts, columns, strict=True)
+    )
 
 
 def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
@@ -282,14 +301,17 @@ def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
         return f"expected {len(sorts)} arguments in {_written(form)}"
     for id, sort in zip(ids, sorts, strict=True):
         if declared.get(id) != sort:
-            return f"{id} in {_written(form)} is {declared.get(id, 'not declared')}, expected {sort}"
+            return (
+                f"{id} in {_written(form)} is {declared.get(id, 'not declared')}, expected {sort}"
+            )
     return ""
 
 
 def _goal(forms: Sequence[Any]) -> Goal:
     written = _written(forms[0]) if len(forms) == 1 else ""
     types = set(re.findall(r"\((?:object|receptacle)Type \S+ (\w+)\)", written))
-    # The goals have one fixed form for each task type: write each candidate and compare, rather than parse it.
+    # The goals have one fixed form for each task type: write each candidate and compare, rather
+    # than parse it.
     for task_type in TASK_TYPES:
         for otype, target in product(types, repeat=2):
             if goal_form(Goal(task_type, otype, target)) == written:

@@ -31,7 +31,9 @@ class RealEngine:
     def __init__(self, dialect: Dialect) -> None:
         try:
             self._textworld: Any = import_module("textworld")
-            self._wrapper: Any = import_module("alfworld.agents.environment.alfred_tw_env").AlfredDemangler
+            self._wrapper: Any = import_module(
+                "alfworld.agents.environment.alfred_tw_env"
+            ).AlfredDemangler
         except ImportError as error:
             problem = f"engine='textworld' needs its packages ({error}): pip install 'textcraft-gym[alfworld]'"
             raise GameError(problem) from error
@@ -50,7 +52,9 @@ class RealEngine:
         file = task.file or self._export(task)
         if file != self._file:  # loading takes seconds, resetting a loaded game does not
             if (dialect := read_dialect(file)) != self._dialect:
-                raise GameError(f"{file}: engine='textworld' plays it in its own dialect: dialect={dialect!r}")
+                raise GameError(
+                    f"{file}: engine='textworld' plays it in its own dialect: dialect={dialect!r}"
+                )
             infos = self._textworld.EnvInfos(won=True, admissible_commands=True, feedback=True)
             self._engine = self._textworld.start(str(file), infos, wrappers=[self._wrapper])
             self._file = file
@@ -72,5 +76,10 @@ class RealEngine:
         file = Path(self._exported.name) / task.id / GAME_FILE
         if not file.exists():
             game = task.game(self._dialect)
-            export_game(generate(task.id), task.id, Path(self._exported.name), expert_plan(game, game.first) or [])
+            export_game(
+                generate(task.id),
+                task.id,
+                Path(self._exported.name),
+                expert_plan(game, game.first) or [],
+            )
         return file

@@ -1,6 +1,7 @@
 """Short codes for the reason why a command did nothing; the observation is always ``Nothing happens.``.
 
-The codes cover those of AutoPlan's table 6 (Ouyang and Li 2023) and everything else that can go wrong.
+The codes cover those of AutoPlan's table 6 (Ouyang and Li 2023) and everything else that can go
+wrong.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def reason(game: Game, state: State, command: str) -> str:
     if parsed is None:
         return "unknown_command"
     form, arguments = parsed
-    if form == "put" and command.strip() != game.wording.put.format(o=arguments["object"], r=arguments["receptacle"]):
+    if form == "put" and command.strip() != game.wording.put.format(
+        o=arguments["object"], r=arguments["receptacle"]
+    ):
         return "unknown_command"  # in the words of the other dialect
     return _unknown_name(game, arguments) or _why(game, state, form, arguments)
 
@@ -63,7 +66,8 @@ def read(command: str) -> tuple[str, dict[str, str]] | None:
 def _unknown_name(game: Game, arguments: dict[str, str]) -> str | None:
     for role, name in arguments.items():
         if role != "verb" and name not in game.names:
-            # A name without its number, such as ``fridge``, is a different mistake from an unknown one.
+            # A name without its number, such as ``fridge``, is a different mistake from an unknown
+            # one.
             kinds = {known.rpartition(" ")[0] for known in game.names}
             return "missing_index" if name in kinds else "no_such_thing"
     return None

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from textcraft_gym.envs.alfworld.facts import OPENABLE, PART_OF, ROOM_KINDS, STANDS, Furniture, RoomKind
+from textcraft_gym.envs.alfworld.facts import (
+    OPENABLE,
+    PART_OF,
+    ROOM_KINDS,
+    STANDS,
+    Furniture,
+    RoomKind,
+)
 from textcraft_gym.envs.alfworld.pddl_names import Point, draw_id, draw_location, object_id
 from textcraft_gym.envs.alfworld.problem import GameError
 from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
@@ -42,7 +49,8 @@ class Room(NamedTuple):
 
     Attributes:
         kind: Properties shared by all rooms of its kind.
-        receptacles: All ``MAX_RECEPTACLES`` of them, in the order in which a growing room gets them.
+        receptacles: All ``MAX_RECEPTACLES`` of them, in the order in which a growing room gets
+            them.
         size: Default number of receptacles.
         lamps: Types of its lamps.
         fixtures: Objects outside any receptacle.
@@ -75,17 +83,22 @@ def build_room(plan: int) -> Room:
     """
     kind = next((kind for kind in ROOM_KINDS.values() if plan in kind.plans), None)
     if kind is None:
-        raise GameError(f"expected a floor plan in 1..30, 201..230, 301..330 or 401..430, got {plan}")
+        raise GameError(
+            f"expected a floor plan in 1..30, 201..230, 301..330 or 401..430, got {plan}"
+        )
     rng = random.Random(f"floor plan {plan}").random
     lamps = _draw_types(rng, kind.lamps)
     rtypes = _draw_furniture(rng, kind, bool(lamps))
     size = len(rtypes)
-    # A game may ask for more receptacles than the room has by default: those are of the storage types that it has.
+    # A game may ask for more receptacles than the room has by default: those are of the storage
+    # types that it has.
     storage = [rtype for rtype in kind.storage if rtype in rtypes] or list(kind.storage[:1])
     rtypes += [pick(rng, storage) for _ in range(MAX_RECEPTACLES - size)]
     receptacles = _place_receptacles(rng, rtypes)
     fixtures = _draw_fixtures(rng, kind, receptacles)
-    objects, extras, ornaments = (_draw_types(rng, types) for types in (kind.objects, kind.extras, kind.ornaments))
+    objects, extras, ornaments = (
+        _draw_types(rng, types) for types in (kind.objects, kind.extras, kind.ornaments)
+    )
     return Room(kind, receptacles, size, lamps, fixtures, objects, extras, ornaments)
 
 
@@ -96,7 +109,9 @@ def _draw_types(rng: Uniform, types: Sequence[tuple[str, int]]) -> tuple[str, ..
 
 def _draw_furniture(rng: Uniform, kind: RoomKind, has_lamps: bool) -> list[str]:
     """Draw the types of a room's receptacles, starting with one of each essential type."""
-    others = [furniture.name for furniture in kind.furniture for _ in range(_draw_count(rng, furniture))]
+    others = [
+        furniture.name for furniture in kind.furniture for _ in range(_draw_count(rng, furniture))
+    ]
     if has_lamps and not STANDS.intersection(others):
         others.append("SideTable")
     essentials = list(kind.essentials)
@@ -134,15 +149,21 @@ def _place_receptacles(rng: Uniform, rtypes: Sequence[str]) -> tuple[Receptacle,
     return tuple(receptacles)
 
 
-def _draw_fixtures(rng: Uniform, kind: RoomKind, receptacles: Sequence[Receptacle]) -> tuple[Fixture, ...]:
+def _draw_fixtures(
+    rng: Uniform, kind: RoomKind, receptacles: Sequence[Receptacle]
+) -> tuple[Fixture, ...]:
     locations = {receptacle.location for receptacle in receptacles}
     ids: set[str] = set()
     fixtures: list[Fixture] = []
     for furniture in kind.fixtures:
         otype = furniture.name
         if otype in PART_OF:
-            wholes = [receptacle for receptacle in receptacles if receptacle.rtype == PART_OF[otype]]
-            fixtures += [Fixture(object_id(otype, whole.centre), otype, whole.location) for whole in wholes]
+            wholes = [
+                receptacle for receptacle in receptacles if receptacle.rtype == PART_OF[otype]
+            ]
+            fixtures += [
+                Fixture(object_id(otype, whole.centre), otype, whole.location) for whole in wholes
+            ]
             continue
         for _ in range(_draw_count(rng, furniture)):
             id, _ = draw_id(rng, otype, ids)

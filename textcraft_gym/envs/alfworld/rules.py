@@ -1,8 +1,9 @@
 """The effects of each command, as in the official domain.
 
-``apply`` plays a game: it maps a state and a command to the next state and its answer. The commands at a place and
-their effects depend only on the state of the place and the held object, so they are listed once for each pair of these.
-An effect is worked out when its command is first played: most never are.
+``apply`` plays a game: it maps a state and a command to the next state and its answer. The commands
+at a place and their effects depend only on the state of the place and the held object, so they are
+listed once for each pair of these. An effect is worked out when its command is first played: most
+never are.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class Moves(NamedTuple):
     """The commands that can be played at a place, given the held object.
 
     Attributes:
-        rules: The rule of each command that acts on the place, with the position of a receptacle and an object.
+        rules: The rule of each command that acts on the place, with the position of a receptacle
+            and an object.
         effects: The effects of those that have been played.
         commands: All admissible commands, sorted.
     """
@@ -104,7 +106,8 @@ def _moved(game: Game, state: State, move: Move) -> State:
 def moves(game: Game, state: State) -> Moves:
     """Return the commands that can be played at the agent's location, given the held object."""
     place = _place(game, state)
-    # Cached on the place: a walk through a household comes back to the same few pairs of place and held object.
+    # Cached on the place: a walk through a household comes back to the same few pairs of place and
+    # held object.
     known = place.moves.get(state.held)
     if known is None:
         known = place.moves[state.held] = _list_moves(game, place, state.held)
@@ -112,7 +115,9 @@ def moves(game: Game, state: State) -> Moves:
 
 
 def _place(game: Game, state: State) -> Place:
-    return state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
+    return (
+        state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
+    )
 
 
 def _effect(game: Game, state: State, command: str) -> Move | None:
@@ -127,8 +132,11 @@ def _effect(game: Game, state: State, command: str) -> Move | None:
 
 def opening(game: Game) -> str:
     """Return the text of a reset."""
-    # Only here does the middle of the room show receptacles: later, the grammar lists those at the agent's location.
-    seen = text.around(game.receptacles) if game.first.location == NOWHERE else look(game, game.first)
+    # Only here does the middle of the room show receptacles: later, the grammar lists those at the
+    # agent's location.
+    seen = (
+        text.around(game.receptacles) if game.first.location == NOWHERE else look(game, game.first)
+    )
     return text.opening(seen, game.task)
 
 
@@ -138,7 +146,12 @@ def look(game: Game, state: State) -> str:
         return text.around([])
     content = state.places[state.location].content
     here = game.here[state.location]
-    floor = [game.objects[obj] for obj in content.lying for receptacle in here if (obj, receptacle) in content.taken]
+    floor = [
+        game.objects[obj]
+        for obj in content.lying
+        for receptacle in here
+        if (obj, receptacle) in content.taken
+    ]
     return text.facing([game.receptacles[receptacle] for receptacle in here], floor)
 
 
@@ -178,7 +191,9 @@ def _passive_answer(game: Game, state: State, command: str) -> str:
     if command == "look":
         return look(game, state)
     if command == "inventory":
-        return text.carrying(game.objects[state.held]) if state.held != NOTHING else text.EMPTY_HANDED
+        return (
+            text.carrying(game.objects[state.held]) if state.held != NOTHING else text.EMPTY_HANDED
+        )
     if command == "help" and game.wording.help:
         return game.wording.help
     if state.held != NOTHING and command == f"examine {game.objects[state.held]}":
@@ -208,7 +223,9 @@ def _describe(game: Game, place: Place, receptacle: int) -> str:
         position = game.here[place.location].index(receptacle)
         contents = [game.objects[obj] for obj in place.content.contents[position]]
         opened = place.content.opened[position]
-        description = text.receptacle(game.receptacles[receptacle], receptacle in game.openable, opened, contents)
+        description = text.receptacle(
+            game.receptacles[receptacle], receptacle in game.openable, opened, contents
+        )
         place.seen[receptacle] = description
     return description
 
@@ -231,7 +248,10 @@ def _rules(game: Game, place: Place, held: int) -> Iterator[tuple[str, tuple[Rul
         is_accessible = content.opened[position] or not closable
         yield f"examine {name}", (_examined, position, NOTHING)
         if closable:
-            yield f"{'close' if content.opened[position] else 'open'} {name}", (_opened_or_closed, position, NOTHING)
+            yield (
+                f"{'close' if content.opened[position] else 'open'} {name}",
+                (_opened_or_closed, position, NOTHING),
+            )
         for obj in content.contents[position]:
             if is_accessible and held == NOTHING and obj in game.pickupable:
                 yield f"take {game.objects[obj]} from {name}", (_taken, position, obj)
@@ -251,7 +271,10 @@ def _rules(game: Game, place: Place, held: int) -> Iterator[tuple[str, tuple[Rul
     if held != NOTHING and game.object_type[held] in KNIVES:
         for obj in content.lying:
             if obj in game.sliceable:
-                yield f"slice {game.objects[obj]} with {game.objects[held]}", (_sliced, NOTHING, obj)
+                yield (
+                    f"slice {game.objects[obj]} with {game.objects[held]}",
+                    (_sliced, NOTHING, obj),
+                )
 
 
 def _examined(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
@@ -270,7 +293,8 @@ def _opened_or_closed(game: Game, place: Place, held: int, position: int, obj: i
 
 def _taken(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
     receptacle, content = game.here[place.location][position], place.content
-    # The object leaves the receptacle and the location; ``taken`` records where it came from (see ``look``).
+    # The object leaves the receptacle and the location; ``taken`` records where it came from (see
+    # ``look``).
     remaining = tuple(other for other in content.contents[position] if other != obj)
     after = Content(
         content.opened,
@@ -278,7 +302,9 @@ def _taken(game: Game, place: Place, held: int, position: int, obj: int) -> Move
         tuple(other for other in content.lying if other != obj),
         tuple(sorted({*content.taken, (obj, receptacle)})),
     )
-    return Move(f"You pick up the {game.objects[obj]} from the {game.receptacles[receptacle]}.", after, obj)
+    return Move(
+        f"You pick up the {game.objects[obj]} from the {game.receptacles[receptacle]}.", after, obj
+    )
 
 
 def _put(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
@@ -314,7 +340,13 @@ def _treated(verb: str, game: Game, place: Place, position: int, obj: int) -> st
 
 
 def _sliced(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
-    return Move(f"You sliced the {game.objects[obj]} with the {game.objects[held]}.", None, held, obj, SLICED)
+    return Move(
+        f"You sliced the {game.objects[obj]} with the {game.objects[held]}.",
+        None,
+        held,
+        obj,
+        SLICED,
+    )
 
 
 def _with(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:

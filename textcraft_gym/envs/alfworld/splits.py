@@ -63,7 +63,8 @@ def _draw_specs(pool: str, task_type: str) -> Iterator[TaskSpec]:
         for index, plan in enumerate(ROOM_KINDS[kind].plans)
         if (index in UNSEEN_PLANS) is (pool == "valid_unseen")
     ]
-    # ``train`` and ``valid_seen`` share a pool, so that no goal of one is in the same room in the other.
+    # ``train`` and ``valid_seen`` share a pool, so that no goal of one is in the same room in the
+    # other.
     rng = random.Random(f"{pool}/{task_type}").random
     drawn: set[tuple[Goal, int]] = set()
     while True:

@@ -1,7 +1,7 @@
 """Ids of generated tasks, in ALFWorld's form, and the settings that they encode.
 
-``pick_heat_then_place_in_recep-Egg-None-Fridge-12/trial_00042`` gives the task type, the object, the target, the floor
-plan and the trial. A difficulty other than the default is appended,
+``pick_heat_then_place_in_recep-Egg-None-Fridge-12/trial_00042`` gives the task type, the object,
+the target, the floor plan and the trial. A difficulty other than the default is appended,
 ``trial_00042_receptacles12_distractors5_hidden100``.
 """
 
@@ -33,9 +33,10 @@ class Difficulty(NamedTuple):
 
     Attributes:
         receptacles: Number of receptacles, 8 to 60; None for the default size of the room.
-        distractors: Number of objects that the task does not need, 0 to 100; None for about ALFRED's number.
-        hidden: Chance in per cent that a goal object starts in a closed receptacle, 0 to 100; objects that fit into
-            no closed receptacle start in an open one all the same.
+        distractors: Number of objects that the task does not need, 0 to 100; None for about
+            ALFRED's number.
+        hidden: Chance in per cent that a goal object starts in a closed receptacle, 0 to 100;
+            objects that fit into no closed receptacle start in an open one all the same.
     """
 
     receptacles: int | None = None
@@ -64,13 +65,18 @@ def parse_id(task_id: str) -> TaskSpec:
     """Parse a task id.
 
     Raises:
-        GameError: If it is malformed, not in its shortest form, or its room does not offer the task.
+        GameError: If it is malformed, not in its shortest form, or its room does not offer the
+            task.
     """
     match = _ID.fullmatch(task_id)
     if not match:
-        raise GameError(f"expected <task type>-<Object>-None-<Target>-<floor plan>/trial_<5 digits>, got {task_id!r}")
+        raise GameError(
+            f"expected <task type>-<Object>-None-<Target>-<floor plan>/trial_<5 digits>, got {task_id!r}"
+        )
     goal = Goal(match["task_type"], f"{match['otype']}Type", f"{match['target']}Type")
-    difficulty = Difficulty()._replace(**{name: int(match[name]) for name in Difficulty._fields if match[name]})
+    difficulty = Difficulty()._replace(
+        **{name: int(match[name]) for name in Difficulty._fields if match[name]}
+    )
     spec = TaskSpec(goal, int(match["plan"]), int(match["trial"]), difficulty)
     check_difficulty(difficulty)
     # The id must name a goal that its room offers, and spell it in the only canonical way.
@@ -86,7 +92,8 @@ def make_id(task_type: str, plan: int, trial: int, difficulty: Difficulty = Diff
 
     Raises:
         UnknownName: If there is no such task type.
-        GameError: If the task is not set in such a room, or the trial or the difficulty is out of bounds.
+        GameError: If the task is not set in such a room, or the trial or the difficulty is out of
+            bounds.
     """
     if task_type not in TASK_TYPES:
         raise UnknownName("task type", task_type, TASK_TYPES)
@@ -95,7 +102,10 @@ def make_id(task_type: str, plan: int, trial: int, difficulty: Difficulty = Diff
     check_difficulty(difficulty)
     options = goal_options(task_type, plan)
     if not options:
-        kinds = ", ".join(f"{ROOM_KINDS[kind].plans[0]}-{ROOM_KINDS[kind].plans[-1]}" for kind in TASK_ROOMS[task_type])
+        kinds = ", ".join(
+            f"{ROOM_KINDS[kind].plans[0]}-{ROOM_KINDS[kind].plans[-1]}"
+            for kind in TASK_ROOMS[task_type]
+        )
         raise GameError(f"{task_type} is set on floor plans {kinds}, not on {plan}")
     goal = draw_goal(random.Random(f"{task_type}/{plan}/{trial}").random, task_type, options)
     return TaskSpec(goal, plan, trial, difficulty).id

@@ -17,7 +17,13 @@ from textcraft_gym.envs.alfworld.expert import can_win, expert_plan
 from textcraft_gym.envs.alfworld.game import Game
 from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.index import file_stamp, read_index, write_index
-from textcraft_gym.envs.alfworld.problem import TASK_TYPES, GameError, Problem, read_dialect, read_game
+from textcraft_gym.envs.alfworld.problem import (
+    TASK_TYPES,
+    GameError,
+    Problem,
+    read_dialect,
+    read_game,
+)
 from textcraft_gym.envs.alfworld.rules import is_won
 from textcraft_gym.envs.alfworld.splits import SPLITS as GENERATED
 from textcraft_gym.envs.alfworld.splits import split_ids
@@ -96,20 +102,23 @@ class Games:
     """The games of one split from one source.
 
     Args:
-        source: ``generated``, ``official`` (in ``$ALFWORLD_DATA``, by default ``~/.cache/alfworld``), a folder of
-            splits, or one game: its file or the folder that holds it.
-        split: ``train``, ``valid_seen``, ``valid_unseen`` or, in a folder, ``valid_train``; ``dev`` is ADaPT's, the
-            first ten of each type of ``valid_seen``; ``all`` is the union of those that exist. One game is in every
-            split.
+        source: ``generated``, ``official`` (in ``$ALFWORLD_DATA``, by default
+            ``~/.cache/alfworld``), a folder of splits, or one game: its file or the folder that
+            holds it.
+        split: ``train``, ``valid_seen``, ``valid_unseen`` or, in a folder, ``valid_train``; ``dev``
+            is ADaPT's, the first ten of each type of ``valid_seen``; ``all`` is the union of those
+            that exist. One game is in every split.
         difficulty: Difficulty of generated games.
 
     Attributes:
-        tasks: In the order of their ids, which for generated ones is the order in which they were drawn.
+        tasks: In the order of their ids, which for generated ones is the order in which they were
+            drawn.
         skipped: Error messages of the games in a folder that cannot be played.
 
     Raises:
         UnknownName: If there is no such split.
-        GameError: If there is no such folder or no playable game in it, or the difficulty is out of bounds.
+        GameError: If there is no such folder or no playable game in it, or the difficulty is out of
+            bounds.
     """
 
     def __init__(self, source: str | Path, split: str, difficulty: Difficulty) -> None:
@@ -119,7 +128,9 @@ class Games:
             check_difficulty(difficulty)
             loaded = _generated(split, difficulty)
         elif difficulty != Difficulty():
-            raise GameError(f"receptacles, distractors and hidden need games='generated', got games={str(source)!r}")
+            raise GameError(
+                f"receptacles, distractors and hidden need games='generated', got games={str(source)!r}"
+            )
         elif source != "official" and (file := game_file(source)):
             loaded = _one_game(file)
         else:
@@ -168,7 +179,9 @@ def data_folder(source: str | Path) -> Path:
     for folder in (root / "json_2.1.1", root):
         if folder.is_dir():
             return folder
-    raise GameError(f"there is no file or folder {root}; alfworld-download fetches the official games")
+    raise GameError(
+        f"there is no file or folder {root}; alfworld-download fetches the official games"
+    )
 
 
 def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tuple[Task, ...]:
@@ -181,7 +194,11 @@ def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tup
     for task_type in task_types:
         if task_type not in TASK_TYPES:
             raise UnknownName("task type", task_type, TASK_TYPES)
-    return tuple(task for task in tasks if task.task_type in task_types) if task_types else tuple(tasks)
+    return (
+        tuple(task for task in tasks if task.task_type in task_types)
+        if task_types
+        else tuple(tasks)
+    )
 
 
 def _parts(split: str, stored: Sequence[str]) -> Sequence[str]:
@@ -194,8 +211,13 @@ def _parts(split: str, stored: Sequence[str]) -> Sequence[str]:
 
 @lru_cache(maxsize=32)
 def _generated(split: str, difficulty: Difficulty) -> _Split:
-    specs = [parse_id(task_id) for part in _parts(split, tuple(GENERATED)) for task_id in split_ids(part)]
-    return _split(split, [Task(spec._replace(difficulty=difficulty).id, spec.goal.task_type) for spec in specs])
+    specs = [
+        parse_id(task_id) for part in _parts(split, tuple(GENERATED)) for task_id in split_ids(part)
+    ]
+    return _split(
+        split,
+        [Task(spec._replace(difficulty=difficulty).id, spec.goal.task_type) for spec in specs],
+    )
 
 
 @lru_cache(maxsize=16)
@@ -215,27 +237,37 @@ def _in_folder(folder: Path, split: str) -> _Split:
         skipped.update(unplayable)
     if not found:
         problem = "; ".join(list(skipped.values())[:SHOWN]) or f"there is no */*/{GAME_FILE}"
-        raise GameError(f"{folder}: split {split!r} has no playable game ({len(skipped)} are skipped): {problem}")
+        raise GameError(
+            f"{folder}: split {split!r} has no playable game ({len(skipped)} are skipped): {problem}"
+        )
     if skipped:
         names = ", ".join([*list(skipped)[:SHOWN], *["..."][: len(skipped) - SHOWN]])
         count = f"{len(skipped)} of {len(skipped) + len(found)} games of split {split!r}"
         message = f"{folder}: skipped {count}, which cannot be played: {names}"
-        warnings.warn(f"{message}; why is in the attribute games.skipped of the environment", stacklevel=2)
+        warnings.warn(
+            f"{message}; why is in the attribute games.skipped of the environment", stacklevel=2
+        )
     return _split(split, list(found.values()), list(skipped.values()))
 
 
 def _indexed(folder: Path) -> tuple[list[Task], dict[str, str]]:
     """Return the playable games of a stored split, and the error messages of the others by id."""
     cached = read_index(folder)
-    files = sorted(filter(Path.is_file, folder.glob(f"*/*/{GAME_FILE}")))  # to read a pipe would wait without end
+    files = sorted(
+        filter(Path.is_file, folder.glob(f"*/*/{GAME_FILE}"))
+    )  # to read a pipe would wait without end
     stamps = {file: file_stamp(file) for file in files}
     task_types = {file: cached[stamp] for file, stamp in stamps.items() if stamp in cached}
     found, skipped = _checked([file for file in stamps if file not in task_types], folder.name)
     task_types.update(found)
-    index = {stamp: task_types[file] for file, stamp in stamps.items() if stamp and file in task_types}
+    index = {
+        stamp: task_types[file] for file, stamp in stamps.items() if stamp and file in task_types
+    }
     if index != cached:
         write_index(folder, index)
-    return [Task(_id(file), task_types[file], file) for file in stamps if file in task_types], skipped
+    return [
+        Task(_id(file), task_types[file], file) for file in stamps if file in task_types
+    ], skipped
 
 
 def _checked(files: Sequence[Path], split: str) -> tuple[dict[Path, str], dict[str, str]]:
@@ -268,7 +300,8 @@ def _folder_parts(folder: Path, split: str) -> Sequence[str]:
     return parts
 
 
-# Beside the cache, so that a game that fell out of it while still in play is not built a second time.
+# Beside the cache, so that a game that fell out of it while still in play is not built a second
+# time.
 _in_play: WeakValueDictionary[tuple[Path | str, Dialect], Game] = WeakValueDictionary()
 
 
@@ -286,7 +319,11 @@ def _walkthrough(source: Path | str, dialect: Dialect) -> tuple[str, ...]:
     # A file speaks the dialect of its release.
     if isinstance(source, Path) and read_dialect(source) == dialect:
         written = json.loads(source.read_text(encoding="utf-8")).get("walkthrough")
-        if written and isinstance(written, list) and all(isinstance(command, str) for command in written):
+        if (
+            written
+            and isinstance(written, list)
+            and all(isinstance(command, str) for command in written)
+        ):
             return tuple(written)
     game = _load(source, dialect)
     return tuple(expert_plan(game, game.first) or ())
@@ -311,7 +348,10 @@ def _playable(source: Path | str, dialect: Dialect) -> Game:
 
 def _split(split: str, tasks: Sequence[Task], skipped: Sequence[str] = ()) -> _Split:
     if split == "dev":
-        of_type = {task_type: [task for task in tasks if task.task_type == task_type] for task_type in TASK_TYPES}
+        of_type = {
+            task_type: [task for task in tasks if task.task_type == task_type]
+            for task_type in TASK_TYPES
+        }
         first = [task for some in of_type.values() for task in some[:DEV_TASKS_PER_TYPE]]
         tasks = sorted(first, key=lambda task: task.id)
     return _Split(tuple(tasks), {task.id: task for task in tasks}, tuple(skipped))

@@ -34,7 +34,8 @@ class Wording(NamedTuple):
     Attributes:
         put: The command that puts something down; ``o`` is the object, ``r`` the receptacle.
         put_answer: Its answer.
-        arrives_at_locations: Whether ``go to`` answers with the name of the location instead of the receptacle's.
+        arrives_at_locations: Whether ``go to`` answers with the name of the location instead of the
+            receptacle's.
         help: The answer to ``help``; empty if there is no such command.
     """
 
@@ -45,8 +46,12 @@ class Wording(NamedTuple):
 
 
 WORDINGS: Mapping[Dialect, Wording] = {
-    "0.3": Wording("put {o} in/on {r}", "You put the {o} in/on the {r}.", arrives_at_locations=True, help=""),
-    "0.4": Wording("move {o} to {r}", "You move the {o} to the {r}.", arrives_at_locations=False, help=HELP),
+    "0.3": Wording(
+        "put {o} in/on {r}", "You put the {o} in/on the {r}.", arrives_at_locations=True, help=""
+    ),
+    "0.4": Wording(
+        "move {o} to {r}", "You move the {o} to the {r}.", arrives_at_locations=False, help=HELP
+    ),
 }
 
 
@@ -74,7 +79,11 @@ def receptacle(name: str, openable: bool, opened: bool, contents: Sequence[str])
     """Describe a receptacle and its contents."""
     if not openable:
         return f"On the {name}, you see {listing(contents)}."
-    return f"The {name} is open. In it, you see {listing(contents)}." if opened else f"The {name} is closed."
+    return (
+        f"The {name} is open. In it, you see {listing(contents)}."
+        if opened
+        else f"The {name} is closed."
+    )
 
 
 def thing(
@@ -92,10 +101,16 @@ def thing(
     if inner is not None:
         return f"This is a normal {name}. In it, you see {listing(inner)}."
     if hot or clean or cool:
-        return f"This is a {_condition(clean, hot, cool, sliced)} {'sliced ' if sliced else ''}{name}."
+        return (
+            f"This is a {_condition(clean, hot, cool, sliced)} {'sliced ' if sliced else ''}{name}."
+        )
     if toggled:
         return f"This {name} is on."
-    return f"This is a sliced {name}." if sliced and sliceable else f"There's nothing special about {name}."
+    return (
+        f"This is a sliced {name}."
+        if sliced and sliceable
+        else f"There's nothing special about {name}."
+    )
 
 
 def _condition(clean: bool, hot: bool, cool: bool, sliced: bool) -> str:

@@ -24,7 +24,9 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     for index, action in enumerate(plan):
         next_subgoal = _subgoal(plan[index:])
         has_taken = any(earlier.startswith(_TAKE) for earlier in plan[:index])
-        written.append(_thought(goal, action, next_subgoal, has_taken) if next_subgoal != subgoal else "")
+        written.append(
+            _thought(goal, action, next_subgoal, has_taken) if next_subgoal != subgoal else ""
+        )
         subgoal = "" if action == next_subgoal else next_subgoal
     written[0] = f"{_overview(goal)} {written[0]}"
     return written
@@ -48,7 +50,11 @@ def _thought(goal: Goal, action: str, subgoal: str, has_taken: bool) -> str:
     if form == "put":
         obj, receptacle = arguments["object"], arguments["receptacle"]
         is_target = _kind(receptacle) == _lowered(goal.target)
-        why = f"belongs in or on {receptacle}" if is_target else f"must leave my hand, for which {receptacle} is good"
+        why = (
+            f"belongs in or on {receptacle}"
+            if is_target
+            else f"must leave my hand, for which {receptacle} is good"
+        )
         return f"I hold {obj}, which {why}, {here}."
     if form == "use":
         return f"I hold what is to be looked at. Now I need the light of {arguments['object']}, {here}."

@@ -13,20 +13,35 @@ from textcraft_gym.envs.alfworld.generator import SENTENCES
 def vocabulary() -> str:
     """Return a text with every word of both dialects, and the digits in the names of things."""
     types = [type_name.lower() for type_name in (*OTYPES, *RTYPES)]
-    tasks = [sentence.format(object="", target="") for pair in SENTENCES.values() for sentence in pair]
+    tasks = [
+        sentence.format(object="", target="") for pair in SENTENCES.values() for sentence in pair
+    ]
     normal = {"clean": False, "hot": False, "cool": False, "sliced": False, "toggled": False}
-    changes = [{}, {"hot": True, "clean": True}, {"cool": True, "clean": True}, {"cool": True}, {"toggled": True}]
+    changes = [
+        {},
+        {"hot": True, "clean": True},
+        {"cool": True, "clean": True},
+        {"cool": True},
+        {"toggled": True},
+    ]
     lines = [
         text.opening(text.around(["", ""]), " ".join(tasks)),
         text.facing([""], [""]),
-        *(text.receptacle("", openable, opened, []) for openable in (True, False) for opened in (True, False)),
+        *(
+            text.receptacle("", openable, opened, [])
+            for openable in (True, False)
+            for opened in (True, False)
+        ),
         *(text.thing("", inner=None, sliceable=True, **(normal | change)) for change in changes),
         text.thing("", inner=None, sliceable=True, **(normal | {"sliced": True, "clean": True})),
         text.thing("", inner=[], sliceable=False, **normal),
         text.carrying(""),
         text.EMPTY_HANDED,
         text.NOTHING_HAPPENS,
-        *(f"{wording.put} {wording.put_answer} {wording.help}" for wording in text.WORDINGS.values()),
+        *(
+            f"{wording.put} {wording.put_answer} {wording.help}"
+            for wording in text.WORDINGS.values()
+        ),
         *_ANSWERS,
         "0 1 2 3 4 5 6 7 8 9",
     ]

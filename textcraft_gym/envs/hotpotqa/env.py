@@ -7,8 +7,23 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from textcraft_gym.envs.hotpotqa import expert, rules, text
-from textcraft_gym.envs.hotpotqa.rules import START, Scope, Sentences, State, admissible_commands, apply
-from textcraft_gym.envs.hotpotqa.tasks import MADE, PAGES, Reading, Task, find_task, open_library, split_tasks
+from textcraft_gym.envs.hotpotqa.rules import (
+    START,
+    Scope,
+    Sentences,
+    State,
+    admissible_commands,
+    apply,
+)
+from textcraft_gym.envs.hotpotqa.tasks import (
+    MADE,
+    PAGES,
+    Reading,
+    Task,
+    find_task,
+    open_library,
+    split_tasks,
+)
 from textcraft_gym.envs.hotpotqa.text import DIALECTS, Dialect
 from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
@@ -20,48 +35,58 @@ class HotpotQAEnv(TextEnv):
 
     **Actions** (any string; others change nothing; the first letter may be a capital):
 
-    - ``search[title]``: open the page of this title and read its first five sentences. A title is found in another
-      case, by a redirect or without its brackets as well. Where there is no such page, or the title may refer to
-      several, the titles of similar pages are listed.
+    - ``search[title]``: open the page of this title and read its first five sentences. A title is
+      found in another case, by a redirect or without its brackets as well. Where there is no such
+      page, or the title may refer to several, the titles of similar pages are listed.
     - ``lookup[words]``: read the next sentence of the open page that has these words.
     - ``finish[answer]``: answer the question.
     - ``think[thought]``: nothing happens.
 
     **Observation**: text, as one of three programs writes it.
 
-    - ``react``: ReAct's. ``Could not find X. Similar: [...].``, ``(Result 1 / 2) ...``, ``No more results.``,
-      ``Episode finished, reward = 1``, ``Invalid action: X``.
-    - ``autoplan``: AutoPlan's, in which a title must match in every character, and sentences are those of the data.
-    - ``reflexion``: Reflexion's, in which a search that fails closes the page and lists nothing, the answer is told to
-      be CORRECT or INCORRECT, and there is no ``think``.
+    - ``react``: ReAct's. ``Could not find X. Similar: [...].``, ``(Result 1 / 2) ...``,
+      ``No more results.``, ``Episode finished, reward = 1``, ``Invalid action: X``.
+    - ``autoplan``: AutoPlan's, in which a title must match in every character, and sentences are
+      those of the data.
+    - ``reflexion``: Reflexion's, in which a search that fails closes the page and lists nothing,
+      the answer is told to be CORRECT or INCORRECT, and there is no ``think``.
 
-    **Reward**: 1 for an answer that is the right one but for case, punctuation, articles and blanks, else 0.
+    **Reward**: 1 for an answer that is the right one but for case, punctuation, articles and
+    blanks, else 0.
 
-    **Episode end**: terminates with ``finish``, and a step after that raises ``gymnasium.error.ResetNeeded``.
-    Registered with ReAct's limit of 7 steps; AutoPlan's is 10 and Reflexion's 6 (``max_episode_steps``).
+    **Episode end**: terminates with ``finish``, and a step after that raises
+    ``gymnasium.error.ResetNeeded``. Registered with ReAct's limit of 7 steps; AutoPlan's is 10 and
+    Reflexion's 6 (``max_episode_steps``).
 
-    **Info**: ``task``, ``won`` (bool: whether the answer is right), ``opened`` (titles of the pages that were opened)
-    and ``gold_opened`` (those of them that the answer follows from); after the answer ``answer``, ``gt_answer``,
-    ``gold`` (titles of all pages that it follows from), ``em`` (the reward), ``f1`` (0 to 1, by common words) and
-    ``question_idx`` (the number of the question in its split); after an action that did nothing ``invalid_reason``, one
-    of ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan opens every
+    **Info**: ``task``, ``won`` (bool: whether the answer is right), ``opened`` (titles of the pages
+    that were opened) and ``gold_opened`` (those of them that the answer follows from); after the
+    answer ``answer``, ``gt_answer``, ``gold`` (titles of all pages that it follows from), ``em``
+    (the reward), ``f1`` (0 to 1, by common words) and ``question_idx`` (the number of the question
+    in its split); after an action that did nothing ``invalid_reason``, one of ``rules.REASONS``;
+    ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan opens every
     page that the answer follows from; it is empty if the data does not tell the answer.
 
-    **Reset options**: ``{"task": id}`` plays that question, from any split. Otherwise the seed draws one of the split.
+    **Reset options**: ``{"task": id}`` plays that question, from any split. Otherwise the seed
+    draws one of the split.
 
     Args:
-        split: ``train``, ``dev`` (the default, so that test is used only on purpose), ``test`` or ``all``; of the
-            original's data those that there are, and ``react`` for the 500 of dev that ReAct is evaluated on.
+        split: ``train``, ``dev`` (the default, so that test is used only on purpose), ``test`` or
+            ``all``; of the original's data those that there are, and ``react`` for the 500 of dev
+            that ReAct is evaluated on.
         dialect: ``react``, ``autoplan`` or ``reflexion``.
-        sentences: How pages are divided into sentences: ``period``, at every full stop and blank, or ``given``, as the
-            data does; None for ``given`` in AutoPlan's dialect, else ``period``.
-        scope: ``wiki`` to search all pages, ``question`` only those that the data gives with the question.
-        data: ``made`` for a generated wiki, a folder or file of the original's data, or a ``Corpus``.
+        sentences: How pages are divided into sentences: ``period``, at every full stop and blank,
+            or ``given``, as the data does; None for ``given`` in AutoPlan's dialect, else
+            ``period``.
+        scope: ``wiki`` to search all pages, ``question`` only those that the data gives with the
+            question.
+        data: ``made`` for a generated wiki, a folder or file of the original's data, or a
+            ``Corpus``.
         pages: Number of pages of a generated wiki, 1,000 to 50,000.
         wiki_seed: Seed of a generated wiki.
-        admissible: Whether info lists searches for titles in view, lookups of the question's words and of common
-            relations (``rules.RELATIONS``), and once a page is open, answers in view: names, dates, numbers, and yes
-            and no where the question asks for these. An answer in other words can be given, but is not listed.
+        admissible: Whether info lists searches for titles in view, lookups of the question's words
+            and of common relations (``rules.RELATIONS``), and once a page is open, answers in view:
+            names, dates, numbers, and yes and no where the question asks for these. An answer in
+            other words can be given, but is not listed.
         expert: Whether info has the rest of a plan that reads all evidence.
         render_mode: ``ansi`` renders the last action and its answer.
 
@@ -72,8 +97,10 @@ class HotpotQAEnv(TextEnv):
 
     **Ids**: ``HotpotQA-v0``.
 
-    **Sources**: Yang et al., HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question Answering, 2018; Yao et
-    al., ReAct: Synergizing Reasoning and Acting in Language Models, 2023, whose environment this is.
+    **Sources**: Yang et al., HotpotQA: A Dataset for Diverse, Explainable Multi-hop Question
+    Answering, 2018; Yao et
+    al., ReAct: Synergizing Reasoning and Acting in Language Models, 2023, whose environment this
+    is.
 
     **Versions**: v0.
     """
@@ -110,10 +137,13 @@ class HotpotQAEnv(TextEnv):
         if not self.tasks:
             raise ValueError(f"split {split!r} of {data} has no question")
         if scope == "question" and not self.tasks[0].question.titles:
-            raise ValueError(f"expected questions with pages of their own for scope='question', {data} has none")
+            raise ValueError(
+                f"expected questions with pages of their own for scope='question', {data} has none"
+            )
         self._state: State = START
 
-    # Not built in __init__ for another attribute: the tasks of a split are shared by all environments that play it.
+    # Not built in __init__ for another attribute: the tasks of a split are shared by all
+    # environments that play it.
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
         """The tasks of the split."""

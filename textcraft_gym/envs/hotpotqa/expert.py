@@ -35,9 +35,9 @@ _WORD = re.compile(r"\w{3,}")
 def plan(world: World, state: State = START) -> list[str]:
     """Return the rest of a plan: open each page of evidence, look up what a search does not show, and answer.
 
-    It searches by the names that it has read and looks up what a player may think of, so that its actions are
-    admissible; where neither leads to the evidence, it takes the page's title, or a word of the sentence. It is empty
-    at the end, and where the data does not tell the answer.
+    It searches by the names that it has read and looks up what a player may think of, so that its
+    actions are admissible; where neither leads to the evidence, it takes the page's title, or a
+    word of the sentence. It is empty at the end, and where the data does not tell the answer.
     """
     if state.answer is not None or not world.question.answer:
         return []
@@ -48,7 +48,9 @@ def plan(world: World, state: State = START) -> list[str]:
     for page in pages:
         lookups = _lookup(world, page)[: max(spare, 0)]
         spare -= len(lookups)
-        found = [results(world, page.title, parse(action)[1])[0][:MAX_SENTENCE] for action in lookups]
+        found = [
+            results(world, page.title, parse(action)[1])[0][:MAX_SENTENCE] for action in lookups
+        ]
         unread = [] if set(found) <= set(state.looked_up) else lookups
         if page.title == state.page:
             # The open page comes first, whatever its place: another search would close it.
@@ -61,7 +63,9 @@ def plan(world: World, state: State = START) -> list[str]:
 
 def evidence(world: World) -> list[Page]:
     """Return the pages that the answer follows from, as far as a search for their titles opens them."""
-    pages = [find(world, title) for title in dict.fromkeys(title for title, _ in world.question.gold)]
+    pages = [
+        find(world, title) for title in dict.fromkeys(title for title, _ in world.question.gold)
+    ]
     return [page for page in pages if page is not None]
 
 
@@ -72,7 +76,9 @@ def thoughts(world: World, actions: Sequence[str]) -> list[str]:
     for action in actions:
         verb, argument = parse(action)
         if verb == SEARCH:
-            written.append(f"{known} Next I search for {argument}." if known else f"I begin with {argument}.")
+            written.append(
+                f"{known} Next I search for {argument}." if known else f"I begin with {argument}."
+            )
             page = find(world, argument)
             known = " ".join(_gold_sentences(world, page.title)) if page else ""
         elif verb == LOOKUP:
@@ -105,7 +111,9 @@ def _lookup(world: World, page: Page) -> list[str]:
             asked = {word.lower() for word in _WORD.findall(world.question.question)}
             words = [word for word in _WORD.findall(core) if word.lower() not in COMMON]
             # Words of the question first, and names, which a player does not know yet, last.
-            for word in sorted(words, key=lambda word: (word.lower() not in asked, word[0].isupper(), -len(word))):
+            for word in sorted(
+                words, key=lambda word: (word.lower() not in asked, word[0].isupper(), -len(word))
+            ):
                 found = results(world, page.title, word)
                 if found and found[0].rstrip(".") in core:
                     return [look_up(word)]
@@ -116,4 +124,6 @@ def _gold_sentences(world: World, title: str) -> list[str]:
     """Return the sentences of a page that are evidence, as the data gives them."""
     page = world.wiki.page(title)
     given = [part.strip() for paragraph in page.paragraphs for part in paragraph] if page else []
-    return [given[index] for name, index in world.question.gold if name == title and index < len(given)]
+    return [
+        given[index] for name, index in world.question.gold if name == title and index < len(given)
+    ]

@@ -47,14 +47,67 @@ COMMON = frozenset(
 
 
 RELATIONS = (
-    *("born in", "native of", "lived in", "house in", "attended", "pupil of", "won the", "received the", "influence"),
-    *("lies in", "belongs to", "capital of", "lake", "mayor", "river", "inhabitants", "based in", "seat in"),
-    *("comes from", "founded by", "founder", "band was formed", "singer", "contract with", "label", "designed by"),
-    *("produced by", "producing", "directed by", "director", "written by", "author", "brought out", "publisher"),
+    *(
+        "born in",
+        "native of",
+        "lived in",
+        "house in",
+        "attended",
+        "pupil of",
+        "won the",
+        "received the",
+        "influence",
+    ),
+    *(
+        "lies in",
+        "belongs to",
+        "capital of",
+        "lake",
+        "mayor",
+        "river",
+        "inhabitants",
+        "based in",
+        "seat in",
+    ),
+    *(
+        "comes from",
+        "founded by",
+        "founder",
+        "band was formed",
+        "singer",
+        "contract with",
+        "label",
+        "designed by",
+    ),
+    *(
+        "produced by",
+        "producing",
+        "directed by",
+        "director",
+        "written by",
+        "author",
+        "brought out",
+        "publisher",
+    ),
     *("leading part", "based on", "source"),
 )
 """What pages say of people, places, works and companies: what a player may look up without having read it."""
-_AUXILIARIES = ("are", "can", "could", "did", "do", "does", "had", "has", "have", "is", "was", "were", "will", "would")
+_AUXILIARIES = (
+    "are",
+    "can",
+    "could",
+    "did",
+    "do",
+    "does",
+    "had",
+    "has",
+    "have",
+    "is",
+    "was",
+    "were",
+    "will",
+    "would",
+)
 _DATE, _NUMBER = r"\d{1,2} [A-Z]\w+ \d{4}", r"\d[\d,.]*\d|\d"
 _CAPITALS = r"[A-Z][\w'-]*(?: (?:(?:of|the|and|in|to) )*[A-Z\d][\w'-]*)*"
 _NAME = re.compile(f"{_DATE}|{_NUMBER}|{_CAPITALS}")
@@ -67,9 +120,10 @@ class World(NamedTuple):
         wiki: The wiki.
         question: The question.
         dialect: The program whose texts are used.
-        sentences: How pages are divided into sentences: ``period``, at every full stop and blank, or ``given``, as the
-            data does.
-        scope: Whether all pages of the wiki are found, or only those that the data gives with the question.
+        sentences: How pages are divided into sentences: ``period``, at every full stop and blank,
+            or ``given``, as the data does.
+        scope: Whether all pages of the wiki are found, or only those that the data gives with the
+            question.
     """
 
     wiki: Wiki
@@ -157,29 +211,47 @@ def find(world: World, entity: str) -> Page | None:
 def sentences(page: Page, kind: Sentences) -> list[str]:
     """Return the sentences of a page, without paragraphs of one or two words, as ReAct's program reads it.
 
-    Divided at full stops, each sentence has one more full stop than the text where it ends a paragraph.
+    Divided at full stops, each sentence has one more full stop than the text where it ends a
+    paragraph.
     """
     if kind == "given":
-        stripped = [part.strip() for paragraph in page.paragraphs if _is_prose(paragraph) for part in paragraph]
+        stripped = [
+            part.strip()
+            for paragraph in page.paragraphs
+            if _is_prose(paragraph)
+            for part in paragraph
+        ]
         return [part for part in stripped if part]
-    lines = [line for paragraph in page.paragraphs if _is_prose(paragraph) for line in _joined(paragraph).split("\n")]
-    return [f"{part.strip()}." for line in lines for part in line.strip().split(". ") if part.strip()]
+    lines = [
+        line
+        for paragraph in page.paragraphs
+        if _is_prose(paragraph)
+        for line in _joined(paragraph).split("\n")
+    ]
+    return [
+        f"{part.strip()}." for line in lines for part in line.strip().split(". ") if part.strip()
+    ]
 
 
 def results(world: World, title: str, keyword: str) -> list[str]:
     """Return the sentences of a page that have a keyword, in upper or lower case; none of a page that is not there."""
     page = world.wiki.page(title)
     wanted = keyword.lower()
-    return [part for part in sentences(page, world.sentences) if wanted in part.lower()] if page else []
+    return (
+        [part for part in sentences(page, world.sentences) if wanted in part.lower()]
+        if page
+        else []
+    )
 
 
 def admissible_commands(world: World, state: State) -> list[str]:
     """Return searches, lookups and answers that a player can think of, all of which do something.
 
-    The searches are for the titles in view: those in the question and in what was read, those of the opened pages, and
-    those that the last search listed; at first those that a search for the whole question would list. Looked up are the
-    question's words, and ``RELATIONS``. Once a page is open, the answers are the names, dates and numbers in view, and
-    yes and no where the question asks for these; before, an empty one where there is nothing else to do.
+    The searches are for the titles in view: those in the question and in what was read, those of
+    the opened pages, and those that the last search listed; at first those that a search for the
+    whole question would list. Looked up are the question's words, and ``RELATIONS``. Once a page is
+    open, the answers are the names, dates and numbers in view, and yes and no where the question
+    asks for these; before, an empty one where there is nothing else to do.
     """
     if state.answer is not None:
         return []
@@ -230,10 +302,18 @@ def _search(world: World, state: State, entity: str) -> Turn[State]:
     page = _named(world, entity)
     if page and not _is_ambiguous(page):
         opened = state.opened if page.title in state.opened else (*state.opened, page.title)
-        return State(page.title, opened=opened, looked_up=state.looked_up), shown(world, page), "", ""
-    # ReAct's program searches again in brackets where a name may refer to several pages, which lists these.
+        return (
+            State(page.title, opened=opened, looked_up=state.looked_up),
+            shown(world, page),
+            "",
+            "",
+        )
+    # ReAct's program searches again in brackets where a name may refer to several pages, which
+    # lists these.
     asked = f"[{entity}]" if page else entity
-    listed = tuple(title for title in _similar(world, asked) if not page or title != page.title)[:SHOWN]
+    listed = tuple(title for title in _similar(world, asked) if not page or title != page.title)[
+        :SHOWN
+    ]
     kept = state._replace(listed=listed)
     if world.dialect == "reflexion":
         kept = State(listed=listed, opened=state.opened, looked_up=state.looked_up)
@@ -246,8 +326,14 @@ def _look_up(world: World, state: State, keyword: str) -> Turn[State]:
     found = results(world, state.page, keyword)
     count = state.passed if keyword == state.keyword else 0
     if count >= len(found):
-        # Also a word without results is the last one: that of before begins anew when it comes back.
-        return state._replace(keyword=keyword, passed=count), text.NO_MORE_RESULTS, NO_MORE_RESULTS, ""
+        # Also a word without results is the last one: that of before begins anew when it comes
+        # back.
+        return (
+            state._replace(keyword=keyword, passed=count),
+            text.NO_MORE_RESULTS,
+            NO_MORE_RESULTS,
+            "",
+        )
     answer = text.result(count + 1, len(found), found[count])
     looked_up = tuple(dict.fromkeys((*state.looked_up, found[count][: text.MAX_SENTENCE])))
     return state._replace(keyword=keyword, passed=count + 1, looked_up=looked_up), answer, "", ""
@@ -308,7 +394,9 @@ def _answers_in_view(world: World, state: State) -> dict[str, None]:
     if not state.opened:
         return {}
     asks_whether = world.question.question.partition(" ")[0].lower() in _AUXILIARIES
-    names = [name.removesuffix("'s") for words in _read(world, state) for name in _NAME.findall(words)]
+    names = [
+        name.removesuffix("'s") for words in _read(world, state) for name in _NAME.findall(words)
+    ]
     titles = _titles_in_view(world, state)
     answers = [*(("yes", "no") if asks_whether else ()), *titles, *names]
     return dict.fromkeys(answer for answer in answers if answer.lower() not in COMMON)
@@ -317,7 +405,8 @@ def _answers_in_view(world: World, state: State) -> dict[str, None]:
 def titles_in(world: World, words: str) -> Iterator[str]:
     """Yield the titles that a text has, the longest at each place, from a capital letter or a digit on.
 
-    Of namesakes that differ by a kind in brackets, ``the director Mercer`` is ``Mercer (director)`` as well.
+    Of namesakes that differ by a kind in brackets, ``the director Mercer`` is ``Mercer (director)``
+    as well.
     """
     parts, start = words.split(), 0
     while start < len(parts):
@@ -325,7 +414,9 @@ def titles_in(world: World, words: str) -> Iterator[str]:
         first = parts[start].lstrip("\"'([")[:1]
         if first.isupper() or first.isdigit():
             for end in range(min(start + _LONGEST_TITLE, len(parts)), start, -1):
-                names = list(_titles_of(world, " ".join(parts[start:end]), parts[start - 1] if start else ""))
+                names = list(
+                    _titles_of(world, " ".join(parts[start:end]), parts[start - 1] if start else "")
+                )
                 if names:
                     yield from names
                     taken = end - start

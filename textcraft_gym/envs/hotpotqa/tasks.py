@@ -33,11 +33,13 @@ class Library:
 
     Args:
         corpus: The wiki and the questions.
-        opened_by: The arguments of ``open_library``, with which another process opens it after unpickling.
+        opened_by: The arguments of ``open_library``, with which another process opens it after
+            unpickling.
 
     Attributes:
         page, find: As those of the wiki.
-        splits: The questions by split; ``react`` has those that ReAct is evaluated on, where the data has them.
+        splits: The questions by split; ``react`` has those that ReAct is evaluated on, where the
+            data has them.
     """
 
     def __init__(self, corpus: Corpus, opened_by: tuple[Any, ...]) -> None:
@@ -45,7 +47,10 @@ class Library:
         self.page = corpus.wiki.page
         self.find = corpus.wiki.find
         self._divided = corpus.splits
-        self.splits: Mapping[str, Sequence[Question]] = {**corpus.splits, **_of_react(corpus.splits)}
+        self.splits: Mapping[str, Sequence[Question]] = {
+            **corpus.splits,
+            **_of_react(corpus.splits),
+        }
         self._opened_by = opened_by
         self._found: dict[tuple[str, int, Sequence[str] | None], list[str]] = {}
 
@@ -64,7 +69,9 @@ class Library:
     def __reduce__(self) -> Any:
         return open_library, self._opened_by
 
-    def similar(self, entity: str, count: int = 5, *, among: Sequence[str] | None = None) -> list[str]:
+    def similar(
+        self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
+    ) -> list[str]:
         """Return titles of pages that a search finds, as those of the wiki; the last searches are kept."""
         asked = entity, count, among
         found = self._found.get(asked)
@@ -88,8 +95,15 @@ class Library:
     def vocabulary(self) -> str:
         """A text with every word of pages, questions and answers of the game."""
         pages = (self.page(title) for title in self)
-        parts = [part for page in pages if page for paragraph in page.paragraphs for part in paragraph]
-        asked = [words for questions in self._divided.values() for one in questions for words in (one[1], one[2])]
+        parts = [
+            part for page in pages if page for paragraph in page.paragraphs for part in paragraph
+        ]
+        asked = [
+            words
+            for questions in self._divided.values()
+            for one in questions
+            for words in (one[1], one[2])
+        ]
         return "\n".join([text.WORDS, *self, *parts, *asked])
 
     @cached_property
@@ -168,14 +182,18 @@ class Task:
         lines = [question.question, question.answer]
         for title in sorted({title for title, _ in question.gold}):
             page = wiki.page(title)
-            lines += [title, *(part for paragraph in (page.paragraphs if page else ()) for part in paragraph)]
+            lines += [
+                title,
+                *(part for paragraph in (page.paragraphs if page else ()) for part in paragraph),
+            ]
         return "\n".join(lines)
 
 
 def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int = 0) -> Library:
     """Return the library of made pages, of a folder of the original's data, or of a corpus of one's own.
 
-    Those that were opened last are kept, so that equal arguments return the same object; but not that of a corpus.
+    Those that were opened last are kept, so that equal arguments return the same object; but not
+    that of a corpus.
 
     Raises:
         WikiDataError: If the data cannot be read.
@@ -187,7 +205,9 @@ def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int
         return _made(pages, seed)
     folder = Path(data).expanduser()
     files = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-    stamps = tuple((file, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file())
+    stamps = tuple(
+        (file, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()
+    )
     return _read(folder, stamps)
 
 
@@ -198,7 +218,10 @@ def split_tasks(reading: Reading, split: str) -> tuple[Task, ...]:
     Raises:
         UnknownName: If there is no such split.
     """
-    return tuple(Task(question.id, number, question, reading) for number, question in reading.library.questions(split))
+    return tuple(
+        Task(question.id, number, question, reading)
+        for number, question in reading.library.questions(split)
+    )
 
 
 def find_task(reading: Reading, name: object) -> Task:

@@ -95,7 +95,13 @@ def _every_word() -> str:
     answers = [THOUGHT, NO_MORE_RESULTS, FORMS, question(""), result(1, 1, "")]
     for dialect in DIALECTS:
         searches = not_found(dialect, "", ("", ""))
-        answers += [no_page(dialect), searches, finished(dialect, True), finished(dialect, False), invalid(dialect, "")]
+        answers += [
+            no_page(dialect),
+            searches,
+            finished(dialect, True),
+            finished(dialect, False),
+            invalid(dialect, ""),
+        ]
     return "\n".join([*answers, ". 0 1 2 3 4 5 6 7 8 9"])
 
 

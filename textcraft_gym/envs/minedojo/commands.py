@@ -1,7 +1,7 @@
 """The actions of MineDojo's simulator, as its action space declares them: eight integers.
 
-They are forward and back, left and right, jump, sneak and sprint; the pitch and the yaw of the camera, 12 for no turn;
-the function (``FUNCTIONS``); the item to make; and an inventory slot.
+They are forward and back, left and right, jump, sneak and sprint; the pitch and the yaw of the
+camera, 12 for no turn; the function (``FUNCTIONS``); the item to make; and an inventory slot.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ _AHEAD = 12
 
 def command(function: str = "no_op", *, makes: int = 0, place: int = 0) -> Command:
     """Return the action that calls one function without moving; ``place`` is an inventory slot."""
-    return np.array([0, 0, 0, _AHEAD, _AHEAD, FUNCTIONS.index(function), makes, place], dtype=np.int64)
+    return np.array(
+        [0, 0, 0, _AHEAD, _AHEAD, FUNCTIONS.index(function), makes, place], dtype=np.int64
+    )
 
 
 def held(observation: Any) -> dict[str, int]:
     """Return the inventory in an observation, by the ids of Minecraft 1.11."""
     inventory: dict[str, int] = {}
-    for name, quantity in zip(observation["inventory"]["name"], observation["inventory"]["quantity"], strict=True):
+    for name, quantity in zip(
+        observation["inventory"]["name"], observation["inventory"]["quantity"], strict=True
+    ):
         if name != "air":
             inventory[_id(name)] = inventory.get(_id(name), 0) + int(quantity)
     return inventory

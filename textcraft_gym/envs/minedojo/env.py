@@ -39,7 +39,15 @@ from textcraft_gym.recipes.recipe import name_of
 
 NO_SKILL = "no_skill"
 SKILL_FAILED = "skill_failed"
-REASONS = (UNKNOWN_ACTION, UNKNOWN_ITEM, NOT_ENOUGH, NEEDS_TABLE, NEEDS_FURNACE, NO_SKILL, SKILL_FAILED)
+REASONS = (
+    UNKNOWN_ACTION,
+    UNKNOWN_ITEM,
+    NOT_ENOUGH,
+    NEEDS_TABLE,
+    NEEDS_FURNACE,
+    NO_SKILL,
+    SKILL_FAILED,
+)
 
 PINS = "numpy==1.23.5 opencv-python-headless==4.8.1.78"
 """Requirements of MineDojo 0.1 beside the old Gym: it writes ``np.unicode_``, which NumPy 2 lacks, and ``np.bool``."""
@@ -80,56 +88,64 @@ Simulator: TypeAlias = Callable[..., Any]
 class MineDojoEnv(TextEnv):
     """The real game through MineDojo, played with the text actions of ``MineTechTree-v0``.
 
-    It needs MineDojo itself, Java 8 and a display or a virtual one; none of that comes with this package (the message
-    of ``MineDojoMissing`` says how it is installed). With the real package the first ``reset`` makes the simulator; no
-    game has been played on it: the tests use a stand-in that was written from the spaces that MineDojo 0.1 declares.
-    The actions that it sends and the fields that it reads are in ``commands.py``.
+    It needs MineDojo itself, Java 8 and a display or a virtual one; none of that comes with this
+    package (the message of ``MineDojoMissing`` says how it is installed). With the real package the
+    first ``reset`` makes the simulator; no game has been played on it: the tests use a stand-in
+    that was written from the spaces that MineDojo 0.1 declares. The actions that it sends and the
+    fields that it reads are in ``commands.py``.
 
-    **Seeds**: the seed of ``reset`` draws the task, and seeds the simulator's own generator. It does not determine the
-    world, which is another one at each reset. MineDojo's argument ``world_seed`` is for that, by its documentation:
+    **Seeds**: the seed of ``reset`` draws the task, and seeds the simulator's own generator. It
+    does not determine the world, which is another one at each reset. MineDojo's argument
+    ``world_seed`` is for that, by its documentation:
     ``simulator=functools.partial(minedojo.make, world_seed="7")``.
 
-    **Actions** (as in ``MineTechTree-v0``; names are those of Minecraft 1.16, and every wood is one wood):
+    **Actions** (as in ``MineTechTree-v0``; names are those of Minecraft 1.16, and every wood is one
+    wood):
 
-    - ``craft {n} {item}``, ``smelt {n} {item}``: done by the simulator's own command, repeated until there are ``n``
-      more. A held table or furnace is placed first if none is near. Ingredients after ``using`` are ignored: the
-      simulator chooses them.
-    - ``mine {n} {item}``, ``hunt {n} {item}``: left to the skill policy until there are ``n`` more, it gives up, or
-      it has used its ticks.
+    - ``craft {n} {item}``, ``smelt {n} {item}``: done by the simulator's own command, repeated
+      until there are ``n`` more. A held table or furnace is placed first if none is near.
+      Ingredients after ``using`` are ignored: the simulator chooses them.
+    - ``mine {n} {item}``, ``hunt {n} {item}``: left to the skill policy until there are ``n`` more,
+      it gives up, or it has used its ticks.
     - ``equip {item}``, ``place {item}``: done by the simulator's command.
     - ``inventory``, ``look``.
 
-    **Observation**: text, with the answers of ``MineTechTree-v0``; the simulator's observation is the attribute
-    ``observation``.
+    **Observation**: text, with the answers of ``MineTechTree-v0``; the simulator's observation is
+    the attribute ``observation``.
 
     **Reward**: 1 for obtaining the goal, else 0.
 
-    **Episode end**: terminates when each goal was obtained (and is worn, for armour and shield, with
-    ``rules="vanilla"``), truncates when the ticks of the task are spent or the simulator ends. A step after that raises
-    ``gymnasium.error.ResetNeeded``. A tick is one step of the simulator. Registered with a limit of 200 actions.
+    **Episode end**: terminates when each goal was obtained (and is worn, for armour and shield,
+    with ``rules="vanilla"``), truncates when the ticks of the task are spent or the simulator ends.
+    A step after that raises ``gymnasium.error.ResetNeeded``. A tick is one step of the simulator.
+    Registered with a limit of 200 actions.
 
-    **Info**: ``task``, ``task_id`` (MineDojo's, ``open-ended`` for goals without a task there), ``won``, ``ticks``,
-    ``ticks_left``; after an action that did nothing ``invalid_reason``, one of ``REASONS``.
+    **Info**: ``task``, ``task_id`` (MineDojo's, ``open-ended`` for goals without a task there),
+    ``won``, ``ticks``, ``ticks_left``; after an action that did nothing ``invalid_reason``, one of
+    ``REASONS``.
 
     **Reset options**: ``{"task": "diamond"}``, or several, as in ``MineTechTree-v0``.
 
     Args:
         split: As in ``MineTechTree-v0``.
         rules: As in ``MineTechTree-v0``.
-        skills: The skill policy that mines and hunts; without one these actions fail with an explanation.
+        skills: The skill policy that mines and hunts; without one these actions fail with an
+            explanation.
         skill_ticks: Maximum number of ticks that it has for one action.
         simulator: Makes the simulator, by default ``minedojo.make``.
         image_size: Height and width of the simulator's images.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        MineDojoMissing: If MineDojo is not installed, cannot be imported, or lacks Java or the NumPy that it works
-            with; the message says how to install it.
-        UnknownName: For a split, task or kind of rules that does not exist; the message lists those that do.
+        MineDojoMissing: If MineDojo is not installed, cannot be imported, or lacks Java or the
+            NumPy that it works with; the message says how to install it.
+        UnknownName: For a split, task or kind of rules that does not exist; the message lists those
+            that do.
 
     **Ids**: ``MineDojo-v0``.
 
-    **Source**: Fan et al., MineDojo: Building Open-Ended Embodied Agents with Internet-Scale Knowledge, 2022.
+    **Source**: Fan et al., MineDojo: Building Open-Ended Embodied Agents with Internet-Scale
+    Knowledge, 2022.
 
     **Versions**: v0.
     """
@@ -193,7 +209,9 @@ class MineDojoEnv(TextEnv):
         Raises:
             Unsupported: Always.
         """
-        raise self.unsupported("possible_commands", "commands name counts, and any count may be named")
+        raise self.unsupported(
+            "possible_commands", "commands name counts, and any count may be named"
+        )
 
     def _find_task(self, name: Any) -> Task:
         return find_task(name, self.rules)
@@ -202,7 +220,9 @@ class MineDojoEnv(TextEnv):
         self.close()
         self._task_id = _id_of(task)
         with _specification_kept(self._task_id):
-            self._simulator = self._make(self._task_id, image_size=self.image_size, seed=draw % (1 << 31))
+            self._simulator = self._make(
+                self._task_id, image_size=self.image_size, seed=draw % (1 << 31)
+            )
         self.observation = self._simulator.reset()
         self._ticks = 0
         self._ended = False
@@ -239,12 +259,21 @@ class MineDojoEnv(TextEnv):
         return text.unknown(line), UNKNOWN_ACTION
 
     def _made(self, action: Make) -> tuple[str, str]:
-        item, refused = old_name(action.item.replace(" ", "_")), text.could_not(action.verb, action.item)
+        item, refused = (
+            old_name(action.item.replace(" ", "_")),
+            text.could_not(action.verb, action.item),
+        )
         recipe = self._abilities.number(item)
         if recipe is None:
             return f"{refused}: MineDojo does not make it", UNKNOWN_ITEM
         is_smelted = item in self._abilities.in_furnace
-        station = "furnace" if is_smelted else "crafting_table" if item in self._abilities.at_table else ""
+        station = (
+            "furnace"
+            if is_smelted
+            else "crafting_table"
+            if item in self._abilities.at_table
+            else ""
+        )
         if station and not self._stands(station):
             return f"{refused}: requires {station.replace('_', ' ')}", _STATIONS[station][1]
         before = self._count(item)
@@ -255,7 +284,10 @@ class MineDojoEnv(TextEnv):
         return text.done(action.verb, {action.item: self._count(item) - before}), ""
 
     def _gathered(self, action: Gather) -> tuple[str, str]:
-        item, refused = old_name(action.item.replace(" ", "_")), text.could_not(action.verb, action.item)
+        item, refused = (
+            old_name(action.item.replace(" ", "_")),
+            text.could_not(action.verb, action.item),
+        )
         if self.skills is None:
             return f"{refused}: no skill policy was given (gym.make(..., skills=...))", NO_SKILL
         skill = Skill(action.verb, item, action.amount, old_name(action.tool.replace(" ", "_")))
@@ -263,14 +295,20 @@ class MineDojoEnv(TextEnv):
         while self._count(item) < before + action.amount and not self._is_over():
             next_command = self.skills(skill, self.observation)
             if next_command is None or self._ticks - began >= self.skill_ticks:
-                return f"{refused}: the skill got {self._count(item) - before} of {action.amount}", SKILL_FAILED
+                return (
+                    f"{refused}: the skill got {self._count(item) - before} of {action.amount}",
+                    SKILL_FAILED,
+                )
             self._send(next_command)
         return text.done(action.verb, {action.item: self._count(item) - before}), ""
 
     def _put(self, verb: str, name: str) -> tuple[str, str]:
         slot = place_of(self.observation, old_name(name.replace(" ", "_")))
         if slot is None:
-            return f"{text.could_not(verb, name)}: requires 1 {name[: text.ECHO_LENGTH]}", NOT_ENOUGH
+            return (
+                f"{text.could_not(verb, name)}: requires 1 {name[: text.ECHO_LENGTH]}",
+                NOT_ENOUGH,
+            )
         self._send(command(verb, place=slot))
         return (text.equipped(name) if verb == "equip" else f"Placed {name}"), ""
 
@@ -303,7 +341,11 @@ class MineDojoEnv(TextEnv):
         return held(self.observation).get(item, 0)
 
     def _look(self) -> str:
-        near = [name.replace("_", " ") for name, (key, _) in _STATIONS.items() if is_near(self.observation, key)]
+        near = [
+            name.replace("_", " ")
+            for name, (key, _) in _STATIONS.items()
+            if is_near(self.observation, key)
+        ]
         return f"Near: {', '.join(near) or 'nothing to work at'}.\nTicks left: {self.task.ticks - self._ticks}."
 
     def _info(self) -> dict[str, Any]:
@@ -331,7 +373,9 @@ def _minedojo_make() -> Simulator:
     try:
         make: Simulator = import_module("minedojo").make
     except ImportError as error:
-        raise MineDojoMissing(f"MineDojo's simulator cannot be imported ({error}). {HOW_TO_PLAY}") from error
+        raise MineDojoMissing(
+            f"MineDojo's simulator cannot be imported ({error}). {HOW_TO_PLAY}"
+        ) from error
     if np.lib.NumpyVersion(np.__version__) >= "1.24.0":
         raise MineDojoMissing(f"MineDojo does not work with NumPy {np.__version__}. {HOW_TO_PLAY}")
     if shutil.which("java") is None:

@@ -31,12 +31,14 @@ MOST_TIMES = 10
 def admissible_commands(game: Game, state: State) -> list[str]:
     """Return the commands that would work now, as far as the time that is left does for them.
 
-    What is mined or hunted is listed in each count that a goal may take, ``MOST``, and what is crafted or smelted in
-    each multiple that the held items allow, up to ``MOST_TIMES``. A craft with a tag is listed for each held item that
-    fills its slot alone.
+    What is mined or hunted is listed in each count that a goal may take, ``MOST``, and what is
+    crafted or smelted in each multiple that the held items allow, up to ``MOST_TIMES``. A craft
+    with a tag is listed for each held item that fills its slot alone.
     """
     inventory = state.inventory
-    commands = chain(_gathers(game, inventory), _crafts(inventory), _smelts(inventory), _equips(state))
+    commands = chain(
+        _gathers(game, inventory), _crafts(inventory), _smelts(inventory), _equips(state)
+    )
     return ["look", "inventory", *dict.fromkeys(commands)]
 
 
@@ -55,7 +57,10 @@ def _gathers_with(sources: tuple[str, ...], tools: frozenset[str]) -> tuple[str,
             for item in source.gives:
                 counts = range(1, MOST.get(item, 1) + 1)
                 mine = source.verb == "mine"
-                commands += [text.mine(item, count, tool) if mine else text.hunt(item, count) for count in counts]
+                commands += [
+                    text.mine(item, count, tool) if mine else text.hunt(item, count)
+                    for count in counts
+                ]
     return tuple(commands)
 
 
@@ -101,13 +106,16 @@ def _times(using: Offer, times: int) -> Offer:
 def _ways() -> tuple[tuple[_Way, ...], dict[str, list[int]]]:
     """Return all ways to craft something, and for each item the indices of those that need nothing rarer.
 
-    So few of more than a thousand ways are looked at: planks are in hundreds of them, most with something else.
+    So few of more than a thousand ways are looked at: planks are in hundreds of them, most with
+    something else.
     """
     ways = [
         _Way(technique, using)
         for techniques in tech_tree().crafts.values()
         for technique in techniques
-        for using in product(*([(item, amount) for item in members] for members, amount, _ in technique.slots))
+        for using in product(
+            *([(item, amount) for item in members] for members, amount, _ in technique.slots)
+        )
         if len(dict(using)) == len(using)  # one item in two slots might not suffice for both
     ]
     uses = Counter(item for way in ways for item, _ in way.needs)
@@ -126,7 +134,8 @@ def _smelts(inventory: Inventory) -> Iterator[str]:
     for item, made in _smeltable():
         for fuel, count in product(fuels, range(1, min(inventory.get(item, 0), MOST_TIMES) + 1)):
             amount = -(-10 * count // tree.fuels[fuel])  # tenths of an item, rounded up
-            # Charcoal smelts from logs, which burn as well: more are needed if fuel and item are the same.
+            # Charcoal smelts from logs, which burn as well: more are needed if fuel and item are
+            # the same.
             if inventory[fuel] >= (amount + count if fuel == item else amount):
                 yield text.make("smelt", made, count, ((item, count), (fuel, amount)))
 
@@ -135,7 +144,9 @@ def _smelts(inventory: Inventory) -> Iterator[str]:
 def _smeltable() -> tuple[tuple[str, str], ...]:
     """Return the pairs of an item that smelts and what it becomes."""
     techniques = chain.from_iterable(tech_tree().smelts.values())
-    return tuple((item, technique.item) for technique in techniques for item in technique.slots[0].members)
+    return tuple(
+        (item, technique.item) for technique in techniques for item in technique.slots[0].members
+    )
 
 
 def _equips(state: State) -> Iterator[str]:

@@ -18,7 +18,9 @@ from textcraft_gym.envs.minetechtree.state import Game, Point, State
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, name_of
 
 _TOOLS: Mapping[str, Mapping[str, Tier]] = {
-    kind: {f"{DEFAULT_NAMESPACE}{material}_{kind}": tier for material, tier in TIERS.items()} if kind else {}
+    kind: {f"{DEFAULT_NAMESPACE}{material}_{kind}": tier for material, tier in TIERS.items()}
+    if kind
+    else {}
     for kind in {source.tool for source in SOURCES.values()}
 }
 """The tools of each kind, ``axe`` or ``pickaxe``, the lowest tier first; none of the kind of a bare hand."""
@@ -35,7 +37,11 @@ def best_tool(source: Source, inventory: Container[str]) -> str:
     """Return the held tool that mines a source fastest, or an empty string for a bare hand."""
     held = [tool for tool in _TOOLS[source.tool] if tool in inventory]
     # A tool of too low a level gets nothing, however fast it is: gold is faster than iron.
-    return max(held, key=lambda tool: (tier(source, tool).level >= source.level, tier(source, tool).speed), default="")
+    return max(
+        held,
+        key=lambda tool: (tier(source, tool).level >= source.level, tier(source, tool).speed),
+        default="",
+    )
 
 
 def uses_left(state: State, source: Source, tool: str) -> int:
@@ -47,7 +53,9 @@ def tools_for(source: Source) -> tuple[str, ...]:
     """Return the tools that can mine a source, the lowest tier first; none if a bare hand can."""
     if not source.level:
         return ()
-    return tuple(tool for tool, material in _TOOLS[source.tool].items() if material.level >= source.level)
+    return tuple(
+        tool for tool, material in _TOOLS[source.tool].items() if material.level >= source.level
+    )
 
 
 def nearest(game: Game, state: State, source: Source) -> Point | None:

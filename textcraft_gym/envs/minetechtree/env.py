@@ -25,7 +25,13 @@ from textcraft_gym.envs.minetechtree.facts import (
     TIERS,
     WORN,
 )
-from textcraft_gym.envs.minetechtree.generator import BIOME_DISTANCE, BIOME_RADIUS, ORE_RADIUS, OTHERS, generate
+from textcraft_gym.envs.minetechtree.generator import (
+    BIOME_DISTANCE,
+    BIOME_RADIUS,
+    ORE_RADIUS,
+    OTHERS,
+    generate,
+)
 from textcraft_gym.envs.minetechtree.moves import MISSED, OUT_OF_TIME, UNKNOWN_ACTION, WRONG_ITEM
 from textcraft_gym.envs.minetechtree.reliability import PUBLISHED, Reliability, read_reliability
 from textcraft_gym.envs.minetechtree.rules import apply
@@ -40,7 +46,9 @@ from textcraft_gym.errors import UnknownName, at_least, true_or_false
 FEEDBACKS = ("reason", "terse")
 
 Counts: TypeAlias = tuple[tuple[str, int], ...]
-Position: TypeAlias = tuple[Counts, tuple[tuple[str, str], ...], tuple[Any, ...], Counts, Counts, tuple[str, ...]]
+Position: TypeAlias = tuple[
+    Counts, tuple[tuple[str, str], ...], tuple[Any, ...], Counts, Counts, tuple[str, ...]
+]
 """The inventory, what is equipped, the rest of the state with wear and tries, and the rest of the expert's plan."""
 
 
@@ -51,92 +59,107 @@ _UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_
 class MineTechTreeEnv(TextEnv):
     """Obtain an item of Minecraft, empty-handed at first: mine, hunt, craft, smelt and equip, before time runs out.
 
-    **Actions** (any string; any other one, or one that is impossible now, changes nothing and takes no time). Items are
-    named as players read them (``oak log``) or by their id (``minecraft:oak_log``); counts are 1 to 999999.
+    **Actions** (any string; any other one, or one that is impossible now, changes nothing and takes
+    no time). Items are named as players read them (``oak log``) or by their id
+    (``minecraft:oak_log``); counts are 1 to 999999.
 
-    - ``mine {n} {item}``, ``mine {n} {item} with {item}``: go to the nearest source and mine it, ``mine 3 cobblestone
-      with wooden pickaxe``. If no tool is named, the best held one is used.
-    - ``hunt {n} {item}``: hunt ``n`` animals with bare hands. Each gives one of each of its drops: hunting for
-      leather also yields beef.
-    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply a recipe until it has made ``n``, ``craft 8 stick
-      using 2 oak planks, 2 birch planks``. The ingredients must be named and exact. If it makes more, all is made.
-      If its pattern does not fit a square of two by two, a crafting table must be held; it is not used up.
-    - ``smelt {n} {item} using {n} {item}, {n} {item}``: the item named first is smelted, those after it are the fuel,
-      ``smelt 3 iron ingot using 3 iron ore, 2 oak planks``. Fuel burns in the order in which it is named, and no more
-      than is needed; the rest of a partly burnt unit is lost. A furnace must be held; it is not used up.
+    - ``mine {n} {item}``, ``mine {n} {item} with {item}``: go to the nearest source and mine it,
+      ``mine 3 cobblestone with wooden pickaxe``. If no tool is named, the best held one is used.
+    - ``hunt {n} {item}``: hunt ``n`` animals with bare hands. Each gives one of each of its drops:
+      hunting for leather also yields beef.
+    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply a recipe until it has made ``n``,
+      ``craft 8 stick using 2 oak planks, 2 birch planks``. The ingredients must be named and exact.
+      If it makes more, all is made. If its pattern does not fit a square of two by two, a crafting
+      table must be held; it is not used up.
+    - ``smelt {n} {item} using {n} {item}, {n} {item}``: the item named first is smelted, those
+      after it are the fuel, ``smelt 3 iron ingot using 3 iron ore, 2 oak planks``. Fuel burns in
+      the order in which it is named, and no more than is needed; the rest of a partly burnt unit is
+      lost. A furnace must be held; it is not used up.
     - ``equip {item}``: wear it, or take it in hand.
     - ``look``: list the sources around, with distances. ``inventory``: list the held items.
 
-    **Observation**: text. The reset lists the sources around and ends ``Goal: obtain 1 iron pickaxe.``; each step
-    answers the action (``Mined 3 oak log``, ``Could not mine cobblestone: requires wooden pickaxe``, ...).
+    **Observation**: text. The reset lists the sources around and ends
+    ``Goal: obtain 1 iron pickaxe.``; each step answers the action (``Mined 3 oak log``,
+    ``Could not mine cobblestone: requires wooden pickaxe``, ...).
 
-    **World**: a forest, plains and two of four other biomes, with trees and animals; stone and ores under the ground.
-    Task and seed determine all positions. Sources never run out.
+    **World**: a forest, plains and two of four other biomes, with trees and animals; stone and ores
+    under the ground. Task and seed determine all positions. Sources never run out.
 
-    **Misses**: with a ``reliability`` below 1, an action that is possible may miss: the way and the time are spent, and
-    nothing is gained or used up (``Failed to mine oak log``). It can be tried again; how many tries an item takes does
-    not depend on what else is done.
+    **Misses**: with a ``reliability`` below 1, an action that is possible may miss: the way and the
+    time are spent, and nothing is gained or used up (``Failed to mine oak log``). It can be tried
+    again; how many tries an item takes does not depend on what else is done.
 
-    **Durability**: with ``durability=True`` tools break after Minecraft's number of uses (wooden 59, stone 131, iron
-    250, golden 32, diamond 1561), one for each block that they are made for. An action that outlasts its tool yields
-    what was mined until then (``The wooden pickaxe broke.``); where no tool is named and bare hands do, an axe that
-    would not last is not used.
+    **Durability**: with ``durability=True`` tools break after Minecraft's number of uses (wooden
+    59, stone 131, iron 250, golden 32, diamond 1561), one for each block that they are made for. An
+    action that outlasts its tool yields what was mined until then (``The wooden pickaxe broke.``);
+    where no tool is named and bare hands do, an axe that would not last is not used.
 
-    **Time**: walking takes 5 ticks a step; mining and hunting a number for each item that depends on the block, the
-    tool and the animal (``facts.py``); a craft of any amount or an equip 1; smelting 10 an item. An action that would
-    end after the limit is not finished, and the rest of the time is gone with it.
+    **Time**: walking takes 5 ticks a step; mining and hunting a number for each item that depends
+    on the block, the tool and the animal (``facts.py``); a craft of any amount or an equip 1;
+    smelting 10 an item. An action that would end after the limit is not finished, and the rest of
+    the time is gone with it.
 
-    **Reward**: 1 for obtaining the goal, else 0; with several goals, for obtaining the last of them.
+    **Reward**: 1 for obtaining the goal, else 0; with several goals, for obtaining the last of
+    them.
 
-    **Episode end**: terminates when each goal was obtained, whether or not it is still held; armour and shield count
-    once they are equipped (``rules="vanilla"``). Truncates when the ticks of the task are spent: 3000 to 12000, those
-    of the paper. A step after either raises ``gymnasium.error.ResetNeeded``. Registered with a limit of 200 steps as
-    well: a shortest solution of one goal has at most 14 actions, and the limit also ends a loop of actions that take no
-    time.
+    **Episode end**: terminates when each goal was obtained, whether or not it is still held; armour
+    and shield count once they are equipped (``rules="vanilla"``). Truncates when the ticks of the
+    task are spent: 3000 to 12000, those of the paper. A step after either raises
+    ``gymnasium.error.ResetNeeded``. Registered with a limit of 200 steps as
+    well: a shortest solution of one goal has at most 14 actions, and the limit also ends a loop of
+    actions that take no time.
 
-    **Info**: ``task``, ``won`` (bool), ``ticks`` and ``ticks_left`` (int); after an action that did nothing
-    ``invalid_reason``, one of ``moves.REASONS``; after one that missed ``missed`` (True); ``admissible_commands`` and
-    ``expert_plan`` (lists of str) if asked for. The plan assumes that nothing misses, and is made again after a miss;
-    it is empty if too little time is left. ``costs``, if asked for, gives for each item that can be got with the held
-    tools the ticks to walk there and the ticks for each unit, ``{"oak log": (65, 60)}``.
+    **Info**: ``task``, ``won`` (bool), ``ticks`` and ``ticks_left`` (int); after an action that did
+    nothing ``invalid_reason``, one of ``moves.REASONS``; after one that missed ``missed`` (True);
+    ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan assumes that
+    nothing misses, and is made again after a miss; it is empty if too little time is left.
+    ``costs``, if asked for, gives for each item that can be got with the held tools the ticks to
+    walk there and the ticks for each unit, ``{"oak log": (65, 60)}``.
 
     **Reset options**: ``{"task": "diamond"}`` plays that task, from any split; the paper's name
-    (``wooden_slab``) is accepted. ``{"task": ["oak_boat", "chest"]}`` or ``"oak_boat+chest"`` plays several at once,
-    with their largest limit. Otherwise the seed draws a task from the split.
+    (``wooden_slab``) is accepted. ``{"task": ["oak_boat", "chest"]}`` or ``"oak_boat+chest"`` plays
+    several at once, with their largest limit. Otherwise the seed draws a task from the split.
 
     Args:
-        split: ``core71`` (the default: as many as the paper's text speaks of; which, is inferred), ``table2`` (the 69
-            of its results, without stone and its pressure plate), a group, ``MT1`` to ``MT8``, ``all`` (76), or
-            ``goals2`` to ``goals4``: 100 tasks each, of two to four items at once whose sources lie apart.
+        split: ``core71`` (the default: as many as the paper's text speaks of; which, is inferred),
+            ``table2`` (the 69 of its results, without stone and its pressure plate), a group,
+            ``MT1`` to ``MT8``, ``all`` (76), or ``goals2`` to ``goals4``: 100 tasks each, of two to
+            four items at once whose sources lie apart.
         rules: ``vanilla``, or ``deps``, where armour and shield count when they are held.
-        feedback: ``reason`` says in the answer why an action did nothing, as in the paper; ``terse`` says only that it
-            did nothing. For the same words in any game put ``HelpfulFeedback`` around a terse one.
+        feedback: ``reason`` says in the answer why an action did nothing, as in the paper;
+            ``terse`` says only that it did nothing. For the same words in any game put
+            ``HelpfulFeedback`` around a terse one.
         ticks: Limit of ticks, in place of the task's.
-        given: Items that are held at first, with their counts, ``{"wooden axe": 1}``; none by default. One that the
-            task asks for is not given. (The paper's table 1 gives an axe, without saying of which material.) A task's
-            ``optimal_length`` counts from empty hands, so that it is no bound then.
-        reliability: How likely an action that is possible succeeds: ``perfect`` (always), ``published`` (the paper's
-            table 18, and what it leaves out as ``reliability.py`` says), a number above 0 for all, or numbers by kind,
-            ``{"log": 0.5, "birch log": 0.4}``. The narrowest kind counts, and one that is not named never misses.
+        given: Items that are held at first, with their counts, ``{"wooden axe": 1}``; none by
+            default. One that the task asks for is not given. (The paper's table 1 gives an axe,
+            without saying of which material.) A task's ``optimal_length`` counts from empty hands,
+            so that it is no bound then.
+        reliability: How likely an action that is possible succeeds: ``perfect`` (always),
+            ``published`` (the paper's table 18, and what it leaves out as ``reliability.py`` says),
+            a number above 0 for all, or numbers by kind, ``{"log": 0.5, "birch log": 0.4}``. The
+            narrowest kind counts, and one that is not named never misses.
         durability: Whether tools wear out and break.
-        around: How the distances of sources are told: ``exact``, in steps; ``rough``, as the nearest of 10, 20, 40, 80
-            and 160; ``names``, not at all. The sources are listed by what is told, then by name.
-        admissible: List the admissible commands in info: what can be got in each count up to the most that any one goal
-            takes (16 cobblestone, 6 logs of a wood), crafts and smelts in each multiple that the held items allow, up
-            to 10.
-        expert: Add a plan from the current state to info; from an empty inventory it is a shortest one.
+        around: How the distances of sources are told: ``exact``, in steps; ``rough``, as the
+            nearest of 10, 20, 40, 80 and 160; ``names``, not at all. The sources are listed by what
+            is told, then by name.
+        admissible: List the admissible commands in info: what can be got in each count up to the
+            most that any one goal takes (16 cobblestone, 6 logs of a wood), crafts and smelts in
+            each multiple that the held items allow, up to 10.
+        expert: Add a plan from the current state to info; from an empty inventory it is a shortest
+            one.
         costs: Add to info the ticks that it takes to get each item.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.
-        ValueError: For ticks or a count below 1, a reliability that is not above 0 and up to 1, given items without
-            counts, or a switch that is neither True nor False.
+        ValueError: For ticks or a count below 1, a reliability that is not above 0 and up to 1,
+            given items without counts, or a switch that is neither True nor False.
 
     **Ids**: ``MineTechTree-v0``.
 
-    **Source**: the tasks, groups and ticks of Wang et al., Describe, Explain, Plan and Select: Interactive Planning
-    with Large Language Models Enables Open-World Multi-Task Agents, 2023; the recipes of Minecraft 1.16.5.
+    **Source**: the tasks, groups and ticks of Wang et al., Describe, Explain, Plan and Select:
+    Interactive Planning with Large Language Models Enables Open-World Multi-Task Agents, 2023; the
+    recipes of Minecraft 1.16.5.
 
     **Versions**: v0.
     """
@@ -207,9 +230,12 @@ class MineTechTreeEnv(TextEnv):
         """Refuse.
 
         Raises:
-            Unsupported: Always: an action may name any count, and admissible commands name the held counts.
+            Unsupported: Always: an action may name any count, and admissible commands name the held
+                counts.
         """
-        raise self.unsupported("possible_commands", "commands name counts, and any count may be named")
+        raise self.unsupported(
+            "possible_commands", "commands name counts, and any count may be named"
+        )
 
     def _find_task(self, name: Any) -> Task:
         return find_task(name, self.rules)
@@ -252,7 +278,8 @@ class MineTechTreeEnv(TextEnv):
         if self.costs:
             info["costs"] = costs(game, state)
         if self.expert:
-            # The rest of a plan that is followed stays valid: plan again only when the agent has left it.
+            # The rest of a plan that is followed stays valid: plan again only when the agent has
+            # left it.
             followed = bool(self._plan) and action == self._plan[0]
             self._plan = self._plan[1:] if followed else expert_plan(game, state)
             info["expert_plan"] = list(self._plan)
@@ -261,7 +288,9 @@ class MineTechTreeEnv(TextEnv):
     def _set_up(self, task: Task, draw: int) -> None:
         """Generate the world of a task."""
         world, limit, luck = generate(task.id, draw), self.ticks or task.ticks, f"{task.id}/{draw}"
-        self.game = Game(world, task.aims, limit, self.around, self.durability, self.reliability, luck)
+        self.game = Game(
+            world, task.aims, limit, self.around, self.durability, self.reliability, luck
+        )
 
     def _settings(self) -> Settings:
         arguments = {
@@ -278,13 +307,22 @@ class MineTechTreeEnv(TextEnv):
     def _position(self) -> Position:
         inventory, equipped, *rest, wear, tries = self._state
         counts = [tuple(part.items()) for part in (inventory, wear, tries)]
-        return counts[0], tuple(equipped.items()), tuple(rest), counts[1], counts[2], tuple(self._plan)
+        return (
+            counts[0],
+            tuple(equipped.items()),
+            tuple(rest),
+            counts[1],
+            counts[2],
+            tuple(self._plan),
+        )
 
     def _go_back(self, task: Task, draw: int, position: Position) -> None:
         if (self.task, self._draw) != (task, draw):
             self._set_up(task, draw)
         inventory, equipped, (at, ticks, obtained), wear, tries, plan = position
-        self._state = State(dict(inventory), dict(equipped), at, ticks, obtained, dict(wear), dict(tries))
+        self._state = State(
+            dict(inventory), dict(equipped), at, ticks, obtained, dict(wear), dict(tries)
+        )
         self._plan = list(plan)
 
 

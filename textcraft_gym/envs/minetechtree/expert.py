@@ -1,7 +1,8 @@
 """The expert: knows the whole world, and plans from any inventory.
 
-From an empty inventory its plan has the fewest actions: one for each skill that the goal needs, and one for each item
-to equip. If that holds for several woods, it takes the plan that needs the fewest ticks.
+From an empty inventory its plan has the fewest actions: one for each skill that the goal needs, and
+one for each item to equip. If that holds for several woods, it takes the plan that needs the fewest
+ticks.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def expert_plan(game: Game, state: State) -> list[str]:
     """Return a plan that wins; empty if there is none, for lack of time, or if the goal is reached already."""
     if is_won(game, state):
         return []
-    game = game._replace(reliability={})  # it plans as if nothing were missed; after a miss it plans again
+    game = game._replace(
+        reliability={}
+    )  # it plans as if nothing were missed; after a miss it plans again
     plans = (_plan(game, state, wood) for wood in WOODS if _grows(game, wood))
     timed = [(len(plan), ticks, plan) for plan in plans for ticks in _ticks(game, state, plan)]
     return min(timed, default=(0, 0, []))[2]
@@ -61,17 +64,24 @@ def expert_plan(game: Game, state: State) -> list[str]:
 def ways(wood: str) -> Mapping[str, Way]:
     """Return the way to obtain each item with the fewest skills, using ``wood`` where any wood will do.
 
-    It is a least fixpoint: ways are improved until none changes. The ingredients of an item have fewer skills than the
-    item; in the order of the result, most skills first, an item comes before all of its ingredients.
+    It is a least fixpoint: ways are improved until none changes. The ingredients of an item have
+    fewer skills than the item; in the order of the result, most skills first, an item comes before
+    all of its ingredients.
     """
     found: dict[str, Way] = {}
     # Candidates of the wood come first, so that they win ties.
-    candidates = sorted(_candidates(), key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_"))
+    candidates = sorted(
+        _candidates(), key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_")
+    )
     changed = True
     while changed:
         changed = False
         for item, technique in candidates:
-            way = _made(found, technique, wood) if technique else _gathered(found, item, SOURCE_OF[item])
+            way = (
+                _made(found, technique, wood)
+                if technique
+                else _gathered(found, item, SOURCE_OF[item])
+            )
             if way and (item not in found or len(way.skills) < len(found[item].skills)):
                 found[item] = way
                 changed = True
@@ -86,7 +96,8 @@ def fewest_skills(items: Iterable[str]) -> int:
 def fewest_actions(items: Iterable[str]) -> int:
     """Return the least number of actions: one for each skill, but one hunt gives everything that an animal drops."""
     return min(
-        len({SOURCE_OF[item].name if item in SOURCE_OF else item for item in skills}) for skills in _skills(items)
+        len({SOURCE_OF[item].name if item in SOURCE_OF else item for item in skills})
+        for skills in _skills(items)
     )
 
 
@@ -134,17 +145,27 @@ def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | No
     return Way(skills | {technique.item}, technique, filling, station, fuel)
 
 
-def _least(found: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = "") -> tuple[str, Skills]:
+def _least(
+    found: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = ""
+) -> tuple[str, Skills]:
     """Return the member that adds the fewest skills, preferably one of ``wood``, and the skills including its own."""
     known = [member for member in members if member in found]
     if not known:
         return "", skills
-    best = min(known, key=lambda item: (len(skills | found[item].skills), not item.startswith(f"minecraft:{wood}_")))
+    best = min(
+        known,
+        key=lambda item: (
+            len(skills | found[item].skills),
+            not item.startswith(f"minecraft:{wood}_"),
+        ),
+    )
     return best, skills | found[best].skills
 
 
 def _plan(game: Game, state: State, wood: str) -> list[str]:
-    steps = _Bill(ways(wood), game, state, [aim.item for aim in game.aims if aim.item not in state.obtained]).steps()
+    steps = _Bill(
+        ways(wood), game, state, [aim.item for aim in game.aims if aim.item not in state.obtained]
+    ).steps()
     worn = [aim.item for aim in game.aims if aim.worn and aim.item not in state.obtained]
     return [_action(step) for step in steps] + [text.equip(item) for item in worn]
 
@@ -152,8 +173,14 @@ def _plan(game: Game, state: State, wood: str) -> list[str]:
 def _action(step: Step) -> str:
     source = SOURCE_OF.get(step.item)
     if step.using or source is None:
-        return text.make("smelt" if step.tool == FURNACE else "craft", step.item, step.amount, step.using)
-    return text.hunt(step.item, step.amount) if source.verb == "hunt" else text.mine(step.item, step.amount, step.tool)
+        return text.make(
+            "smelt" if step.tool == FURNACE else "craft", step.item, step.amount, step.using
+        )
+    return (
+        text.hunt(step.item, step.amount)
+        if source.verb == "hunt"
+        else text.mine(step.item, step.amount, step.tool)
+    )
 
 
 def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
@@ -176,7 +203,9 @@ class _Bill:
         goals: The items that must be held once.
     """
 
-    def __init__(self, way_of: Mapping[str, Way], game: Game, state: State, goals: Iterable[str]) -> None:
+    def __init__(
+        self, way_of: Mapping[str, Way], game: Game, state: State, goals: Iterable[str]
+    ) -> None:
         self.way_of = way_of
         self.durability = game.durability
         self.state = state
@@ -190,7 +219,8 @@ class _Bill:
         """Return the steps in an order in which they can be played."""
         steps: list[Step] = []
         for item in self.way_of:
-            # An item is needed for the ingredients of others, and at least once if it is kept: a goal or a tool.
+            # An item is needed for the ingredients of others, and at least once if it is kept: a
+            # goal or a tool.
             short = max(self.used.get(item, 0), self.kept.get(item, 0)) - self.held.get(item, 0)
             if short > 0:
                 steps.append(self._step(item, short))
@@ -230,7 +260,9 @@ class _Bill:
         uses = tier(source, tool).uses
         if not self.durability or not uses:
             return 1
-        return -(-(self.state.wear.get(tool, 0) + self.worked.get(tool, 0) + amount) // uses)  # rounded up
+        return -(
+            -(self.state.wear.get(tool, 0) + self.worked.get(tool, 0) + amount) // uses
+        )  # rounded up
 
     def _take(self, members: Iterable[str], chosen: str, amount: int) -> str:
         """Reserve an ingredient: the member that the way chooses, or a held one that the plan does not need."""
@@ -243,7 +275,9 @@ class _Bill:
         # A unit of fuel smelts some tenths of an item: round the quotient up.
         needed = {item: -(-10 * count // tenths) for item, tenths in tech_tree().fuels.items()}
         if not self._has(fuel, needed[fuel]):
-            fuel = next((item for item, amount in needed.items() if self._can_spare(item, amount)), fuel)
+            fuel = next(
+                (item for item, amount in needed.items() if self._can_spare(item, amount)), fuel
+            )
         self.used[fuel] = self.used.get(fuel, 0) + needed[fuel]
         return fuel, needed[fuel]
 
@@ -259,4 +293,7 @@ def _largest(steps: Iterable[Step], step: Step) -> Step:
     source = SOURCE_OF.get(step.item)
     if step.using or source is None or source.verb != "hunt":
         return step
-    return max((other for other in steps if SOURCE_OF.get(other.item) is source), key=lambda other: other.amount)
+    return max(
+        (other for other in steps if SOURCE_OF.get(other.item) is source),
+        key=lambda other: other.amount,
+    )

@@ -1,10 +1,11 @@
 """Facts that recipes do not hold: sources of items, tools, fuels and times.
 
-Facts of Minecraft: Java Edition 1.16. The tools of blocks, the hardness of blocks, the speed of tools and the drops of
-animals (except wool) are those of version 1.16.2 of the data set ``minecraft-data``. Wool, the health of animals, the
-durability of tools, burning times and walking speed, which it does not have, are common knowledge of players and were
-not checked against it. They are complete for the tasks of DEPS (Wang et al. 2023, appendix), not for the game: no gold,
-no redstone, no sand. Random amounts of the game are fixed: an animal drops one of each.
+Facts of Minecraft: Java Edition 1.16. The tools of blocks, the hardness of blocks, the speed of
+tools and the drops of animals (except wool) are those of version 1.16.2 of the data set
+``minecraft-data``. Wool, the health of animals, the durability of tools, burning times and walking
+speed, which it does not have, are common knowledge of players and were not checked against it. They
+are complete for the tasks of DEPS (Wang et al. 2023, appendix), not for the game: no gold, no
+redstone, no sand. Random amounts of the game are fixed: an animal drops one of each.
 """
 
 from __future__ import annotations
@@ -79,7 +80,10 @@ def _ids(*names: str) -> tuple[str, ...]:
 
 WOODS = ("oak", "birch", "spruce", "acacia", "jungle", "dark_oak")
 
-TREES = tuple(Source(f"{wood.replace('_', ' ')} trees", "mine", _ids(f"{wood}_log"), 2.0, "axe") for wood in WOODS)
+TREES = tuple(
+    Source(f"{wood.replace('_', ' ')} trees", "mine", _ids(f"{wood}_log"), 2.0, "axe")
+    for wood in WOODS
+)
 
 ANIMALS = (
     Source("cows", "hunt", _ids("beef", "leather"), 10),
@@ -142,5 +146,11 @@ UNBURNABLE = "#minecraft:non_flammable_wood"
 TABLE = "minecraft:crafting_table"
 FURNACE = "minecraft:furnace"
 
-WORN = {"_helmet": "head", "_chestplate": "chest", "_leggings": "legs", "_boots": "feet", "shield": "off hand"}
+WORN = {
+    "_helmet": "head",
+    "_chestplate": "chest",
+    "_leggings": "legs",
+    "_boots": "feet",
+    "shield": "off hand",
+}
 """Slots of worn items, by the ending of the id; anything else is held in the hand."""

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import random
 
-from textcraft_gym.envs.minetechtree.facts import DEPTHS, HOME_BIOMES, ORES, OTHER_BIOMES, SOURCES, STONE, Source
+from textcraft_gym.envs.minetechtree.facts import (
+    DEPTHS,
+    HOME_BIOMES,
+    ORES,
+    OTHER_BIOMES,
+    SOURCES,
+    STONE,
+    Source,
+)
 from textcraft_gym.envs.minetechtree.state import Place, Point, World
 from textcraft_gym.envs.shuffle import Uniform, shuffle
 

@@ -1,7 +1,7 @@
 """MineDojo's names of items: it plays Minecraft 1.11, whose ids differ from those of 1.16.
 
-Between the two is "The Flattening" of Minecraft 1.13, which gave each variant of a block its own id. So several new
-names have one old name: every wood's planks are ``planks``.
+Between the two is "The Flattening" of Minecraft 1.13, which gave each variant of a block its own
+id. So several new names have one old name: every wood's planks are ``planks``.
 """
 
 from __future__ import annotations
@@ -39,9 +39,20 @@ _RENAMED = {
 }
 
 _MATERIALS = ("wooden", "stone", "iron", "golden", "diamond", "leather")
-_EQUIPMENT = ("pickaxe", "axe", "hoe", "sword", "shovel", "boots", "chestplate", "helmet", "leggings")
+_EQUIPMENT = (
+    "pickaxe",
+    "axe",
+    "hoe",
+    "sword",
+    "shovel",
+    "boots",
+    "chestplate",
+    "helmet",
+    "leggings",
+)
 
-# The inverse; of several names in _RENAMED the first wins, since the mapping is built from the reversed items.
+# The inverse; of several names in _RENAMED the first wins, since the mapping is built from the
+# reversed items.
 _NEW = {old: f"oak_{kind}" for kind, old in _OF_WOOD.items()} | {
     old: new for new, old in reversed(_RENAMED.items()) if new != "charcoal"
 }

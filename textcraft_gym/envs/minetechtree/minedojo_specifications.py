@@ -1,7 +1,8 @@
 """The tasks and items of an installed MineDojo, read from its files without importing it.
 
-``pip install minedojo`` fails today, since it pins an old Gym; ``pip install --no-deps minedojo`` puts the files in
-place, and PyYAML (extra ``[minedojo]``) reads them. Nothing of them is copied here.
+``pip install minedojo`` fails today, since it pins an old Gym; ``pip install --no-deps minedojo``
+puts the files in place, and PyYAML (extra ``[minedojo]``) reads them. Nothing of them is copied
+here.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def find_minedojo() -> Path:
     """
     found = find_spec("minedojo")
     if found is None or not found.submodule_search_locations:
-        raise MineDojoMissing(f"MineDojo is not installed; its files are put in place by: {HOW_TO_INSTALL}")
+        raise MineDojoMissing(
+            f"MineDojo is not installed; its files are put in place by: {HOW_TO_INSTALL}"
+        )
     return Path(next(iter(found.submodule_search_locations)))
 
 
@@ -90,8 +93,9 @@ def specification(item: str) -> Specification | None:
 def read_abilities() -> Abilities:
     """Return the items that the simulator can make, derived from its recipes in the same way as by the simulator.
 
-    An item counts as crafted by hand if each of its recipes fits a square of two by two. Recipes that need their own
-    output are left out, and so are items that would be in two lists or that the simulator leaves out.
+    An item counts as crafted by hand if each of its recipes fits a square of two by two. Recipes
+    that need their own output are left out, and so are items that would be in two lists or that the
+    simulator leaves out.
 
     Raises:
         MineDojoMissing: If it is not installed.
@@ -104,7 +108,9 @@ def _read_specifications(file: Path) -> dict[str, Specification]:
     try:
         import yaml
     except ImportError as error:
-        raise MineDojoMissing(f"PyYAML is not installed; it comes with: {HOW_TO_INSTALL}") from error
+        raise MineDojoMissing(
+            f"PyYAML is not installed; it comes with: {HOW_TO_INSTALL}"
+        ) from error
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     with file.open(encoding="utf-8") as stream:
         tasks: dict[str, dict[str, Any]] = yaml.load(stream, loader)  # noqa: S506  # both loaders are safe ones
@@ -114,7 +120,9 @@ def _read_specifications(file: Path) -> dict[str, Specification]:
     }
 
 
-_NOT_BY_HAND = frozenset({"coal", "diamond", "emerald", "gold_ingot", "iron_ingot", "redstone", "stone"})
+_NOT_BY_HAND = frozenset(
+    {"coal", "diamond", "emerald", "gold_ingot", "iron_ingot", "redstone", "stone"}
+)
 _NOT_AT_TABLE = frozenset({"iron_ingot", "gold_ingot"})
 _NOT_IN_FURNACE = frozenset({"iron_nugget", "dye", "gold_nugget"})
 _HAND_SIZES = frozenset({0, 1, 2, 4})

@@ -6,7 +6,15 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.envs.minetechtree import text
-from textcraft_gym.envs.minetechtree.actions import Equip, Gather, Look, Make, Unknown, WrongItem, parse
+from textcraft_gym.envs.minetechtree.actions import (
+    Equip,
+    Gather,
+    Look,
+    Make,
+    Unknown,
+    WrongItem,
+    parse,
+)
 from textcraft_gym.envs.minetechtree.facts import (
     FURNACE,
     SOURCE_OF,
@@ -135,7 +143,9 @@ def _understand_gather(tree: TechTree, action: Gather) -> Move:
     source = SOURCE_OF.get(item)
     if source is None and action.item in SOURCES:
         gives = " or ".join(map(name_of, SOURCES[action.item].gives))
-        return Refused(text.could_not(action.verb, action.item), WRONG_SKILL, f"say what of it: {gives}")
+        return Refused(
+            text.could_not(action.verb, action.item), WRONG_SKILL, f"say what of it: {gives}"
+        )
     if not item:
         return _no_such(action.verb, action.item)
     if source is None or source.verb != action.verb:
@@ -165,12 +175,20 @@ def _understand_make(tree: TechTree, action: Make) -> Move:
 def _understand_craft(tree: TechTree, item: str, count: int, using: Offer) -> Move:
     """Return the meaning of a craft: the ingredients must be exact; of several recipes the most productive counts."""
     offer = _added(using)
-    fitting = [technique for technique in tree.crafts[item] if fills(offer, technique.slots, _times(technique, count))]
+    fitting = [
+        technique
+        for technique in tree.crafts[item]
+        if fills(offer, technique.slots, _times(technique, count))
+    ]
     if not fitting:
-        return Refused(text.could_not("craft", name_of(item)), NO_RECIPE, text.takes(tree.crafts[item], count))
+        return Refused(
+            text.could_not("craft", name_of(item)), NO_RECIPE, text.takes(tree.crafts[item], count)
+        )
     technique = max(fitting, key=lambda technique: technique.makes)
     made = technique.makes * _times(technique, count)
-    return Making("craft", item, made, offer, offer, TABLE if technique.at_table else "", TICKS_A_CRAFT)
+    return Making(
+        "craft", item, made, offer, offer, TABLE if technique.at_table else "", TICKS_A_CRAFT
+    )
 
 
 def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Move:
@@ -179,7 +197,8 @@ def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Mo
     answer = text.could_not("smelt", name_of(item))
     if not any(fills((first,), technique.slots, count) for technique in tree.smelts[item]):
         return Refused(answer, NO_RECIPE, text.takes(tree.smelts[item], count) + ", named first")
-    # Fuel is counted in tenths of a smelted item, the unit of ``tree.fuels``; ``cold`` is the demand not met yet.
+    # Fuel is counted in tenths of a smelted item, the unit of ``tree.fuels``; ``cold`` is the
+    # demand not met yet.
     burnt, cold = [], 10 * count
     for fuel, amount in fuels:
         if fuel not in tree.fuels:

@@ -1,11 +1,13 @@
 """Reliability: how likely an action that is possible succeeds, by its kind.
 
-The players of DEPS act through a learned controller, which misses. The paper gives its success for single goals (Wang
-et al. 2023, table 18): oak and birch logs, cobblestone, iron ore (one, and three at once), diamonds, sheep, cows, pigs;
-crafting without a crafting table, crafting at one, smelting, and equipping, which never misses. Chosen here are
+The players of DEPS act through a learned controller, which misses. The paper gives its success for
+single goals (Wang et al. 2023, table 18): oak and birch logs, cobblestone, iron ore (one, and three
+at once), diamonds, sheep, cows, pigs; crafting without a crafting table, crafting at one, smelting,
+and equipping, which never misses. Chosen here are
 
 - the oak's rate for the other woods, and that of one iron ore for coal and quartz;
-- the rate of one iron ore for two, and that of three for more; of no other item does the amount matter.
+- the rate of one iron ore for two, and that of three for more; of no other item does the amount
+  matter.
 """
 
 from __future__ import annotations
@@ -76,7 +78,9 @@ def _narrow_kind(item: str) -> str:
     return source.name if source in ANIMALS else name_of(item)
 
 
-KINDS = tuple(dict.fromkeys([*map(_narrow_kind, SOURCE_OF), THREE_ORES, "craft at a table", *WIDE_KINDS]))
+KINDS = tuple(
+    dict.fromkeys([*map(_narrow_kind, SOURCE_OF), THREE_ORES, "craft at a table", *WIDE_KINDS])
+)
 
 
 def read_reliability(value: Any) -> Reliability:
@@ -90,14 +94,20 @@ def read_reliability(value: Any) -> Reliability:
         if value not in NAMED:
             raise UnknownName("reliability", value, list(NAMED))
         return NAMED[value]
-    by_kind: Mapping[str, Any] = value if isinstance(value, Mapping) else dict.fromkeys(WIDE_KINDS, value)
+    by_kind: Mapping[str, Any] = (
+        value if isinstance(value, Mapping) else dict.fromkeys(WIDE_KINDS, value)
+    )
     for kind, number in by_kind.items():
         if kind not in KINDS:
             raise UnknownName("kind of action", kind, KINDS)
         if type(number) not in (int, float) or not 0 < number <= 1:
             raise ValueError(f"expected a reliability above 0 and up to 1, got {number!r}")
     # A narrow kind that never misses is kept, since a wider one may.
-    return {kind: by_kind[kind] for kind in KINDS if kind in by_kind} if min(by_kind.values(), default=1) < 1 else {}
+    return (
+        {kind: by_kind[kind] for kind in KINDS if kind in by_kind}
+        if min(by_kind.values(), default=1) < 1
+        else {}
+    )
 
 
 def probability(reliability: Reliability, move: Gathering | Making | Equipping) -> float:

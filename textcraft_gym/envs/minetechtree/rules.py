@@ -1,14 +1,21 @@
 """The rules: the effect of an action.
 
-The meaning of an action depends on the tech tree alone and is computed once (``moves``); its effect depends on the
-position and the inventory. ``apply`` never changes the state that it is given; an action that does nothing returns the
-same one and takes no time.
+The meaning of an action depends on the tech tree alone and is computed once (``moves``); its effect
+depends on the position and the inventory. ``apply`` never changes the state that it is given; an
+action that does nothing returns the same one and takes no time.
 """
 
 from __future__ import annotations
 
 from textcraft_gym.envs.minetechtree import text
-from textcraft_gym.envs.minetechtree.costs import best_tool, nearest, ticks_for, tier, tools_for, uses_left
+from textcraft_gym.envs.minetechtree.costs import (
+    best_tool,
+    nearest,
+    ticks_for,
+    tier,
+    tools_for,
+    uses_left,
+)
 from textcraft_gym.envs.minetechtree.facts import TABLE, TICKS_A_STEP, Source
 from textcraft_gym.envs.minetechtree.moves import (
     MISSED,
@@ -60,7 +67,13 @@ def apply(game: Game, state: State, action: str) -> Turn[State]:
 
 
 def _verb(move: Gathering | Making | Equipping) -> str:
-    return move.source.verb if isinstance(move, Gathering) else move.verb if isinstance(move, Making) else "equip"
+    return (
+        move.source.verb
+        if isinstance(move, Gathering)
+        else move.verb
+        if isinstance(move, Making)
+        else "equip"
+    )
 
 
 def _make(state: State, move: Making) -> Turn[State]:
@@ -81,7 +94,12 @@ def _gather(game: Game, state: State, move: Gathering) -> Turn[State]:
     if move.tool and move.tool not in state.inventory:
         return state, answer, NOT_ENOUGH, text.requires(((move.tool, 1),), state.inventory)
     tool = move.tool or best_tool(source, state.inventory)
-    if game.durability and not move.tool and not source.level and uses_left(state, source, tool) < move.amount:
+    if (
+        game.durability
+        and not move.tool
+        and not source.level
+        and uses_left(state, source, tool) < move.amount
+    ):
         tool = ""  # a bare hand does all of it
     power = tier(source, tool)
     if power.level < source.level:
@@ -117,7 +135,9 @@ def _equip(state: State, item: str) -> Turn[State]:
     return state._replace(equipped=equipped, ticks=state.ticks + 1), text.equipped(item), "", ""
 
 
-def _exchanged(state: State, takes: Offer, gains: dict[str, int], ticks: int, at: Point | None = None) -> State:
+def _exchanged(
+    state: State, takes: Offer, gains: dict[str, int], ticks: int, at: Point | None = None
+) -> State:
     inventory, equipped, wear = state.inventory.copy(), state.equipped, state.wear
     for item, amount in takes:
         inventory[item] -= amount
@@ -130,7 +150,9 @@ def _exchanged(state: State, takes: Offer, gains: dict[str, int], ticks: int, at
     for item, count in gains.items():
         inventory[item] = inventory.get(item, 0) + count
     # Faster than _replace, which looks at every field.
-    return State(inventory, equipped, at or state.at, state.ticks + ticks, state.obtained, wear, state.tries)
+    return State(
+        inventory, equipped, at or state.at, state.ticks + ticks, state.obtained, wear, state.tries
+    )
 
 
 def _with_aims(game: Game, state: State) -> State:

@@ -21,7 +21,11 @@ class Point(NamedTuple):
 
     def distance(self, other: Point) -> int:
         """Return the number of steps between two points."""
-        return abs(self.east - other.east) + abs(self.south - other.south) + abs(self.down - other.down)
+        return (
+            abs(self.east - other.east)
+            + abs(self.south - other.south)
+            + abs(self.down - other.down)
+        )
 
 
 class Place(NamedTuple):
@@ -90,7 +94,8 @@ class State(NamedTuple):
         at: Position of the player.
         ticks: Number of ticks that have passed.
         obtained: The items aimed at that were obtained, whether or not they are still held.
-        wear: The number of uses behind each kind of tool: of the one in use, where several are held.
+        wear: The number of uses behind each kind of tool: of the one in use, where several are
+            held.
         tries: The number of tries for each item that can be missed.
     """
 

@@ -9,7 +9,11 @@ from functools import lru_cache
 
 from textcraft_gym.envs.minetechtree.expert import fewest_actions, fewest_skills
 from textcraft_gym.envs.minetechtree.minedojo_names import task_id
-from textcraft_gym.envs.minetechtree.minedojo_specifications import MineDojoMissing, Specification, specification
+from textcraft_gym.envs.minetechtree.minedojo_specifications import (
+    MineDojoMissing,
+    Specification,
+    specification,
+)
 from textcraft_gym.envs.minetechtree.state import Aim
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
@@ -18,7 +22,16 @@ RULES = ("vanilla", "deps")
 JOIN = "+"
 EQUIP_GROUP = "MT5"
 
-TICKS = {"MT1": 3000, "MT2": 3000, "MT3": 6000, "MT4": 3000, "MT5": 6000, "MT6": 6000, "MT7": 6000, "MT8": 12000}
+TICKS = {
+    "MT1": 3000,
+    "MT2": 3000,
+    "MT3": 6000,
+    "MT4": 3000,
+    "MT5": 6000,
+    "MT6": 6000,
+    "MT7": 6000,
+    "MT8": 12000,
+}
 """The paper's limit of each group."""
 
 SEVERAL: Mapping[str, int] = {"goals2": 2, "goals3": 3, "goals4": 4}
@@ -26,7 +39,8 @@ SEVERAL: Mapping[str, int] = {"goals2": 2, "goals3": 3, "goals4": 4}
 
 SPLITS = ("core71", "table2", *TICKS, "all", *SEVERAL)
 
-# Pairs of the paper's Required Skills and the items that need this number, each group in the paper's order.
+# Pairs of the paper's Required Skills and the items that need this number, each group in the
+# paper's order.
 _TABLE: dict[str, tuple[tuple[int, str], ...]] = {
     "MT1": (
         (2, "oak_planks"),
@@ -73,7 +87,9 @@ PAPER_NAMES = {
 }
 """The paper's names, those of Minecraft 1.11; a task is found under either."""
 
-NOT_CORE = frozenset({"armor_stand", "quartz_block", "stone_bricks", "stone_brick_stairs", "stone_button"})
+NOT_CORE = frozenset(
+    {"armor_stand", "quartz_block", "stone_bricks", "stone_brick_stairs", "stone_button"}
+)
 """The tasks of the list that are not among the 71 of which the paper's text speaks: inferred, since it does not name
 them, and its results are of 69."""
 
@@ -101,7 +117,8 @@ class Task:
     Attributes:
         id: The item, ``iron_pickaxe``, or several joined by ``+``.
         group: ``MT1`` to ``MT8``; for several items, their number, ``2 goals``.
-        depth: The paper's Required Skills; for several items, the least number of skills that they need together.
+        depth: The paper's Required Skills; for several items, the least number of skills that they
+            need together.
         ticks: Limit of ticks; for several items, the largest of theirs.
         aims: The items to obtain.
     """
@@ -115,7 +132,9 @@ class Task:
     @property
     def content(self) -> str:
         """The items to obtain and those to equip."""
-        return "; ".join(f"equip {aim.item}" if aim.worn else f"obtain {aim.item}" for aim in self.aims)
+        return "; ".join(
+            f"equip {aim.item}" if aim.worn else f"obtain {aim.item}" for aim in self.aims
+        )
 
     @property
     def optimal_length(self) -> int:
@@ -129,7 +148,10 @@ class Task:
             known = self.specification() is not None
         except MineDojoMissing:
             return {"ticks": str(self.ticks)}
-        return {"ticks": str(self.ticks), "in MineDojo": task_id(self.aims[0].item) if known else ""}
+        return {
+            "ticks": str(self.ticks),
+            "in MineDojo": task_id(self.aims[0].item) if known else "",
+        }
 
     def specification(self) -> Specification | None:
         """Return MineDojo's prompt and guidance; None if it has no such task; it has none of several items.
@@ -176,7 +198,11 @@ def find_task(name: object, rules: str) -> Task:
         ValueError: If there are no names, or one is repeated.
     """
     names: Sequence[object] = (
-        name.split(JOIN) if isinstance(name, str) else name if isinstance(name, Sequence) else [name]
+        name.split(JOIN)
+        if isinstance(name, str)
+        else name
+        if isinstance(name, Sequence)
+        else [name]
     )
     parts = [_single_task(part, rules) for part in names]
     if len(parts) == 1:
@@ -186,7 +212,9 @@ def find_task(name: object, rules: str) -> Task:
         raise ValueError(f"expected the names of different tasks, got {name!r}")
     aims = tuple(aim for part in parts for aim in part.aims)
     skills = fewest_skills(aim.item for aim in aims)
-    return Task(JOIN.join(ids), f"{len(parts)} goals", skills, max(part.ticks for part in parts), aims)
+    return Task(
+        JOIN.join(ids), f"{len(parts)} goals", skills, max(part.ticks for part in parts), aims
+    )
 
 
 @lru_cache(maxsize=len(RULES))

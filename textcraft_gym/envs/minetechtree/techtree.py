@@ -1,7 +1,8 @@
 """All crafting and smelting recipes of the data pack.
 
-Unlike a recipe book (``recipes.book``) this keeps recipes that form a cycle, such as iron ingots from nuggets and back:
-here base items come from sources, so that a cycle makes nothing out of nothing.
+Unlike a recipe book (``recipes.book``) this keeps recipes that form a cycle, such as iron ingots
+from nuggets and back: here base items come from sources, so that a cycle makes nothing out of
+nothing.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ def tech_tree() -> TechTree:
 def fills(offer: Offer, slots: tuple[Slot, ...], times: int) -> bool:
     """Return whether an offer is exactly the ingredients of ``times`` crafts.
 
-    It is if the totals are equal and no set of slots takes more than the offered amount of its members (Hall 1935).
+    It is if the totals are equal and no set of slots takes more than the offered amount of its
+    members (Hall 1935).
     """
     if sum(amount for _, amount in offer) != times * sum(slot.amount for slot in slots):
         return False
@@ -106,7 +108,9 @@ def _craft(pack: Pack, id: str, entry: PackFile) -> Technique | None:
     recipe = parse_recipe(id, entry.file, entry.data)
     if recipe is None:
         return None
-    slots = tuple(_slot(pack, entry.file, ingredient, amount) for ingredient, amount in recipe.slots)
+    slots = tuple(
+        _slot(pack, entry.file, ingredient, amount) for ingredient, amount in recipe.slots
+    )
     return Technique(recipe.output, recipe.makes, slots, "craft", _needs_table(entry.data))
 
 
@@ -115,7 +119,8 @@ def _smelt(pack: Pack, entry: PackFile) -> Technique | None:
         return None
     wanted = entry.data["ingredient"]
     references = tuple(
-        _reference(entry.file, reference) for reference in (wanted if isinstance(wanted, list) else [wanted])
+        _reference(entry.file, reference)
+        for reference in (wanted if isinstance(wanted, list) else [wanted])
     )
     item = parse_reference(entry.file, entry.data["result"], tags=False)
     return Technique(item, 1, (_slot(pack, entry.file, references, 1),), "smelt")
@@ -143,6 +148,10 @@ def _members(pack: Pack, reference: str, file: str) -> list[str]:
 
 
 def _fuels(pack: Pack) -> dict[str, int]:
-    burning = {item: tenths for fuel, tenths in FUELS.items() for item in _members(pack, fuel, "facts.FUELS")}
+    burning = {
+        item: tenths
+        for fuel, tenths in FUELS.items()
+        for item in _members(pack, fuel, "facts.FUELS")
+    }
     fireproof = set(_members(pack, UNBURNABLE, "facts.UNBURNABLE"))
     return {item: tenths for item, tenths in burning.items() if item not in fireproof}

@@ -81,7 +81,8 @@ def inventory(state: State) -> str:
         return EMPTY_HANDED
     on = set(state.equipped.values())
     return "Inventory: " + ", ".join(
-        f"{count} {name_of(item)}{' (equipped)' if item in on else ''}" for item, count in state.inventory.items()
+        f"{count} {name_of(item)}{' (equipped)' if item in on else ''}"
+        for item, count in state.inventory.items()
     )
 
 

@@ -16,13 +16,22 @@ def vocabulary() -> str:
     """Return a text with every word that the game writes, apart from words echoed from an action."""
     tree = tech_tree()
     biomes = [biome.name for biome in (*HOME_BIOMES, *OTHER_BIOMES)]
-    places = tuple(Place(source, Point(0, 0, down)) for source in SOURCES.values() for down in (0, 1))
-    game = Game(World(places, ((biomes[0], Point(0, 0)),)), tuple(Aim(item, worn=True) for item in tree.names), 0)
+    places = tuple(
+        Place(source, Point(0, 0, down)) for source in SOURCES.values() for down in (0, 1)
+    )
+    game = Game(
+        World(places, ((biomes[0], Point(0, 0)),)),
+        tuple(Aim(item, worn=True) for item in tree.names),
+        0,
+    )
     item, amount = next(iter(tree.names)), 1
     held = FIRST._replace(inventory={item: amount}, equipped={"hand": item})
     techniques = chain.from_iterable((*tree.crafts.values(), *tree.smelts.values()))
     answers = [
-        *(text.done(verb, {item: amount}) + text.could_not(verb, "") for verb in ("mine", "hunt", "craft", "smelt")),
+        *(
+            text.done(verb, {item: amount}) + text.could_not(verb, "")
+            for verb in ("mine", "hunt", "craft", "smelt")
+        ),
         text.equipped(item),
         text.could_not("equip", ""),
         text.inventory(held),
@@ -31,7 +40,14 @@ def vocabulary() -> str:
         text.broken(item),
         text.takes(techniques, 1),
     ]
-    fixed = (text.EMPTY_HANDED, text.TIME_IS_UP, text.TOO_LATE, text.AGAIN, text.AN_INGREDIENT, text.ACTIONS)
+    fixed = (
+        text.EMPTY_HANDED,
+        text.TIME_IS_UP,
+        text.TOO_LATE,
+        text.AGAIN,
+        text.AN_INGREDIENT,
+        text.ACTIONS,
+    )
     digits = "0 1 2 3 4 5 6 7 8 9"
     views = [text.reset(game, FIRST), text.look(game._replace(around="rough"), FIRST)]
     lines = [*views, *answers, *fixed, *_REFUSALS, text.wrong_item(""), text.unknown(""), digits]

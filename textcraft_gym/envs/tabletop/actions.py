@@ -71,12 +71,16 @@ _FORMS: tuple[tuple[re.Pattern[str], type[Goal]], ...] = (
     (re.compile("put the ([a-z]+) block on the (lightest|middle|darkest) brown block"), PutOnField),
     (re.compile("put the ([a-z]+) block on the ([a-z]+) and ([a-z]+) blocks"), PutOnBlocks),
     (
-        re.compile("move the ([a-z]+) ring to the (lighter brown side|middle of the stand|darker brown side)"),
+        re.compile(
+            "move the ([a-z]+) ring to the (lighter brown side|middle of the stand|darker brown side)"
+        ),
         MoveRing,
     ),
     (re.compile("pack the ([A-Za-z ]+) in the brown box"), Pack),
     (
-        re.compile("put the ([a-z]+) ([A-Za-z ]+) in the (?:(top|left|middle|right|bottom) )?([A-Za-z ]+) hole"),
+        re.compile(
+            "put the ([a-z]+) ([A-Za-z ]+) in the (?:(top|left|middle|right|bottom) )?([A-Za-z ]+) hole"
+        ),
         PutInHole,
     ),
 )

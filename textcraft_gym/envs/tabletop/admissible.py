@@ -49,7 +49,10 @@ def _places(world: World, state: State) -> list[str]:
     fixed = {BOWLS: world.places, HANOI: SIDES, KITS: LOCATIONS, PACKING: (BOX,)}
     if world.kind in fixed:
         return list(fixed[world.kind])
-    return [*FIELDS, *(place for place, supports in SUPPORTS.items() if set(supports) <= set(state.at))]
+    return [
+        *FIELDS,
+        *(place for place, supports in SUPPORTS.items() if set(supports) <= set(state.at)),
+    ]
 
 
 def _on_any_two(world: World) -> Iterator[str]:
@@ -58,7 +61,9 @@ def _on_any_two(world: World) -> Iterator[str]:
         return
     things = range(len(world.things))
     for one, other, block in permutations(things, 3):
-        at = tuple(FIELDS[(one, other).index(thing)] if thing in (one, other) else "" for thing in things)
+        at = tuple(
+            FIELDS[(one, other).index(thing)] if thing in (one, other) else "" for thing in things
+        )
         yield text.goal(world, State(at), block, "left")
 
 

@@ -22,54 +22,61 @@ from textcraft_gym.errors import UnknownName, at_least
 class TabletopEnv(TextEnv):
     """Give a controller goals in words: put blocks in bowls, stack them, move rings, pack an object, fill a kit.
 
-    **Actions** (any string; words that are no goal of the table change nothing and are not counted). A goal is written
-    exactly so, in lower case but for the shapes that are letters; each moves one thing:
+    **Actions** (any string; words that are no goal of the table change nothing and are not
+    counted). A goal is written exactly so, in lower case but for the shapes that are letters; each
+    moves one thing:
 
-    - ``put-block-in-bowl``: ``put the yellow blocks in a yellow bowl``. A bowl holds any number of blocks. Blocks
-      without a bowl of their colour stay.
-    - ``stack-block-pyramid``: ``put the red block on the lightest brown block`` (or ``middle`` or ``darkest``), ``put
-      the pink block on the red and blue blocks``, which lie side by side in one row. Any block may take any place. What
-      has a block on it cannot be moved.
-    - ``towers-of-hanoi``: ``move the green ring to the lighter brown side`` (or ``middle of the stand`` or ``darker
-      brown side``). Only the top ring moves, and never onto a smaller one.
+    - ``put-block-in-bowl``: ``put the yellow blocks in a yellow bowl``. A bowl holds any number of
+      blocks. Blocks without a bowl of their colour stay.
+    - ``stack-block-pyramid``: ``put the red block on the lightest brown block`` (or ``middle`` or
+      ``darkest``), ``put the pink block on the red and blue blocks``, which lie side by side in one
+      row. Any block may take any place. What has a block on it cannot be moved.
+    - ``towers-of-hanoi``: ``move the green ring to the lighter brown side`` (or
+      ``middle of the stand`` or ``darker brown side``). Only the top ring moves, and never onto a
+      smaller one.
     - ``packing-shapes``: ``pack the star in the brown box``. One of five objects is to be packed.
-    - ``assembling-kits``: ``put the blue star in the star hole``. Where two holes have one shape, the goal says which:
-      ``put the blue star in the top star hole``.
+    - ``assembling-kits``: ``put the blue star in the star hole``. Where two holes have one shape,
+      the goal says which: ``put the blue star in the top star hole``.
     - ``look`` lists the table; it is not counted.
 
-    **Observation**: text. The reset lists the table and ends in the forms of goals and the instruction; each goal is
-    answered with ``Done: ...``, ``Missed: ...`` or why it is impossible (``There is no purple block.``, ``The red ring
-    is under the blue ring.``, ``The hole is taken.``). An impossible goal counts.
+    **Observation**: text. The reset lists the table and ends in the forms of goals and the
+    instruction; each goal is answered with ``Done: ...``, ``Missed: ...`` or why it is impossible
+    (``There is no purple block.``, ``The red ring is under the blue ring.``,
+    ``The hole is taken.``). An impossible goal counts.
 
-    **Misses**: with ``reliability="cliport"`` a goal that is possible may be missed, with a probability for each kind
-    of task. A miss leaves the thing where it is, or: an object sticks askew in its hole, or falls to the floor, for
-    good; a block of the upper rows falls and takes one beneath it along. The rates are not measured but chosen, so that
-    a player who repeats each goal until it is reached comes to about what CLIPort's policy with the oracle's
-    termination comes to in the paper. How a try ends does not depend on what else is done.
+    **Misses**: with ``reliability="cliport"`` a goal that is possible may be missed, with a
+    probability for each kind of task. A miss leaves the thing where it is, or: an object sticks
+    askew in its hole, or falls to the floor, for good; a block of the upper rows falls and takes
+    one beneath it along. The rates are not measured but chosen, so that a player who repeats each
+    goal until it is reached comes to about what CLIPort's policy with the oracle's termination
+    comes to in the paper. How a try ends does not depend on what else is done.
 
-    **Reward**: CLIPort's parts: each part that is done for the first time gives the same, 1 in all. Parts are blocks
-    with a bowl of their colour, places of the pyramid, the moves of a shortest solution of the rings, objects.
+    **Reward**: CLIPort's parts: each part that is done for the first time gives the same, 1 in all.
+    Parts are blocks with a bowl of their colour, places of the pyramid, the moves of a shortest
+    solution of the rings, objects.
 
-    **Episode end**: terminates when all is in its place, truncates when ``goals`` are spent. A step after either raises
-    ``gymnasium.error.ResetNeeded``. Registered with a limit of 100 steps as well, which ends a loop of what is not
-    counted.
+    **Episode end**: terminates when all is in its place, truncates when ``goals`` are spent. A step
+    after either raises ``gymnasium.error.ResetNeeded``. Registered with a limit of 100 steps as
+    well, which ends a loop of what is not counted.
 
-    **Info**: ``task``, ``won`` (bool), ``score`` (0 to 100, the sum of rewards in per cent), ``goals_left`` (int);
-    after an impossible action ``invalid_reason``, one of ``rules.REASONS``; after a miss ``missed`` (True);
-    ``admissible_commands`` (the goals that are possible now) and ``expert_plan`` (lists of str) if asked for. The plan
-    assumes that nothing is missed, and leaves out what is spoilt.
+    **Info**: ``task``, ``won`` (bool), ``score`` (0 to 100, the sum of rewards in per cent),
+    ``goals_left`` (int); after an impossible action ``invalid_reason``, one of ``rules.REASONS``;
+    after a miss ``missed`` (True); ``admissible_commands`` (the goals that are possible now) and
+    ``expert_plan`` (lists of str) if asked for. The plan assumes that nothing is missed, and leaves
+    out what is spoilt.
 
-    **Reset options**: ``{"task": "towers-of-hanoi/3"}`` plays that task, from any split. Otherwise the seed draws one.
+    **Reset options**: ``{"task": "towers-of-hanoi/3"}`` plays that task, from any split. Otherwise
+    the seed draws one.
 
     Args:
-        split: ``paper`` (five tables of each kind, as many as the paper's seeds), ``dev`` (the default, 100 of each
-            kind), ``test`` (100 of each kind) or ``all``.
+        split: ``paper`` (five tables of each kind, as many as the paper's seeds), ``dev`` (the
+            default, 100 of each kind), ``test`` (100 of each kind) or ``all``.
         reliability: ``oracle`` for a controller that never misses, or ``cliport``.
         goals: Maximum number of goals, the paper's k.
         admissible: List the goals that are possible now in info.
         expert: Add the expert's plan to info.
-        render_mode: ``ansi`` renders the last action, its answer and the table drawn in characters, ``svg`` the table
-            as a picture.
+        render_mode: ``ansi`` renders the last action, its answer and the table drawn in characters,
+            ``svg`` the table as a picture.
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.
@@ -77,9 +84,10 @@ class TabletopEnv(TextEnv):
 
     **Ids**: ``Tabletop-v0``.
 
-    **Sources**: Wang et al., Describe, Explain, Plan and Select: Interactive Planning with Large Language Models
-    Enables Open-World Multi-Task Agents, 2023, appendix A.2; the tasks of Shridhar et al., CLIPort: What and Where
-    Pathways for Robotic Manipulation, 2021. The tables here are of the same kinds, not the papers' own.
+    **Sources**: Wang et al., Describe, Explain, Plan and Select: Interactive Planning with Large
+    Language Models Enables Open-World Multi-Task Agents, 2023, appendix A.2; the tasks of Shridhar
+    et al., CLIPort: What and Where Pathways for Robotic Manipulation, 2021. The tables here are of
+    the same kinds, not the papers' own.
 
     **Versions**: v0.
     """
@@ -124,7 +132,9 @@ class TabletopEnv(TextEnv):
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
         """Return every goal that is well-formed in these tasks, by default those of the split, and ``look``."""
         chosen = self.tasks if tasks is None else [find_task(name) for name in tasks]
-        return list(dict.fromkeys(command for task in chosen for command in possible_commands(task.world)))
+        return list(
+            dict.fromkeys(command for task in chosen for command in possible_commands(task.world))
+        )
 
     def drawing(self) -> str:
         """Return the table drawn in characters."""

@@ -46,8 +46,15 @@ def _moves(world: World, state: State) -> Iterator[Move]:
                 yield Move(index, thing.colour)
     elif world.kind == KITS:
         left = [index for index, at in enumerate(state.at) if at == TABLE]
-        free = {shape: [hole for hole in holes_of(world, shape) if hole not in state.at] for shape in world.places}
-        yield from (Move(index, holes.pop(0)) for index in left if (holes := free[world.things[index].shape]))
+        free = {
+            shape: [hole for hole in holes_of(world, shape) if hole not in state.at]
+            for shape in world.places
+        }
+        yield from (
+            Move(index, holes.pop(0))
+            for index in left
+            if (holes := free[world.things[index].shape])
+        )
     else:
         left = [index for index, at in enumerate(state.at) if at == TABLE]
         places = [place for place in (*FIELDS, *SUPPORTS) if thing_at(state, place) is None]

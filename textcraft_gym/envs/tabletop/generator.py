@@ -55,16 +55,22 @@ def _bowls(rng: Uniform) -> World:
     blocks = [pick(rng, bowls), *shuffle(rng, COLOURS)[: _between(rng, 1, MOST_BLOCKS - 1)]]
     if len(set(blocks)) < len(blocks) and rng() >= PAIR:
         blocks = list(dict.fromkeys(blocks))
-    return World(BOWLS, tuple(Thing(colour, "block") for colour in shuffle(rng, blocks)), tuple(bowls))
+    return World(
+        BOWLS, tuple(Thing(colour, "block") for colour in shuffle(rng, blocks)), tuple(bowls)
+    )
 
 
 def _objects(rng: Uniform) -> World:
     shapes = shuffle(rng, SHAPES)[:OBJECTS]
-    return World(PACKING, tuple(Thing("", shape) for shape in shapes), wanted=_between(rng, 0, OBJECTS - 1))
+    return World(
+        PACKING, tuple(Thing("", shape) for shape in shapes), wanted=_between(rng, 0, OBJECTS - 1)
+    )
 
 
 def _blocks(rng: Uniform) -> World:
-    return World(PYRAMID, tuple(Thing(colour, "block") for colour in shuffle(rng, COLOURS)[:BLOCKS]))
+    return World(
+        PYRAMID, tuple(Thing(colour, "block") for colour in shuffle(rng, COLOURS)[:BLOCKS])
+    )
 
 
 def _between(rng: Uniform, least: int, most: int) -> int:

@@ -1,7 +1,7 @@
 """Where everything on a table stands, from which it is drawn in characters and as a picture.
 
-The table is seen from above and its things from the side: what can be moved lies in the front row, and behind it stand
-bowls, stand, box or kit.
+The table is seen from above and its things from the side: what can be moved lies in the front row,
+and behind it stand bowls, stand, box or kit.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def _things(world: World, state: State) -> Iterator[Item]:
             yield Item("ring", colour, x, y, 10 + 6 * thing, colour)
         elif world.kind in (KITS, PACKING):
             label = f"{colour} {short(shape)}".strip()
-            yield Item("object", label, x, y, len(label) + 2, colour, shape, askew=thing in state.spoilt)
+            yield Item(
+                "object", label, x, y, len(label) + 2, colour, shape, askew=thing in state.spoilt
+            )
         else:
             yield Item("block", colour, x, y, 10, colour)
 
@@ -101,7 +103,9 @@ def _place(world: World, state: State, thing: int) -> tuple[int, int]:
     if at in (TABLE, BOX, FLOOR):
         # Objects of a kit have long names, and so lie in two rows.
         behind = thing % 2 if world.kind == KITS else 0
-        return _spaced(len(world.things))[thing], {TABLE: FRONT, BOX: BACK + 1, FLOOR: BESIDE}[at] + behind
+        return _spaced(len(world.things))[thing], {TABLE: FRONT, BOX: BACK + 1, FLOOR: BESIDE}[
+            at
+        ] + behind
     if world.kind == PYRAMID:
         return _PYRAMID[at]
     if world.kind == KITS:

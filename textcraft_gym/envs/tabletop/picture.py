@@ -58,11 +58,17 @@ def _drawn(item: Item, x: int, y: int) -> str:
         return f'<path d="{path}" fill="{paint}" stroke="{_LINE}"/>{_label(item.label, x, y + 2, paint)}'
     if item.form == "box":
         path = f"M{left} {y - ROW - half}V{y + half}H{left + width}V{y - ROW - half}"
-        front = f'<rect x="{left}" y="{y - half}" width="{width}" height="{2 * half}" fill="{paint}"/>'
-        outline = f'<path d="{path}" fill="none" stroke="{_PAINT["darkest brown"]}" stroke-width="4"/>'
+        front = (
+            f'<rect x="{left}" y="{y - half}" width="{width}" height="{2 * half}" fill="{paint}"/>'
+        )
+        outline = (
+            f'<path d="{path}" fill="none" stroke="{_PAINT["darkest brown"]}" stroke-width="4"/>'
+        )
         return f"{front}{outline}{_label(item.label, x, y + 5, paint)}"
     if item.form == "hole":
-        plate = f'<rect x="{left}" y="{y - half - 2}" width="{width}" height="{ROW}" fill="{_KIT}"/>'
+        plate = (
+            f'<rect x="{left}" y="{y - half - 2}" width="{width}" height="{ROW}" fill="{_KIT}"/>'
+        )
         return f"{plate}{_silhouette(item.shape, x, y - 5, _WOOD)}{_label(item.label, x, y + half, _KIT, 10)}"
     if item.form == "object":
         turned = f' transform="rotate(24 {x} {y - 5})"' if item.askew else ""
@@ -78,7 +84,11 @@ def _label(words: str, x: int, y: int, ground: str, size: int = 13) -> str:
     """Return words in a colour that can be read on a ground."""
     red, green, blue = (int(ground[start : start + 2], 16) for start in (1, 3, 5))
     ink = "#1d1a17" if 0.299 * red + 0.587 * green + 0.114 * blue > 120 else "#ffffff"
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{ink}">{escape(words)}</text>' if words else ""
+    return (
+        f'<text x="{x}" y="{y}" font-size="{size}" fill="{ink}">{escape(words)}</text>'
+        if words
+        else ""
+    )
 
 
 def _silhouette(shape: str, x: int, y: int, paint: str) -> str:
@@ -86,7 +96,9 @@ def _silhouette(shape: str, x: int, y: int, paint: str) -> str:
     style = f'fill="{paint}" stroke="{_LINE}"'
     if shape.startswith("letter "):
         letter = shape.split()[1]
-        return f'<text x="{x}" y="{y + 12}" font-size="34" font-weight="bold" {style}>{letter}</text>'
+        return (
+            f'<text x="{x}" y="{y + 12}" font-size="34" font-weight="bold" {style}>{letter}</text>'
+        )
     if shape == "circle":
         return f'<circle cx="{x}" cy="{y}" r="{_RADIUS}" {style}/>'
     if shape == "ring":
@@ -95,7 +107,9 @@ def _silhouette(shape: str, x: int, y: int, paint: str) -> str:
             f'<circle cx="{x}" cy="{y}" r="{_RADIUS - 3}" fill="none" stroke="{paint}" stroke-width="6"/>'
         )
     if shape == "flower":
-        petals = (f'<circle cx="{px}" cy="{py}" r="6.5" {style}/>' for px, py in _corners(x, y, [9] * 6))
+        petals = (
+            f'<circle cx="{px}" cy="{py}" r="6.5" {style}/>' for px, py in _corners(x, y, [9] * 6)
+        )
         return f'{"".join(petals)}<circle cx="{x}" cy="{y}" r="6" fill="{paint}"/>'
     if shape == "heart":
         sides = f"C{x - 26} {y - 6} {x - 10} {y - 24} {x} {y - 8}C{x + 10} {y - 24} {x + 26} {y - 6} {x} {y + 14}Z"
@@ -111,9 +125,25 @@ def _polygon(shape: str, x: int, y: int) -> Iterable[tuple[float, float]]:
     if shape == "square":
         return [(x - 13, y - 13), (x + 13, y - 13), (x + 13, y + 13), (x - 13, y + 13)]
     if shape == "plus":
-        arms = ((-5, -15), (5, -15), (5, -5), (15, -5), (15, 5), (5, 5), (5, 15), (-5, 15), (-5, 5), (-15, 5))
+        arms = (
+            (-5, -15),
+            (5, -15),
+            (5, -5),
+            (15, -5),
+            (15, 5),
+            (5, 5),
+            (5, 15),
+            (-5, 15),
+            (-5, 5),
+            (-15, 5),
+        )
         return [(x + right, y + down) for right, down in (*arms, (-15, -5), (-5, -5))]
-    radii = {"triangle": [16] * 3, "diamond": [17, 11] * 2, "pentagon": [15] * 5, "hexagon": [15] * 6}
+    radii = {
+        "triangle": [16] * 3,
+        "diamond": [17, 11] * 2,
+        "pentagon": [15] * 5,
+        "hexagon": [15] * 6,
+    }
     return _corners(x, y, radii.get(shape, [17, 7] * 5))  # the last one is a star
 
 
@@ -121,6 +151,9 @@ def _corners(x: int, y: int, radii: list[int]) -> list[tuple[float, float]]:
     """Return points around a middle, the first above it, at these distances."""
     turn = 2 * math.pi / len(radii)
     return [
-        (round(x + radius * math.sin(index * turn), 1), round(y - radius * math.cos(index * turn), 1))
+        (
+            round(x + radius * math.sin(index * turn), 1),
+            round(y - radius * math.cos(index * turn), 1),
+        )
         for index, radius in enumerate(radii)
     ]

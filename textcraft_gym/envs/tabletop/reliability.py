@@ -1,7 +1,8 @@
 """How often the controller misses, and when.
 
-The rates of ``cliport`` are made numbers: chosen so that a player who repeats each goal of the task until it is reached
-comes to about what CLIPort's policy with the oracle's termination comes to in the paper (60, 100, 100, 40 and 80%).
+The rates of ``cliport`` are made numbers: chosen so that a player who repeats each goal of the task
+until it is reached comes to about what CLIPort's policy with the oracle's termination comes to in
+the paper (60, 100, 100, 40 and 80%).
 """
 
 from __future__ import annotations

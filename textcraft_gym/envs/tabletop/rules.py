@@ -1,7 +1,7 @@
 """The rules: what a goal means on a table, whether it is possible, and what the controller makes of it.
 
-``apply`` never changes the state that it is given. A goal that is impossible is spent all the same; looking, and words
-that are no goal of this table, are not counted.
+``apply`` never changes the state that it is given. A goal that is impossible is spent all the same;
+looking, and words that are no goal of this table, are not counted.
 """
 
 from __future__ import annotations
@@ -180,7 +180,9 @@ def thing_at(state: State, place: str) -> int | None:
 
 def holes_of(world: World, shape: str) -> list[str]:
     """Return the locations of the holes of a shape."""
-    return [location for location, hole in zip(LOCATIONS, world.places, strict=True) if hole == shape]
+    return [
+        location for location, hole in zip(LOCATIONS, world.places, strict=True) if hole == shape
+    ]
 
 
 def _put_in_bowl(world: World, state: State, colour: str, bowl: str) -> Move | Refusal:
@@ -207,7 +209,11 @@ def _move_ring(world: World, state: State, colour: str, side: str) -> Move | Ref
     if state.at[ring] == side:
         return _there_already(world, state, ring)
     beneath = [other for other in smaller if state.at[other] == side]
-    return Refusal(TOO_LARGE, text.too_large(names[ring], names[beneath[0]])) if beneath else Move(ring, side)
+    return (
+        Refusal(TOO_LARGE, text.too_large(names[ring], names[beneath[0]]))
+        if beneath
+        else Move(ring, side)
+    )
 
 
 def _pack(world: World, state: State, shape: str) -> Move | Refusal:
@@ -243,7 +249,9 @@ def _put_on_blocks(world: World, state: State, colour: str, one: str, other: str
     for name in (one, other):
         if _find(world, f"{name} block") is None:
             return _no_such(f"{name} block")
-    places = {state.at[index] for index, thing in enumerate(world.things) if thing.colour in (one, other)}
+    places = {
+        state.at[index] for index, thing in enumerate(world.things) if thing.colour in (one, other)
+    }
     place = next((place for place, supports in SUPPORTS.items() if places == set(supports)), None)
     if place is None or colour in (one, other):
         return Refusal(NO_SUPPORT, text.not_side_by_side(one, other))
@@ -263,16 +271,22 @@ def _put_on(world: World, state: State, colour: str, place: str) -> Move | Refus
     for above, supports in SUPPORTS.items():
         carried = thing_at(state, above) if state.at[block] in supports else None
         if carried is not None:
-            return Refusal(BLOCKED, text.under(world.things[block].name, world.things[carried].name))
+            return Refusal(
+                BLOCKED, text.under(world.things[block].name, world.things[carried].name)
+            )
     return Move(block, place)
 
 
 def _spoil(world: World, state: State, move: Move) -> State:
     """Return the state after a miss that costs more than the goal."""
     if world.kind == KITS:  # it sticks in the hole
-        return state._replace(at=_changed(state.at, {move.thing: move.to}), spoilt=state.spoilt | {move.thing})
+        return state._replace(
+            at=_changed(state.at, {move.thing: move.to}), spoilt=state.spoilt | {move.thing}
+        )
     if world.kind == PACKING:  # it falls beside the table
-        return state._replace(at=_changed(state.at, {move.thing: FLOOR}), spoilt=state.spoilt | {move.thing})
+        return state._replace(
+            at=_changed(state.at, {move.thing: FLOOR}), spoilt=state.spoilt | {move.thing}
+        )
     if move.to in OUTER:  # it falls and takes the outer block beneath with it
         falls = state.at.index(OUTER[move.to])
         return state._replace(at=_changed(state.at, {move.thing: TABLE, falls: TABLE}))

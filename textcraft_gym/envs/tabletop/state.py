@@ -100,8 +100,8 @@ class State(NamedTuple):
     """The state of a game.
 
     Attributes:
-        at: The place of each thing: ``TABLE``, ``BOX``, ``FLOOR``, the colour of a bowl, one of ``LOCATIONS``,
-            ``SIDES`` or ``FIELDS``, or a key of ``SUPPORTS``.
+        at: The place of each thing: ``TABLE``, ``BOX``, ``FLOOR``, the colour of a bowl, one of
+            ``LOCATIONS``, ``SIDES`` or ``FIELDS``, or a key of ``SUPPORTS``.
         spoilt: Things that cannot be moved any more.
         goals: Number of goals that the controller was given.
         tries: Number of times that each thing was picked.

@@ -81,8 +81,14 @@ def find_task(name: object) -> Task:
 def all_tasks() -> dict[str, Task]:
     """Return all tasks by id."""
     count = sum(map(len, NUMBERS.values()))
-    worlds = ((kind, number, world) for kind in KINDS for number, world in enumerate(islice(generate(kind), count)))
-    return {f"{kind}/{number}": Task(f"{kind}/{number}", kind, world) for kind, number, world in worlds}
+    worlds = (
+        (kind, number, world)
+        for kind in KINDS
+        for number, world in enumerate(islice(generate(kind), count))
+    )
+    return {
+        f"{kind}/{number}": Task(f"{kind}/{number}", kind, world) for kind, number, world in worlds
+    }
 
 
 @cache

@@ -36,7 +36,10 @@ INSTRUCTIONS = {
 """The paper's instruction of each kind of task."""
 
 FORMS = {
-    KITS: ("put the <color> <shape> in the <shape> hole", "put the <color> <shape> in the <location> <shape> hole"),
+    KITS: (
+        "put the <color> <shape> in the <shape> hole",
+        "put the <color> <shape> in the <location> <shape> hole",
+    ),
     HANOI: (
         "move the <color> ring to the lighter brown side",
         "move the <color> ring to the middle of the stand",
@@ -66,7 +69,12 @@ _HOW = {
 def reset(game: Game, state: State) -> str:
     """Return the text of a reset, which ends in the forms of goals and the instruction."""
     kind = game.world.kind
-    lines = [look(game, state), _HOW[kind], forms(kind), f"\nYour task is to: {INSTRUCTIONS[kind]}."]
+    lines = [
+        look(game, state),
+        _HOW[kind],
+        forms(kind),
+        f"\nYour task is to: {INSTRUCTIONS[kind]}.",
+    ]
     return "\n".join(filter(None, lines))
 
 
@@ -138,7 +146,9 @@ def done(world: World, state: State, thing: int) -> str:
 
 def missed(world: World, before: State, state: State, thing: int) -> str:
     """Answer a goal that was possible and was missed."""
-    others = [other for other, at in enumerate(state.at) if at != before.at[other] and other != thing]
+    others = [
+        other for other, at in enumerate(state.at) if at != before.at[other] and other != thing
+    ]
     fallen = "".join(f" It took the {world.things[other].name} with it." for other in others)
     still = "" if state.at[thing] != before.at[thing] or fallen else "still "
     return f"Missed: the {world.things[thing].name} is {still}{where(world, state, thing)}.{fallen}"
@@ -221,7 +231,9 @@ def _fixture(world: World) -> list[str]:
     if world.kind == BOWLS:
         return [there_are("bowl", world.places)]
     if world.kind == KITS:
-        holes = (f"{shape} ({location})" for location, shape in zip(LOCATIONS, world.places, strict=True))
+        holes = (
+            f"{shape} ({location})" for location, shape in zip(LOCATIONS, world.places, strict=True)
+        )
         return [f"There is a kit with 5 holes: {', '.join(holes)}."]
     if world.kind == PYRAMID:
         return ["There is a stand of a lightest brown, a middle brown and a darkest brown block."]
@@ -234,7 +246,9 @@ def _stand(world: World, state: State) -> list[str]:
     lines = ["There is a stand with a lighter brown side, a middle and a darker brown side."]
     lines.append(_SIZES.format(", ".join(thing.colour for thing in world.things)))
     for side in SIDES:
-        rings = [thing.colour for thing, at in zip(world.things, state.at, strict=True) if at == side]
+        rings = [
+            thing.colour for thing, at in zip(world.things, state.at, strict=True) if at == side
+        ]
         preposition = "In" if side == SIDES[1] else "On"
         lines.append(f"{preposition} the {side}, from the top: {', '.join(rings) or 'nothing'}.")
     return lines

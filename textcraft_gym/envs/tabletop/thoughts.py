@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textcraft_gym.envs.tabletop.actions import MoveRing, Pack, PutInBowl, PutInHole, PutOnBlocks, PutOnField, parse
+from textcraft_gym.envs.tabletop.actions import (
+    MoveRing,
+    Pack,
+    PutInBowl,
+    PutInHole,
+    PutOnBlocks,
+    PutOnField,
+    parse,
+)
 from textcraft_gym.envs.tabletop.state import SIDES
 from textcraft_gym.envs.tabletop.tasks import Task
 

@@ -42,4 +42,6 @@ def vocabulary() -> str:
     resets = [task.content for task in tasks]
     forms = [text.forms(kind) for kind in KINDS]
     said = [thought for task in tasks for thought in thoughts(task, plan(task.world))]
-    return "\n".join([*resets, *forms, *said, *_ANSWERS, *COLOURS, *SHAPES, *LOCATIONS, *SIDES, *FIELDS])
+    return "\n".join(
+        [*resets, *forms, *said, *_ANSWERS, *COLOURS, *SHAPES, *LOCATIONS, *SIDES, *FIELDS]
+    )

@@ -17,8 +17,8 @@ from textcraft_gym.recipes.recipe import Recipe, Slot
 def useful_gets(book: RecipeBook, shown: Sequence[Recipe]) -> Offer:
     """Return each item that the shown recipes take and that can be got, with each count that is of use.
 
-    These are the counts in which a recipe takes the item, and the whole counts: what one craft of a shown recipe takes
-    in all, where its ingredients are made from the item by other shown recipes.
+    These are the counts in which a recipe takes the item, and the whole counts: what one craft of a
+    shown recipe takes in all, where its ingredients are made from the item by other shown recipes.
     """
     slots = (slot for recipe in shown for slot in recipe.slots)
     items = [(item, slot.amount) for slot in slots for item in book.members[slot.ingredient]]
@@ -34,11 +34,13 @@ def admissible_gets(book: RecipeBook, gets: Offer) -> list[str]:
     return [text.get(book, item, count) for item, count in gets]
 
 
-def admissible_crafts(book: RecipeBook, shown: Iterable[Recipe], inventory: Mapping[str, int]) -> list[str]:
+def admissible_crafts(
+    book: RecipeBook, shown: Iterable[Recipe], inventory: Mapping[str, int]
+) -> list[str]:
     """Return the shown crafts that would work now.
 
-    A craft with a tag is listed once for each held item that fills its slot alone. With real tags, a slot that no held
-    item fills alone is filled from several, in the order of the inventory.
+    A craft with a tag is listed once for each held item that fills its slot alone. With real tags,
+    a slot that no held item fills alone is filled from several, in the order of the inventory.
     """
     possible = ((recipe, offer) for recipe in shown for offer in offers(book, recipe, inventory))
     return list(dict.fromkeys(text.craft(book, recipe, offer) for recipe, offer in possible))
@@ -49,7 +51,10 @@ def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
     shown = list(shown)
     # With plenty of every item, each shown recipe can be crafted in every way.
     everything = dict.fromkeys(book.names, 1 << 30)
-    return [*admissible_gets(book, useful_gets(book, shown)), *admissible_crafts(book, shown, everything)]
+    return [
+        *admissible_gets(book, useful_gets(book, shown)),
+        *admissible_crafts(book, shown, everything),
+    ]
 
 
 class _Whole(NamedTuple):
@@ -65,13 +70,15 @@ class _Tree:
 
     Attributes:
         recipe: The recipe.
-        bottom: The items to get from which each item of the tree can be made; itself, if it can be got.
+        bottom: The items to get from which each item of the tree can be made; itself, if it can be
+            got.
     """
 
     def __init__(self, book: RecipeBook, recipe: Recipe) -> None:
         self.book = book
         self.recipe = recipe
-        # Items before their ingredients; what could only be made back from itself comes before, and is left out below.
+        # Items before their ingredients; what could only be made back from itself comes before, and
+        # is left out below.
         self._index = layout_of(book, recipe.output).index_of
         self.bottom: dict[str, dict[str, None]] = {}
         for item in reversed([node for node in self._index if isinstance(node, str)]):
@@ -109,7 +116,9 @@ class _Tree:
     def _members(self, maker: Recipe, slot: Slot) -> list[str]:
         """Return the items that fill a slot and come after what it makes."""
         index = self._index
-        return [item for item in self.book.members[slot.ingredient] if index[item] > index[maker.output]]
+        return [
+            item for item in self.book.members[slot.ingredient] if index[item] > index[maker.output]
+        ]
 
 
 @lru_cache(maxsize=1 << 13)
@@ -125,7 +134,8 @@ def offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> It
         if not choices[-1]:
             return
     for fillings in product(*choices):
-        # Two slots may take the same item, so that the counts are added up before the inventory is checked.
+        # Two slots may take the same item, so that the counts are added up before the inventory is
+        # checked.
         offer: dict[str, int] = {}
         for item, count in (taken for filling in fillings for taken in filling):
             offer[item] = offer.get(item, 0) + count

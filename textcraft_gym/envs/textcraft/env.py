@@ -9,7 +9,12 @@ from typing import Any, TypeAlias
 
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.envs.textcraft import text
-from textcraft_gym.envs.textcraft.admissible import admissible_crafts, admissible_gets, possible_commands, useful_gets
+from textcraft_gym.envs.textcraft.admissible import (
+    admissible_crafts,
+    admissible_gets,
+    possible_commands,
+    useful_gets,
+)
 from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.feedback import Feedback
 from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, recipe_pool
@@ -30,51 +35,60 @@ class TextCraftEnv(TextEnv):
     **Actions** (any string; any other one changes nothing):
 
     - ``get {n} {item}``: get any number, 1 to 999999, of an item that is not crafted.
-    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply one recipe once. The recipe's own count is made, whatever
-      ``{n}`` says, and ``craft {item} using ...`` does the same. Where a recipe takes a tag (``planks``), name a member
-      (``oak planks``); with real tags, one or more.
+    - ``craft {n} {item} using {n} {item}, {n} {item}``: apply one recipe once. The recipe's own
+      count is made, whatever ``{n}`` says, and ``craft {item} using ...`` does the same. Where a
+      recipe takes a tag (``planks``), name a member (``oak planks``); with real tags, one or more.
     - ``inventory``: list the held items.
 
-    **Observation**: text. The reset lists commands and the goal; each step answers the action (``Got 2 oak logs``,
-    ``Crafted 4 minecraft:oak_planks``, ``Could not find enough items to craft minecraft:chest``, ...).
+    **Observation**: text. The reset lists commands and the goal; each step answers the action
+    (``Got 2 oak logs``, ``Crafted 4 minecraft:oak_planks``,
+    ``Could not find enough items to craft minecraft:chest``, ...).
 
     **Reward**: 1 for crafting the goal, else 0.
 
     **Episode end**: terminates when the goal is crafted, and a step after that raises
-    ``gymnasium.error.ResetNeeded``. Registered with a limit of 100 steps, after which Gymnasium's ``TimeLimit`` says
-    ``truncated`` at every further step.
+    ``gymnasium.error.ResetNeeded``. Registered with a limit of 100 steps, after which Gymnasium's
+    ``TimeLimit`` says ``truncated`` at every further step.
 
-    **Info**: ``task`` (item id), ``won`` (bool); after an action that did nothing ``invalid_reason``, one of
-    ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for.
+    **Info**: ``task`` (item id), ``won`` (bool); after an action that did nothing
+    ``invalid_reason``, one of ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists
+    of str) if asked for.
 
-    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, from any split, or any other item that is
-    crafted (those of depth 1 are in no split). Otherwise one is drawn from the split. The same task and seed give the
-    same bytes on every machine.
+    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, from any split, or any
+    other item that is crafted (those of depth 1 are in no split). Otherwise one is drawn from the
+    split. The same task and seed give the same bytes on every machine.
 
     Args:
-        split: ``test`` (the 200 goals of the paper, of depths 2 to 4), ``dev`` (the other 197, of depth 2), ``all``, or
-            ``FILE.jsonl:NAME`` of a file that ``textcraft_gym.make_splits`` wrote. The default is dev, so that test is
-            only used on purpose. With other recipes or tags, test has all of depth 3 and more and 77 of depth 2, the
-            paper's first; generated ones have ``train``, ``dev`` and ``test``, a half and two quarters of every depth.
-        distractors: Maximum number of listed commands that the goal does not need, and of those drawn per ingredient.
-        admissible: List the admissible commands in info, as far as the prompt names them: crafts that would work now,
-            and gets of what crafts take, in the counts that a recipe takes itself or, by way of others, in all.
-        expert: Add a shortest plan from the current state to info (``recipes.solver`` says when it is proven shortest).
-        recipes: A data-pack folder, zip or game jar of any version since 1.14, to play with instead of Minecraft
-            1.16.5; what cannot be read is skipped with a warning. Or ``made:depth=8,items=400,seed=3``, recipes that
-            are generated: see ``recipes.made.MadeRecipes`` for the options.
+        split: ``test`` (the 200 goals of the paper, of depths 2 to 4), ``dev`` (the other 197, of
+            depth 2), ``all``, or ``FILE.jsonl:NAME`` of a file that ``textcraft_gym.make_splits``
+            wrote. The default is dev, so that test is only used on purpose. With other recipes or
+            tags, test has all of depth 3 and more and 77 of depth 2, the paper's first; generated
+            ones have ``train``, ``dev`` and ``test``, a half and two quarters of every depth.
+        distractors: Maximum number of listed commands that the goal does not need, and of those
+            drawn per ingredient.
+        admissible: List the admissible commands in info, as far as the prompt names them: crafts
+            that would work now, and gets of what crafts take, in the counts that a recipe takes
+            itself or, by way of others, in all.
+        expert: Add a shortest plan from the current state to info (``recipes.solver`` says when it
+            is proven shortest).
+        recipes: A data-pack folder, zip or game jar of any version since 1.14, to play with instead
+            of Minecraft 1.16.5; what cannot be read is skipped with a warning. Or
+            ``made:depth=8,items=400,seed=3``, recipes that are generated: see
+            ``recipes.made.MadeRecipes`` for the options.
         tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
         render_mode: ``ansi`` renders the last action and its answer.
 
     Raises:
-        UnknownName: For a split, a task or an option of generated recipes that does not exist; the message lists those
-            that do.
+        UnknownName: For a split, a task or an option of generated recipes that does not exist; the
+            message lists those that do.
         ValueError: For a split without tasks, or a number of distractors below 0.
-        RecipeError: For a pack of which no recipe can be read, and for options of generated recipes out of bounds.
+        RecipeError: For a pack of which no recipe can be read, and for options of generated recipes
+            out of bounds.
 
     **Ids**: ``TextCraft-v0`` (``tags="group"``), ``TextCraftTags-v0`` (``tags="item"``).
 
-    **Source**: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023, section 4.1.
+    **Source**: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models,
+    2023, section 4.1.
 
     **Versions**: v0, the published game made deterministic.
     """
@@ -99,7 +113,9 @@ class TextCraftEnv(TextEnv):
         self.book = RecipeBook.load(recipes, tags=tags)
         self.tasks = split_tasks(self.book, split, made=is_made(recipes))
         if not self.tasks:
-            raise ValueError(f"split {split!r} has no task: these recipes have too few items to divide")
+            raise ValueError(
+                f"split {split!r} has no task: these recipes have too few items to divide"
+            )
         self.distractors = distractors
         self._world = world_of(self.book)
         self._inventory: Inventory = {}
@@ -124,15 +140,22 @@ class TextCraftEnv(TextEnv):
         """Return every command that can ever be admissible in these tasks: a fixed action set for ``ActionMasking``.
 
         Args:
-            tasks: Their ids; by default those of the split. The fewer tasks and ``distractors``, the fewer commands.
+            tasks: Their ids; by default those of the split. The fewer tasks and ``distractors``,
+                the fewer commands.
 
         Raises:
             UnknownName: For a task that does not exist.
             Unsupported: With ``tags="item"``, where they are too many to list.
         """
         if self.book.mixes:
-            raise self.unsupported("possible_commands", "with tags='item' ingredients mix, in too many ways to list")
-        goals = [task.id for task in self.tasks] if tasks is None else [find_task(self.book, name).id for name in tasks]
+            raise self.unsupported(
+                "possible_commands", "with tags='item' ingredients mix, in too many ways to list"
+            )
+        goals = (
+            [task.id for task in self.tasks]
+            if tasks is None
+            else [find_task(self.book, name).id for name in tasks]
+        )
         shown: set[int] = set()
         for goal in goals:
             goal_recipes, uses_of = recipe_pool(self.book, goal)
@@ -176,7 +199,8 @@ class TextCraftEnv(TextEnv):
 
     def _plan_after(self, action: str | None) -> list[str]:
         """Return a shortest plan from the current state."""
-        # The rest of a shortest plan is a shortest plan: search again only when the agent has left it.
+        # The rest of a shortest plan is a shortest plan: search again only when the agent has left
+        # it.
         if self._plan and action == self._plan[0]:
             return self._plan[1:]
         return expert_plan(self.book, self.goal, self._inventory, self._useful)
@@ -212,10 +236,23 @@ def _lines(book: RecipeBook) -> tuple[str, ...]:
 def _vocabulary(book: RecipeBook) -> str:
     ingredients = {slot.ingredient: None for recipe in all_recipes(book) for slot in recipe.slots}
     legends = [text.legend(book, ingredient) for ingredient in ingredients]
-    answers = (text.got(1, ""), text.not_found(""), text.crafted(1, ""), text.not_enough(""), text.no_recipe(""))
-    others = (text.wrong_item(""), text.unknown(""), text.EMPTY_HANDED, text.inventory(book, {book.base_items[0]: 1}))
+    answers = (
+        text.got(1, ""),
+        text.not_found(""),
+        text.crafted(1, ""),
+        text.not_enough(""),
+        text.no_recipe(""),
+    )
+    others = (
+        text.wrong_item(""),
+        text.unknown(""),
+        text.EMPTY_HANDED,
+        text.inventory(book, {book.base_items[0]: 1}),
+    )
     reset_text = text.prompt(_lines(book), legends, "")
-    return "\n".join([reset_text, *answers, *others, *book.names, *book.names.values(), "0 1 2 3 4 5 6 7 8 9"])
+    return "\n".join(
+        [reset_text, *answers, *others, *book.names, *book.names.values(), "0 1 2 3 4 5 6 7 8 9"]
+    )
 
 
 def _prompt(book: RecipeBook, indices: list[int], goal: str) -> str:
@@ -223,6 +260,10 @@ def _prompt(book: RecipeBook, indices: list[int], goal: str) -> str:
     legends: list[str] = []
     if book.mixes:
         slots = (slot for index in indices for slot in all_recipes(book)[index].slots)
-        tagged = {slot.ingredient for slot in slots if any(name.startswith("#") for name in slot.ingredient)}
+        tagged = {
+            slot.ingredient
+            for slot in slots
+            if any(name.startswith("#") for name in slot.ingredient)
+        }
         legends = [text.legend(book, ingredient) for ingredient in sorted(tagged)]
     return text.prompt([lines[index] for index in indices], legends, book.names[goal])

@@ -11,14 +11,17 @@ from textcraft_gym.recipes.book import Offer, RecipeBook
 from textcraft_gym.recipes.solver import Craft, shortest_plan
 
 
-def expert_plan(book: RecipeBook, goal: str, inventory: Mapping[str, int], useful: Offer = ()) -> list[str]:
+def expert_plan(
+    book: RecipeBook, goal: str, inventory: Mapping[str, int], useful: Offer = ()
+) -> list[str]:
     """Return a shortest plan that crafts ``goal`` from ``inventory``; the solver says when it is proven shortest.
 
     Args:
         book: The recipes.
         goal: The item to craft.
         inventory: The held items.
-        useful: The counts in which items are got: the least of them that is enough is taken, if there is one.
+        useful: The counts in which items are got: the least of them that is enough is taken, if
+            there is one.
     """
     plan = shortest_plan(book, goal, inventory)
     gets = [(item, _enough(item, count, useful)) for item, count in plan.gets]
@@ -29,16 +32,22 @@ def expert_plan(book: RecipeBook, goal: str, inventory: Mapping[str, int], usefu
     return [*(text.get(book, item, count) for item, count in gets), *crafts]
 
 
-def _as_listed(book: RecipeBook, held: Inventory, crafts: Sequence[Craft], commands: Sequence[str]) -> list[str]:
+def _as_listed(
+    book: RecipeBook, held: Inventory, crafts: Sequence[Craft], commands: Sequence[str]
+) -> list[str]:
     """Return the commands of a plan, each in a form in which it is admissible, if the rest of the plan works so.
 
     With real tags a slot can be filled with many mixes, of which few are listed.
     """
     chosen = list(commands)
     for index, craft in enumerate(crafts):
-        listed = [text.craft(book, craft.recipe, offer) for offer in offers(book, craft.recipe, held)]
+        listed = [
+            text.craft(book, craft.recipe, offer) for offer in offers(book, craft.recipe, held)
+        ]
         if chosen[index] not in listed:
-            working = (command for command in listed if _works(book, held, [command, *chosen[index + 1 :]]))
+            working = (
+                command for command in listed if _works(book, held, [command, *chosen[index + 1 :]])
+            )
             chosen[index] = next(working, chosen[index])
         held = apply(world_of(book), held, chosen[index])[0]
     return chosen

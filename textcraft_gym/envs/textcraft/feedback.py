@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.actions import MAX_COUNT, Craft, Get, WrongItem, parse
-from textcraft_gym.envs.textcraft.rules import NO_RECIPE, NOT_ENOUGH, NOT_GETTABLE, WRONG_ITEM, Inventory
+from textcraft_gym.envs.textcraft.rules import (
+    NO_RECIPE,
+    NOT_ENOUGH,
+    NOT_GETTABLE,
+    WRONG_ITEM,
+    Inventory,
+)
 from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import Recipe
 
@@ -56,13 +62,20 @@ class Feedback:
             item = self.book.ids.get(name)
             held = self.inventory.get(item, 0) if item else 0
             if item is None:
-                yield self._kind(name) or f"There is no item called {_brief(name)!r}: name one that you can hold."
+                yield (
+                    self._kind(name)
+                    or f"There is no item called {_brief(name)!r}: name one that you can hold."
+                )
             elif held < count:
                 yield f"You need {count} {name} and hold {held}."
 
     def _ways(self, name: str) -> str:
         """Return the commands of the prompt that make an item."""
-        lines = [text.command(self.book, recipe) for recipe in self.shown if self.book.names[recipe.output] == name]
+        lines = [
+            text.command(self.book, recipe)
+            for recipe in self.shown
+            if self.book.names[recipe.output] == name
+        ]
         if lines:
             return f"It is made by: {'; '.join(lines)}."
         return self._kind(name) or "No command of the prompt makes it."
@@ -76,7 +89,9 @@ class Feedback:
         members = self.book.members[kinds[0]]
         named = {recipe.output for recipe in self.shown}.union(*(slot.ingredient for slot in slots))
         # With real tags the prompt lists the members of each.
-        examples = [self.book.names[item] for item in members if self.book.mixes or item in named][:MAX_EXAMPLES]
+        examples = [self.book.names[item] for item in members if self.book.mixes or item in named][
+            :MAX_EXAMPLES
+        ]
         such = f", such as {', '.join(examples)}" if examples else ""
         return f"{name} is a kind of item: name one of that kind{such}."
 

@@ -37,14 +37,15 @@ def all_recipes(book: RecipeBook) -> tuple[Recipe, ...]:
 def choose(book: RecipeBook, goal: str, draw: int, distractors: int = DISTRACTORS) -> list[int]:
     """Return the indices of the recipes to list, in order.
 
-    For each ingredient of the goal's recipes, up to ``distractors`` recipes that use it are drawn, and of those that
-    the goal does not need, up to ``distractors`` are listed.
+    For each ingredient of the goal's recipes, up to ``distractors`` recipes that use it are drawn,
+    and of those that the goal does not need, up to ``distractors`` are listed.
     """
     goal_recipes, uses_of = recipe_pool(book, goal)
     rng = random.Random(f"{goal}/{draw}").random
     candidates: dict[int, None] = {}
     for recipes in uses_of:
-        # A shuffle uses up random numbers, so that shuffling where there is no choice would change the later draws.
+        # A shuffle uses up random numbers, so that shuffling where there is no choice would change
+        # the later draws.
         chosen = recipes if len(recipes) <= distractors else shuffle(rng, recipes)[:distractors]
         candidates.update(dict.fromkeys(chosen))
     # The goal's own recipes use its ingredients, too, but they are no distractors.

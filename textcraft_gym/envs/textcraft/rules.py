@@ -1,8 +1,9 @@
 """The rules: the meaning of an action, and its effect on an inventory.
 
-An inventory maps item ids to counts, in the order in which the items were first held. The meaning of an action depends
-on the recipes alone and is computed once (``World.understand``); its effect then takes a few look-ups (``apply``).
-``apply`` never changes the inventory that it is given; an action that does nothing gives the same one back.
+An inventory maps item ids to counts, in the order in which the items were first held. The meaning
+of an action depends on the recipes alone and is computed once (``World.understand``); its effect
+then takes a few look-ups (``apply``). ``apply`` never changes the inventory that it is given; an
+action that does nothing gives the same one back.
 """
 
 from __future__ import annotations
@@ -78,14 +79,17 @@ def world_of(book: RecipeBook) -> World:
 def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
     """Play an action; the state is the inventory."""
     # Looking here first saves a call at nearly every step.
-    takes, gives, answer, shortage, reason = world.understood.get(action) or world.understand(action)
+    takes, gives, answer, shortage, reason = world.understood.get(action) or world.understand(
+        action
+    )
     for item, count in takes:
         if inventory.get(item, 0) < count:
             return inventory, shortage, NOT_ENOUGH, ""
     if gives is None:
         return inventory, answer or text.inventory(world.book, inventory), reason, ""
     left = inventory.copy()
-    # Items that are used up leave the inventory, so that they go to its end when they are held again.
+    # Items that are used up leave the inventory, so that they go to its end when they are held
+    # again.
     for item, count in takes:
         remaining = left[item] - count
         if remaining:
@@ -126,4 +130,10 @@ def _craft(book: RecipeBook, action: Craft) -> Move:
     recipe = book.match(output, offer) if len(offer) == len(dict(offer)) else None
     if recipe is None:
         return offer, None, text.no_recipe(output), text.not_enough(output), NO_RECIPE
-    return offer, (output, recipe.makes), text.crafted(recipe.makes, output), text.not_enough(output), ""
+    return (
+        offer,
+        (output, recipe.makes),
+        text.crafted(recipe.makes, output),
+        text.not_enough(output),
+        "",
+    )

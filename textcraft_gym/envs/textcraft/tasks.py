@@ -41,7 +41,9 @@ class Task:
     def content(self) -> str:
         """The goal and every command of its tree."""
         recipes = (recipe for item in self.book.tree(self.id) for recipe in self.book.recipes[item])
-        return "\n".join([self.id, *sorted({text.command(self.book, recipe) for recipe in recipes})])
+        return "\n".join(
+            [self.id, *sorted({text.command(self.book, recipe) for recipe in recipes})]
+        )
 
 
 def split_tasks(book: RecipeBook, split: str, *, made: bool = False) -> tuple[Task, ...]:

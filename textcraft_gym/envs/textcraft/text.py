@@ -15,7 +15,9 @@ _MAX_ENTRIES = 1 << 14
 
 def command(book: RecipeBook, recipe: Recipe) -> str:
     """Return the line of the prompt for a recipe: ``craft 4 stick using 2 planks``."""
-    ingredients = ", ".join(f"{count} {name_of_ingredient(ingredient)}" for ingredient, count in recipe.slots)
+    ingredients = ", ".join(
+        f"{count} {name_of_ingredient(ingredient)}" for ingredient, count in recipe.slots
+    )
     return f"craft {recipe.makes} {book.names[recipe.output]} using {ingredients}"
 
 
@@ -38,7 +40,11 @@ def legend(book: RecipeBook, ingredient: Ingredient) -> str:
 
 def prompt(commands: Iterable[str], legends: Iterable[str], goal: str) -> str:
     """Return the text of a reset."""
-    paragraphs = ["Crafting commands:\n" + "\n".join(commands), "\n".join(legends), f"Goal: craft {goal}."]
+    paragraphs = [
+        "Crafting commands:\n" + "\n".join(commands),
+        "\n".join(legends),
+        f"Goal: craft {goal}.",
+    ]
     return "\n\n".join(filter(None, paragraphs))
 
 

@@ -13,13 +13,17 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     """Return a thought for each action of a winning plan, empty where an action repeats the one before."""
     moves = [parse(action) for action in plan]
     written = [
-        "" if index and action == plan[index - 1] else _thought(moves[index], plan[index:], moves[index:])
+        ""
+        if index and action == plan[index - 1]
+        else _thought(moves[index], plan[index:], moves[index:])
         for index, action in enumerate(plan)
     ]
     last = moves[-1]
     if len(moves) > 1 and isinstance(last, Craft):
         # The first thought names the subgoals: the ingredients of the last craft.
-        written[0] = f"To craft {task.book.names[task.id]} I need {_counted(last.ingredients)}. {written[0]}"
+        written[0] = (
+            f"To craft {task.book.names[task.id]} I need {_counted(last.ingredients)}. {written[0]}"
+        )
     return written
 
 

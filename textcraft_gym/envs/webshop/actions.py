@@ -14,9 +14,9 @@ _TO_SPACES = str.maketrans("[]\n", "   ")
 def parse(action: str) -> tuple[str, str]:
     r"""Return the name of an action and its argument in lower case; both are empty if it does not have that form.
 
-    The result is that of the original's regular expression ``(.+)\[(.+)\]``, in linear time: the argument starts at the
-    last possible bracket, and text after the closing bracket is ignored. The name keeps its case, and nothing is
-    stripped.
+    The result is that of the original's regular expression ``(.+)\[(.+)\]``, in linear time: the
+    argument starts at the last possible bracket, and text after the closing bracket is ignored. The
+    name keeps its case, and nothing is stripped.
     """
     return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _parse(action)
 

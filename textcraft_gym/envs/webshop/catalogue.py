@@ -84,13 +84,17 @@ class Catalogue:
         """Load a catalogue; the same arguments and unchanged files give the same object.
 
         Args:
-            data: ``generated``, or a folder with the files of the original's data, or its file of products.
-            goals: ``human`` for those written by people, ``synthetic`` for a template sentence with each combination of
-                options; the latter need files.
-            seed: Seed of a generated catalogue; with files, of the prices of ranges and the bounds on prices.
-            num_products: Number of products to generate, up to 50,000, by default 1,000; with files, read only this
-                many entries from the start of the file of products, as the original does.
-            progress: Called with the bytes read so far and in all; by default a progress bar on a terminal.
+            data: ``generated``, or a folder with the files of the original's data, or its file of
+                products.
+            goals: ``human`` for those written by people, ``synthetic`` for a template sentence with
+                each combination of options; the latter need files.
+            seed: Seed of a generated catalogue; with files, of the prices of ranges and the bounds
+                on prices.
+            num_products: Number of products to generate, up to 50,000, by default 1,000; with
+                files, read only this many entries from the start of the file of products, as the
+                original does.
+            progress: Called with the bytes read so far and in all; by default a progress bar on a
+                terminal.
 
         Raises:
             ValueError: If ``num_products`` is out of bounds.
@@ -100,17 +104,28 @@ class Catalogue:
             raise ValueError(f"expected num_products >= 1, got {num_products!r}")
         if data == GENERATED:
             if (num_products or 0) > MAX_GENERATED:
-                raise ValueError(f"expected num_products of {MAX_GENERATED} or less to generate, got {num_products}")
+                raise ValueError(
+                    f"expected num_products of {MAX_GENERATED} or less to generate, got {num_products}"
+                )
             return _generated(seed, num_products or PRODUCTS)
         files = find_files(data, goals)
-        stamps = tuple((stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files.all))
+        stamps = tuple(
+            (stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files.all)
+        )
         key = (files, stamps, goals, seed, num_products)
         if key not in _loaded:
             arrays = load(files, goals, seed, progress, num_products)
             products = StoredProducts(arrays)
             fingerprint = arrays["fingerprint"].tobytes().hex()
             stored_goals = StoredGoals(arrays, products)
-            catalogue = cls(products, products.asins, stored_goals, stored_goals.weights, Index(arrays), fingerprint)
+            catalogue = cls(
+                products,
+                products.asins,
+                stored_goals,
+                stored_goals.weights,
+                Index(arrays),
+                fingerprint,
+            )
             _loaded.clear()  # the arrays are large: keep one catalogue of files at a time
             _loaded[key] = catalogue
         return _loaded[key]
@@ -121,7 +136,9 @@ class Catalogue:
         if results is None:
             if len(self._results) >= _KEPT_SEARCHES:
                 self._results.clear()
-            results = self._results[query] = tuple(self._asins[index] for index in self.index.search(query))
+            results = self._results[query] = tuple(
+                self._asins[index] for index in self.index.search(query)
+            )
         return results
 
     def split(self, split: str) -> range:
@@ -145,8 +162,19 @@ def _generated(seed: int, num_products: int) -> Catalogue:
 def _fingerprint(products: Sequence[Product], goals: Sequence[Goal]) -> str:
     contents = hashlib.sha256()
     for product in products:
-        contents.update(repr([getattr(product, field.name) for field in fields(product)]).encode(errors="replace"))
+        contents.update(
+            repr([getattr(product, field.name) for field in fields(product)]).encode(
+                errors="replace"
+            )
+        )
     for goal in goals:
-        parts = (goal.instruction, goal.product.asin, goal.attributes, goal.options, goal.price_upper, goal.weight)
+        parts = (
+            goal.instruction,
+            goal.product.asin,
+            goal.attributes,
+            goal.options,
+            goal.price_upper,
+            goal.weight,
+        )
         contents.update(repr(parts).encode(errors="replace"))
     return contents.hexdigest()

@@ -12,7 +12,8 @@ from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 from textcraft_gym.envs.webshop.product_templates import ProductTemplate, choices
 from textcraft_gym.envs.webshop.title_words import compose
 
-# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both again.
+# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both
+# again.
 HAS_OPTIONS = (True, True, True, False, False, False, False)
 """Whether a family has options; the families of a template go through these in random order."""
 FAMILY_SIZES = (2, 2, 2, 3, 3, 4)
@@ -83,7 +84,8 @@ def _draw_design(rng: Uniform, template: ProductTemplate, has_options: bool) -> 
         elif rng() < FIXED:
             fixed[option] = pick(rng, choices()[choice].values)
     low, high = template.prices
-    # Powers and logarithms may differ in the last bit from machine to machine; products and roots do not.
+    # Powers and logarithms may differ in the last bit from machine to machine; products and roots
+    # do not.
     level = rng()
     return Design(
         template=template,
@@ -104,7 +106,9 @@ def _draw_seller(rng: Uniform, template: ProductTemplate) -> str:
     return name.upper() if rng() < 0.3 else name
 
 
-def _draw_phrase(rng: Uniform, template: ProductTemplate, purpose: str, usual: Sequence[str]) -> str:
+def _draw_phrase(
+    rng: Uniform, template: ProductTemplate, purpose: str, usual: Sequence[str]
+) -> str:
     return compose(rng, template.category, purpose) if rng() < COMPOSED else pick(rng, usual)
 
 
@@ -154,7 +158,9 @@ def _change_values(rng: Uniform, base: Design) -> Design:
 def _change_detail(rng: Uniform, base: Design) -> Design:
     if rng() < 0.5:
         return base._replace(kind=_draw_phrase(rng, base.template, "kinds", base.template.kinds))
-    return base._replace(feature=_draw_phrase(rng, base.template, "features", base.template.features))
+    return base._replace(
+        feature=_draw_phrase(rng, base.template, "features", base.template.features)
+    )
 
 
 def _change_seller(rng: Uniform, base: Design) -> Design:

@@ -34,63 +34,79 @@ MAX_RECALLED = 100
 class WebShopLiteEnv(TextEnv):
     """Buy a product that fits an instruction, in a shop of a thousand products or more, by searching and clicking.
 
-    **Actions** (any string; others, and clicks on targets that are not on the page, change nothing):
+    **Actions** (any string; others, and clicks on targets that are not on the page, change
+    nothing):
 
-    - ``search[words]``: search for products, in the modes ``react`` and ``adapt`` from the first page only.
-    - ``click[target]``: click a button, a product's ASIN (``click[b0abc12345]``) or an option value, in upper or lower
-      case. ``< Prev`` and ``Next >`` turn pages; ``< Prev`` of a product leads back to the results and forgets
-      its options, ``Back to Search`` forgets everything, ``Buy Now`` buys.
+    - ``search[words]``: search for products, in the modes ``react`` and ``adapt`` from the first
+      page only.
+    - ``click[target]``: click a button, a product's ASIN (``click[b0abc12345]``) or an option
+      value, in upper or lower case. ``< Prev`` and ``Next >`` turn pages; ``< Prev`` of a product
+      leads back to the results and forgets its options, ``Back to Search`` forgets everything,
+      ``Buy Now`` buys.
 
-    **Observation**: text, the page as one of four programs prints it, byte for byte those of the papers on the same
-    data.
+    **Observation**: text, the page as one of four programs prints it, byte for byte those of the
+    papers on the same data.
 
-    - ``react``: as ReAct and Reflexion read it, the instruction on the first page only. Of each page of ten results it
-      shows the first three and hides the others, which would open all the same. A click on an option answers ``You
-      have clicked v.``, an invalid action ``Invalid action!``, and the purchase ``Your score (min 0.0, max 1.0): r``.
-    - ``adapt``: as ADaPT reads it: below the three products stand the ASINs of the other seven, and an invalid action
-      answers ``Invalid action! Try a different action.``
-    - ``text``: the texts of the page on one line, separated by `` [SEP] ``, as WebShop's baselines read it.
+    - ``react``: as ReAct and Reflexion read it, the instruction on the first page only. Of each
+      page of ten results it shows the first three and hides the others, which would open all the
+      same. A click on an option answers ``You have clicked v.``, an invalid action
+      ``Invalid action!``, and the purchase ``Your score (min 0.0, max 1.0): r``.
+    - ``adapt``: as ADaPT reads it: below the three products stand the ASINs of the other seven, and
+      an invalid action answers ``Invalid action! Try a different action.``
+    - ``text``: the texts of the page on one line, separated by `` [SEP] ``, as WebShop's baselines
+      read it.
     - ``text_rich``: a line each, with ``[button]`` and ``[clicked button]`` marks.
 
-    **Reward**: 0 until the purchase, then 0 to 1: the fraction of wanted attributes, options and price bound that it
-    meets, times the match of its type of product with the wanted one (see ``reward.py``).
+    **Reward**: 0 until the purchase, then 0 to 1: the fraction of wanted attributes, options and
+    price bound that it meets, times the match of its type of product with the wanted one (see
+    ``reward.py``).
 
-    **Episode end**: terminates with ``click[buy now]``, and a step after that raises ``gymnasium.error.ResetNeeded``.
-    Registered with a limit of 100 steps.
+    **Episode end**: terminates with ``click[buy now]``, and a step after that raises
+    ``gymnasium.error.ResetNeeded``. Registered with a limit of 100 steps.
 
-    **Info**: ``task`` (goal number and ASIN), ``won`` (bool: whether the score is 1, which the papers call success);
-    after the purchase ``score``, its parts ``r_type``, ``r_att``, ``r_option`` and ``r_price``, None where none
-    was wanted, their weights ``w_att``, ``w_option`` and ``w_price``, and what the type score follows from,
-    ``query_match``, ``category_match`` and ``title_score``; after an action that did nothing ``invalid_reason``, one of
-    ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty if the
-    expert knows no purchase with a reward of 1.
+    **Info**: ``task`` (goal number and ASIN), ``won`` (bool: whether the score is 1, which the
+    papers call success); after the purchase ``score``, its parts ``r_type``, ``r_att``,
+    ``r_option`` and ``r_price``, None where none was wanted, their weights ``w_att``, ``w_option``
+    and ``w_price``, and what the type score follows from, ``query_match``, ``category_match`` and
+    ``title_score``; after an action that did nothing ``invalid_reason``, one of ``rules.REASONS``;
+    ``admissible_commands`` and ``expert_plan`` (lists of str) if asked for. The plan is empty if
+    the expert knows no purchase with a reward of 1.
 
     **Reset options**: ``{"task": "17-B0ABC12345"}`` plays that task, from any split. Otherwise the
-    seed draws one of the split: human goals uniformly, synthetic ones by weights that favour rare attributes, as in
-    the original.
+    seed draws one of the split: human goals uniformly, synthetic ones by weights that favour rare
+    attributes, as in the original.
 
     Args:
-        split: ``dev`` (goals 500 to 1499), ``test`` (0 to 499), ``train`` (the rest) or ``all``; ``adapt_test`` and
-            ``adapt_dev`` are ADaPT's parts of test, goals 0 to 99 and 100 to 139. The default is dev, so that test is
-            used only on purpose.
+        split: ``dev`` (goals 500 to 1499), ``test`` (0 to 499), ``train`` (the rest) or ``all``;
+            ``adapt_test`` and ``adapt_dev`` are ADaPT's parts of test, goals 0 to 99 and 100 to
+            139. The default is dev, so that test is used only on purpose.
         data: ``generated`` (the default), or a folder or product file of the original's data.
-        mode: ``react`` (the default, as in the prompts of the reference agents), ``adapt``, ``text`` or ``text_rich``.
-        products_per_page: Number of products that a page of results shows with title and price. In the modes ``react``
-            and ``adapt`` 1 to 10 of the ten on each page, by default 3; elsewhere the whole page, 1 to 50, by default
+        mode: ``react`` (the default, as in the prompts of the reference agents), ``adapt``,
+            ``text`` or ``text_rich``.
+        products_per_page: Number of products that a page of results shows with title and price. In
+            the modes ``react`` and ``adapt`` 1 to 10 of the ten on each page, by default 3;
+            elsewhere the whole page, 1 to 50, by default
             10. ``Next >`` leads to the next page in any case.
         show_attrs: Whether a product has a page of its attributes, which the reward counts.
-        admissible: Whether info lists the admissible actions; of searches those for the instruction, its clauses, its
-            telling words, and the pairs of these that follow each other, 50 at most.
-        expert: Whether info has a shortest plan by these searches. Where none of them finds a product that fits, it
-            searches for the title of one, which no player can know and which is not among the admissible actions.
-        nouns: Returns the nouns of a title, which the reward compares to tell types of product apart. The default takes
-            every word but function words and numbers; the original uses a part-of-speech tagger.
-        goals: ``human`` for those written by people, or ``synthetic`` for one of each combination of options.
-        num_products: Number of products: of a generated shop 71 to 50,000, by default 1,000; of files the first entries
-            of the file of products, by default all.
-        filter_goals: Called with the number of each goal of the split and the goal; False leaves it out.
-        limit_goals: Number of goals to draw from those, by their weights, the same as in the original; -1 for all.
-        num_prev_obs: Number of earlier observations that precede each observation, 0 to 100, separated by `` [SEP] ``.
+        admissible: Whether info lists the admissible actions; of searches those for the
+            instruction, its clauses, its telling words, and the pairs of these that follow each
+            other, 50 at most.
+        expert: Whether info has a shortest plan by these searches. Where none of them finds a
+            product that fits, it searches for the title of one, which no player can know and which
+            is not among the admissible actions.
+        nouns: Returns the nouns of a title, which the reward compares to tell types of product
+            apart. The default takes every word but function words and numbers; the original uses a
+            part-of-speech tagger.
+        goals: ``human`` for those written by people, or ``synthetic`` for one of each combination
+            of options.
+        num_products: Number of products: of a generated shop 71 to 50,000, by default 1,000; of
+            files the first entries of the file of products, by default all.
+        filter_goals: Called with the number of each goal of the split and the goal; False leaves it
+            out.
+        limit_goals: Number of goals to draw from those, by their weights, the same as in the
+            original; -1 for all.
+        num_prev_obs: Number of earlier observations that precede each observation, 0 to 100,
+            separated by `` [SEP] ``.
         num_prev_actions: Number of actions that stand between these, 0 to 100.
         render_mode: ``ansi`` renders the last action and its answer.
 
@@ -101,7 +117,8 @@ class WebShopLiteEnv(TextEnv):
 
     **Ids**: ``WebShopLite-v0``.
 
-    **Source**: Yao et al., WebShop: Towards Scalable Real-World Web Interaction with Grounded Language Agents, 2022.
+    **Source**: Yao et al., WebShop: Towards Scalable Real-World Web Interaction with Grounded
+    Language Agents, 2022.
 
     **Versions**: v0.
     """
@@ -141,7 +158,10 @@ class WebShopLiteEnv(TextEnv):
             raise ValueError(
                 f"split {split!r} of {data} has no goal{kept}: there are {count} goals, of which the first 500 are test"
             )
-        for name, number in (("num_prev_obs", num_prev_obs), ("num_prev_actions", num_prev_actions)):
+        for name, number in (
+            ("num_prev_obs", num_prev_obs),
+            ("num_prev_actions", num_prev_actions),
+        ):
             between(name, number, 0, MAX_RECALLED)
         self.num_prev_obs = num_prev_obs
         self.num_prev_actions = num_prev_actions
@@ -211,7 +231,9 @@ class WebShopLiteEnv(TextEnv):
     def _inform(self, info: dict[str, Any]) -> None:
         """Add the admissible commands and the expert's plan, if they were asked for."""
         if self.admissible:
-            info["admissible_commands"] = admissible_commands(self.market, self._state, self.goal.instruction)
+            info["admissible_commands"] = admissible_commands(
+                self.market, self._state, self.goal.instruction
+            )
         if self._expert:
             info["expert_plan"] = self._expert.plan(self._state) or []
 

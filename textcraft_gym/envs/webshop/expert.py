@@ -22,10 +22,11 @@ _fits = lru_cache(maxsize=1 << 14)(fits)
 class Expert:
     """Plans purchases for one goal in a shop.
 
-    It considers the product and the results that the customer has now, and all results of the searches that the
-    instruction suggests, and buys what takes the fewest actions. Only where none of these fits, it searches for the
-    words of the goal's own product, which no customer knows. From the start page no plan is shorter than a search, a
-    click on the product, a click on each wanted option, and the purchase, unless one value meets two of these options.
+    It considers the product and the results that the customer has now, and all results of the
+    searches that the instruction suggests, and buys what takes the fewest actions. Only where none
+    of these fits, it searches for the words of the goal's own product, which no customer knows.
+    From the start page no plan is shorter than a search, a click on the product, a click on each
+    wanted option, and the purchase, unless one value meets two of these options.
     """
 
     def __init__(self, shop: Shop, goal: Goal) -> None:
@@ -52,7 +53,9 @@ class Expert:
         return known or self._by_search([search(product.title), search(product.document)])
 
     def _by_search(self, queries: Iterable[str]) -> list[str] | None:
-        least = 3 + bool(self.goal.options)  # the search, a click on a product, one on an option, and the purchase
+        least = 3 + bool(
+            self.goal.options
+        )  # the search, a click on a product, one on an option, and the purchase
         best: list[str] | None = None
         for query in queries:
             best = self._shortest(self._found(query), best)
@@ -60,14 +63,19 @@ class Expert:
                 break
         return best
 
-    def _shortest(self, approaches: Iterable[Approach], best: list[str] | None = None) -> list[str] | None:
+    def _shortest(
+        self, approaches: Iterable[Approach], best: list[str] | None = None
+    ) -> list[str] | None:
         """Return the shortest plan by one of these approaches if it is shorter than the best, else that."""
         for approach, asin, chosen in approaches:
-            # Skip the costly search for clicks where even the fewest possible ones would make no shorter plan.
+            # Skip the costly search for clicks where even the fewest possible ones would make no
+            # shorter plan.
             least_clicks = 1 if self.goal.options and not chosen else 0
             if best is None or len(approach) + least_clicks + 1 < len(best):
                 clicks = self._clicks(asin, chosen)
-                if clicks is not None and (best is None or len(approach) + len(clicks) + 1 < len(best)):
+                if clicks is not None and (
+                    best is None or len(approach) + len(clicks) + 1 < len(best)
+                ):
                     best = [*approach, *clicks, click(BUY)]
         return best
 
@@ -85,7 +93,9 @@ class Expert:
         """Yield the approaches to the results of a search, the goal's own product first."""
         yield from self._listed([query], navigate(self.shop, START, query).state.results, 1)
 
-    def _listed(self, before: Sequence[str], results: Sequence[str], page: int) -> Iterator[Approach]:
+    def _listed(
+        self, before: Sequence[str], results: Sequence[str], page: int
+    ) -> Iterator[Approach]:
         """Yield the approaches to the products among the results, the goal's own first."""
         own = self.goal.product.asin
         for asin in sorted(results, key=lambda asin: asin != own):
@@ -113,26 +123,38 @@ class Expert:
         for wanted in self.goal.options:
             values = [value for value in option_of if _fits(wanted, value)]
             # Some values match but cannot be clicked: one named like a button is the button.
-            values = [value for value in values if navigate(self.shop, page, click(value)).chosen == value]
+            values = [
+                value for value in values if navigate(self.shop, page, click(value)).chosen == value
+            ]
             if not values:
                 return None
             exact = wanted if isinstance(wanted, str) else wanted[1]
             # Try the chosen value first, then the value exactly as it is wanted.
-            fitting.append(sorted(values, key=lambda value: (chosen.get(option_of[value]) != value, value != exact)))
+            fitting.append(
+                sorted(
+                    values,
+                    key=lambda value: (chosen.get(option_of[value]) != value, value != exact),
+                )
+            )
         best: list[str] | None = None
 
         def extend(picked: dict[str, str], clicks: list[str]) -> None:
             nonlocal best
             if best is not None and len(clicks) >= len(best):  # branch and bound
                 return
-            unmet = next((values for values in fitting if not set(values) & set(picked.values())), None)
+            unmet = next(
+                (values for values in fitting if not set(values) & set(picked.values())), None
+            )
             if unmet is None:
                 best = clicks
                 return
             for value in unmet:
                 option = option_of[value]
                 if option not in picked:
-                    extend({**picked, option: value}, clicks if chosen.get(option) == value else [*clicks, value])
+                    extend(
+                        {**picked, option: value},
+                        clicks if chosen.get(option) == value else [*clicks, value],
+                    )
 
         extend({}, [])
         return best

@@ -1,8 +1,9 @@
 """Reads the data files of the original as streams, and checks them.
 
-A folder has ``items_shuffle*.json`` (products), ``items_ins_v2*.json`` (their attributes, and template sentences of
-synthetic goals) and ``items_human_ins.json`` (goals written by people). As in the original, products whose ASIN is
-``nan``, longer than ten characters or a duplicate are skipped, and so are goals without attributes.
+A folder has ``items_shuffle*.json`` (products), ``items_ins_v2*.json`` (their attributes, and
+template sentences of synthetic goals) and ``items_human_ins.json`` (goals written by people). As in
+the original, products whose ASIN is ``nan``, longer than ten characters or a duplicate are skipped,
+and so are goals without attributes.
 """
 
 from __future__ import annotations
@@ -80,9 +81,15 @@ def find_files(data: str | Path, goals: GoalKind) -> ShopFiles:
 def _attributes_file(products: Path) -> Path:
     """Return ``items_ins_v2_1000.json`` for ``items_shuffle_1000.json``, or else the only file of attributes."""
     same = products.with_name(products.name.replace(_PRODUCTS, _ATTRIBUTES))
-    candidates = [same] if same != products and same.is_file() else sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
+    candidates = (
+        [same]
+        if same != products and same.is_file()
+        else sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
+    )
     if len(candidates) != 1:
-        raise ShopDataError(products.parent, f"expected {same.name} or one file {_ATTRIBUTES}*.json")
+        raise ShopDataError(
+            products.parent, f"expected {same.name} or one file {_ATTRIBUTES}*.json"
+        )
     return candidates[0]
 
 
@@ -95,7 +102,8 @@ def read_shop(
         files: The files.
         seed: Seed of the prices of ranges and the bounds on prices.
         progress: Called with the bytes read of all files, and their size.
-        num_products: Number of entries to read of the file of products, those that are skipped included; None for all.
+        num_products: Number of entries to read of the file of products, those that are skipped
+            included; None for all.
 
     Raises:
         ShopDataError: At the first invalid entry.
@@ -113,7 +121,9 @@ def read_shop(
         human = _entries_by_asin(files.human, on_read)
         read_before += sizes[files.human]
     seen: set[str] = set()
-    for index, values in enumerate(islice(_located(files.products, read_items(files.products, on_read)), num_products)):
+    for index, values in enumerate(
+        islice(_located(files.products, read_items(files.products, on_read)), num_products)
+    ):
         entry = _Entry(files.products, index, values)
         asin = entry.text("asin")
         if not asin:
@@ -126,7 +136,10 @@ def read_shop(
         if human is None:
             yield product, list(_synthetic_wishes(facts, product, seed))
         else:
-            yield product, list(_human_wishes(files.human, product, json.loads(human.pop(asin, b"[]")), seed))
+            yield (
+                product,
+                list(_human_wishes(files.human, product, json.loads(human.pop(asin, b"[]")), seed)),
+            )
     if not seen:
         raise ShopDataError(files.products, "expected a list of products, got none")
     on_read(sizes[files.products])
@@ -149,7 +162,9 @@ class _Entry:
     def get(self, key: str) -> Any:
         if not isinstance(self.values, dict):
             raise ShopDataError(
-                self.file or Path(), f"expected an object, got {_abbreviated(self.values)}", self.position
+                self.file or Path(),
+                f"expected an object, got {_abbreviated(self.values)}",
+                self.position,
             )
         return self.values.get(key)
 
@@ -217,8 +232,14 @@ def _prices(entry: _Entry) -> tuple[float, ...]:
 def _options(entry: _Entry) -> dict[str, tuple[str, ...]]:
     options = entry.get("customization_options") or {}
     if not isinstance(options, dict):
-        raise entry.error("customization_options", f"expected an object, got {_abbreviated(options)}")
-    return {name.lower(): _values(entry, name, values) for name, values in options.items() if values is not None}
+        raise entry.error(
+            "customization_options", f"expected an object, got {_abbreviated(options)}"
+        )
+    return {
+        name.lower(): _values(entry, name, values)
+        for name, values in options.items()
+        if values is not None
+    }
 
 
 def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:
@@ -227,7 +248,9 @@ def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:
         raise entry.error(key, f"expected a list, got {_abbreviated(values)}")
     for item in values:
         if not isinstance(item, dict) or not isinstance(item.get("value"), str):
-            raise entry.error(key, f"expected objects with a text as value, got {_abbreviated(item)}")
+            raise entry.error(
+                key, f"expected objects with a text as value, got {_abbreviated(item)}"
+            )
     return tuple(item["value"].strip().replace("/", " | ").lower() for item in values)
 
 
@@ -236,13 +259,17 @@ def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:
 
 def _human_wishes(file: Path | None, product: Product, entries: Any, seed: int) -> Iterator[Wish]:
     if not isinstance(entries, list):
-        raise ShopDataError(file or Path(), f"expected a list, got {_abbreviated(entries)}", product.asin)
+        raise ShopDataError(
+            file or Path(), f"expected a list, got {_abbreviated(entries)}", product.asin
+        )
     for index, values in enumerate(entries):
         entry = _Entry(file, f"{product.asin}[{index}]", values)
         attributes = entry.texts("instruction_attributes")
         if attributes:
             text = entry.text("instruction").strip(".")
-            bound = price_upper(product.price, random.Random(f"bound {seed} {product.asin} {index}"))
+            bound = price_upper(
+                product.price, random.Random(f"bound {seed} {product.asin} {index}")
+            )
             yield Wish(text, attributes, entry.texts("instruction_options"), bound)
 
 

@@ -1,7 +1,7 @@
 """Generates a shop and its customers from a seed: the same seed gives the same shop, byte for byte, on every machine.
 
-Products come in families that differ in one aspect: an attribute, a value, a detail, the seller or the price. Every
-goal can be met: its product with its options has a reward of 1.
+Products come in families that differ in one aspect: an attribute, a value, a detail, the seller or
+the price. Every goal can be met: its product with its options has a reward of 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from textcraft_gym.envs.webshop.product_templates import product_templates
 PRODUCTS = 1000
 """Default number of products of a shop."""
 
-# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both again.
+# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both
+# again.
 GOALS = (1, 2, 2)
 """Number of goals for a product without options."""
 GOALS_WITH_OPTIONS = (2, 3, 4, 4)
@@ -37,7 +38,9 @@ DETAILS = {"kind": 0.4, "feature": 0.15, "use": 0.2, "fixed": 0.2}
 _ASIN_LETTERS = "0123456789BCDFGHJKLMNPQRSTVWXYZ"
 
 
-def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ...], tuple[Goal, ...]]:
+def generate(
+    seed: int = 0, products: int = PRODUCTS
+) -> tuple[tuple[Product, ...], tuple[Goal, ...]]:
     """Generate a shop.
 
     Args:
@@ -52,7 +55,9 @@ def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ..
     """
     templates = product_templates()
     if products < len(templates):
-        raise ValueError(f"expected num_products >= {len(templates)} of a generated shop, got {products}")
+        raise ValueError(
+            f"expected num_products >= {len(templates)} of a generated shop, got {products}"
+        )
     rng = random.Random(f"shop {seed}").random
     share, remainder = divmod(products, len(templates))
     designs: list[Design] = []
@@ -64,7 +69,10 @@ def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ..
     titles: set[str] = set()
     # Shuffled, so that the members of a family are not next to each other.
     designs = shuffle(rng, designs)
-    listings = [write_listing(rng, design, asin, titles) for design, asin in zip(designs, asins, strict=True)]
+    listings = [
+        write_listing(rng, design, asin, titles)
+        for design, asin in zip(designs, asins, strict=True)
+    ]
     bounds_rng = random.Random(f"bounds {seed}")
     goals: list[Goal] = []
     for design, product in zip(designs, listings, strict=True):
@@ -72,13 +80,21 @@ def generate(seed: int = 0, products: int = PRODUCTS) -> tuple[tuple[Product, ..
     return tuple(listings), tuple(goals)
 
 
-def _draw_goals(rng: Uniform, bounds_rng: random.Random, design: Design, product: Product) -> Iterator[Goal]:
+def _draw_goals(
+    rng: Uniform, bounds_rng: random.Random, design: Design, product: Product
+) -> Iterator[Goal]:
     """Draw the goals of some customers, all of different wording."""
     instructions: set[str] = set()
     for _ in range(pick(rng, GOALS_WITH_OPTIONS if product.options else GOALS)):
-        options = {option: pick(rng, values) for option, values in product.options.items() if rng() < ASKED}
-        wanted = shuffle(rng, product.attributes)[: pick(rng, WANTED_WITH_OPTIONS if options else WANTED)]
-        fixed = {option: value for option, value in design.fixed.items() if rng() < DETAILS["fixed"]}
+        options = {
+            option: pick(rng, values) for option, values in product.options.items() if rng() < ASKED
+        }
+        wanted = shuffle(rng, product.attributes)[
+            : pick(rng, WANTED_WITH_OPTIONS if options else WANTED)
+        ]
+        fixed = {
+            option: value for option, value in design.fixed.items() if rng() < DETAILS["fixed"]
+        }
         details = Details(
             kind=design.kind.lower() if rng() < DETAILS["kind"] else "",
             feature=design.feature.lower() if rng() < DETAILS["feature"] else "",
@@ -89,4 +105,6 @@ def _draw_goals(rng: Uniform, bounds_rng: random.Random, design: Design, product
         if instruction not in instructions:
             instructions.add(instruction)
             bound = price_upper(product.price, bounds_rng)
-            yield Wish(instruction, tuple(wanted), tuple(options.values()), bound).goal(product, index=0)
+            yield Wish(instruction, tuple(wanted), tuple(options.values()), bound).goal(
+                product, index=0
+            )

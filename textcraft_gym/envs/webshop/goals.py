@@ -100,9 +100,20 @@ class Wish:
 
     def goal(self, product: Product, index: int, weight: float = 1.0) -> Goal:
         """Return one of its goals by index."""
-        bound = f", and price lower than {self.price_upper:.2f} dollars" if math.isfinite(self.price_upper) else ""
+        bound = (
+            f", and price lower than {self.price_upper:.2f} dollars"
+            if math.isfinite(self.price_upper)
+            else ""
+        )
         if self.options is not None:
-            return Goal(f"{self.text}{bound}", product, self.attributes, self.options, self.price_upper, weight)
+            return Goal(
+                f"{self.text}{bound}",
+                product,
+                self.attributes,
+                self.options,
+                self.price_upper,
+                weight,
+            )
         chosen = _combination(product.options, index)
         choices = ", and ".join(f"{option}: {value}" for option, value in chosen.items())
         text = f"{self.text} with {choices}{bound}" if choices else f"{self.text}{bound}"

@@ -37,7 +37,20 @@ TYPING_ERRORS = 0.02
 
 _SINGULAR_ARTICLES = ("a", "an", "something")
 _PREPOSITIONS = ("in ", "for ", "with ")
-_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMERALS = (
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _REWRITES = (
     (r"^x-large$", "extra large"),
     (r"^xx-large$", "2xl"),
@@ -85,7 +98,9 @@ class Details(NamedTuple):
     values: Mapping[str, str]
 
 
-def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[str], details: Details) -> str:
+def write_instruction(
+    rng: Uniform, template: ProductTemplate, wanted: Sequence[str], details: Details
+) -> str:
     """Write the request of a customer.
 
     Args:
@@ -97,7 +112,8 @@ def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[
     Returns:
         One to three sentences, in lower case and without the last full stop.
     """
-    # The order of the draws is part of every generated shop: another order would make other instructions.
+    # The order of the draws is part of every generated shop: another order would make other
+    # instructions.
     noun_phrase = pick(rng, template.noun_phrases)
     is_plural = noun_phrase.article not in _SINGULAR_ARTICLES and noun_phrase.noun.endswith("s")
     adjectives, sentences = _express(rng, [attributes()[name] for name in wanted], noun_phrase)
@@ -125,7 +141,9 @@ def write_instruction(rng: Uniform, template: ProductTemplate, wanted: Sequence[
     else:
         body += clause
         choice = pick(rng, phrases()["choices"])
-        further_sentences.append(choice.format(_join_values(values), them="them" if is_plural else "it"))
+        further_sentences.append(
+            choice.format(_join_values(values), them="them" if is_plural else "it")
+        )
     return _mistype(rng, ". ".join([*_open(rng, template.category, body), *further_sentences]))
 
 
@@ -156,7 +174,9 @@ def _write_noun_phrase(noun_phrase: NounPhrase, adjectives: Sequence[str], kind:
     return f"{article} {name}"
 
 
-def _express(rng: Uniform, wanted: Sequence[Attribute], noun_phrase: NounPhrase) -> tuple[list[str], list[str]]:
+def _express(
+    rng: Uniform, wanted: Sequence[Attribute], noun_phrase: NounPhrase
+) -> tuple[list[str], list[str]]:
     """Express up to two attributes by an adjective, and the others by a sentence without its subject."""
     adjectives: list[str] = []
     sentences: list[str] = []

@@ -12,7 +12,8 @@ from textcraft_gym.envs.webshop.product import Product
 from textcraft_gym.envs.webshop.product_templates import Bullet, attributes, parse_bullet, phrases
 from textcraft_gym.envs.webshop.title_words import compose
 
-# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both again.
+# Measured on the real shop, or tuned to make shopping as hard as there; the tests measure both
+# again.
 IN_TITLE = 0.6
 """Probability that the title names an attribute, so that it need not be looked up further down."""
 EXTRAS = 3
@@ -69,7 +70,9 @@ def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> 
     )
 
 
-def _write_title(rng: Uniform, design: Design, attribute_names: Sequence[str], own: Sequence[str]) -> str:
+def _write_title(
+    rng: Uniform, design: Design, attribute_names: Sequence[str], own: Sequence[str]
+) -> str:
     """Add search words to the name until the title has the length that the seller likes."""
     template, max_words = design.template, pick(rng, TITLE_WORDS)
     name, *other_names = shuffle(rng, template.names)
@@ -104,7 +107,9 @@ def _count_words(parts: Sequence[str]) -> int:
     return len(" ".join(parts).split())
 
 
-def _write_bullets(rng: Uniform, design: Design, in_title: Sequence[str]) -> tuple[tuple[str, ...], list[Bullet]]:
+def _write_bullets(
+    rng: Uniform, design: Design, in_title: Sequence[str]
+) -> tuple[tuple[str, ...], list[Bullet]]:
     """Write the bullets, and return them with the features that are left for the description.
 
     Each attribute that the title does not name is in a bullet or left for the description.
@@ -122,14 +127,20 @@ def _write_bullets(rng: Uniform, design: Design, in_title: Sequence[str]) -> tup
     chosen = shuffle(rng, [*required, *optional[: max(0, count - len(required))]])
     fields = _template_fields(design)
     written = tuple(
-        _write_bullet(bullet_format, bullet, bullet in design.template.bullets, fields) for bullet in chosen
+        _write_bullet(bullet_format, bullet, bullet in design.template.bullets, fields)
+        for bullet in chosen
     )
     if not is_described:
         return written, []
-    return written, [*remaining, *(bullet for bullet in design.template.bullets if bullet not in chosen)]
+    return written, [
+        *remaining,
+        *(bullet for bullet in design.template.bullets if bullet not in chosen),
+    ]
 
 
-def _write_bullet(bullet_format: str, bullet: Bullet, needs_head: bool, fields: dict[str, str]) -> str:
+def _write_bullet(
+    bullet_format: str, bullet: Bullet, needs_head: bool, fields: dict[str, str]
+) -> str:
     """Write a bullet in the seller's format; the bodies of a template's bullets make no sense without their heads."""
     head, body = (_capitalise(text.format(**fields)) for text in bullet)
     if needs_head and bullet_format == "{body}":
@@ -177,7 +188,9 @@ def _without_article(use: str) -> str:
 
 def _lower_case(text: str) -> str:
     """Write as within a sentence, keeping abbreviations: ``LED lights``, ``a side slit``."""
-    return " ".join(word if sum(map(str.isupper, word)) > 1 else word.lower() for word in text.split())
+    return " ".join(
+        word if sum(map(str.isupper, word)) > 1 else word.lower() for word in text.split()
+    )
 
 
 def _capitalise(text: str) -> str:

@@ -41,7 +41,12 @@ def page(shop: Shop, instruction: str, state: State, score: float = 0.0) -> list
     if state.page == "done":
         nodes = _done(state, score)
     elif state.page == "index":
-        nodes = [(TEXT, "WebShop"), (TEXT, "Instruction: "), (TEXT, instruction), (BUTTON, "Search")]
+        nodes = [
+            (TEXT, "WebShop"),
+            (TEXT, "Instruction: "),
+            (TEXT, instruction),
+            (BUTTON, "Search"),
+        ]
     else:
         nodes = [(HEADER, "Instruction:"), (HEADER, instruction), (BUTTON, "Back to Search")]
         if state.page == "results":
@@ -100,10 +105,34 @@ def _sub_page(product: Product, sub_page: str) -> Iterator[Node]:
 def _done(state: State, score: float) -> list[Node]:
     """Return the nodes of the last page, with the goal's fields left empty as in the original."""
     chosen = json.dumps(dict(state.chosen)).translate(_UNSAFE_IN_HTML)
-    thanks = ("Thank you for shopping with us!", "Your code: ", _NOTHING, " (Paste it in your MTurk interface.)")
-    bought = ("Purchased", "asin", state.asin, "options", chosen, "attrs", _NOTHING, "category", _NOTHING)
+    thanks = (
+        "Thank you for shopping with us!",
+        "Your code: ",
+        _NOTHING,
+        " (Paste it in your MTurk interface.)",
+    )
+    bought = (
+        "Purchased",
+        "asin",
+        state.asin,
+        "options",
+        chosen,
+        "attrs",
+        _NOTHING,
+        "category",
+        _NOTHING,
+    )
     kind = ("query", _NOTHING, "product category", _NOTHING)
-    target = ("Target", "asin", "options", "attrs", "price upper", "instuction text", "category", "product category")
+    target = (
+        "Target",
+        "asin",
+        "options",
+        "attrs",
+        "price upper",
+        "instuction text",
+        "category",
+        "product category",
+    )
     goal = ("query", "Goal ", _NOTHING)
     reward = ("Reward", SCORE, str(score), "Reward Details ", _NOTHING)
     return [(TEXT, text) for text in (*thanks, *bought, *kind, *target, *goal, *reward)]

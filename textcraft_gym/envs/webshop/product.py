@@ -48,7 +48,9 @@ class Product:
     @property
     def document(self) -> str:
         """The text that the search engine indexes, in lower case; as in the original, it has the first bullet only."""
-        choices = ", and ".join(f"{option}: {', '.join(values)}" for option, values in self.options.items())
+        choices = ", and ".join(
+            f"{option}: {', '.join(values)}" for option, values in self.options.items()
+        )
         first_bullet = self.bullets[0] if self.bullets else ""
         return " ".join((self.title, self.description, first_bullet, choices)).lower()
 
@@ -65,7 +67,8 @@ class Goal:
         instruction: The request in words, with the bound on the price.
         product: A product that meets the goal.
         attributes: Attributes that the purchase must have.
-        options: Option values that must be chosen; pairs of an option and its value in synthetic goals.
+        options: Option values that must be chosen; pairs of an option and its value in synthetic
+            goals.
         price_upper: Highest price in dollars; infinite for no bound.
         weight: Relative probability that a synthetic goal is drawn; 1 for human goals.
     """

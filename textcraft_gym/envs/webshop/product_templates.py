@@ -1,6 +1,7 @@
 """The vocabulary of generated shops: product templates, attributes, option values and phrases.
 
-The words are in ``data/*.txt``, all written for this package; each file describes its format at the top.
+The words are in ``data/*.txt``, all written for this package; each file describes its format at the
+top.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class Attribute(NamedTuple):
         titles: Its names in titles.
         bullets: Features whose sentences contain the words of the name.
         adjective: The form that customers put before the noun; empty if there is none.
-        sentences: Customers' sentences about the product, without the subject: ``is machine washable``.
+        sentences: Customers' sentences about the product, without the subject:
+            ``is machine washable``.
     """
 
     name: str
@@ -43,7 +45,8 @@ class Choice(NamedTuple):
 
     Attributes:
         values: All values, in lower case.
-        in_order: Whether the values are ordered, as sizes are; a product then has neighbouring ones.
+        in_order: Whether the values are ordered, as sizes are; a product then has neighbouring
+            ones.
         asks: Phrases with which customers ask for a value, ``in size {}``.
     """
 
@@ -111,7 +114,9 @@ def attributes() -> dict[str, Attribute]:
 def choices() -> dict[str, Choice]:
     """Return the values of options by name."""
     return {
-        name.removesuffix(" (in order)"): Choice(_list(values), name.endswith("(in order)"), _list(asks))
+        name.removesuffix(" (in order)"): Choice(
+            _list(values), name.endswith("(in order)"), _list(asks)
+        )
         for name, values, asks in map(_parse_choice, blocks("values"))
     }
 
@@ -146,7 +151,10 @@ def _parse_template(block: list[str]) -> ProductTemplate:
         uses=_list(fields["uses"]),
         gloss=_list(fields["gloss"]),
         attributes=tuple(tuple(group.split("/")) for group in _list(fields["attributes"])),
-        options=tuple((name, choice) for name, choice in (pair.split("=") for pair in fields["options"].split(", "))),
+        options=tuple(
+            (name, choice)
+            for name, choice in (pair.split("=") for pair in fields["options"].split(", "))
+        ),
         bullets=tuple(parse_bullet(line[2:]) for line in lines if line.startswith("- ")),
     )
 
@@ -172,8 +180,13 @@ def _parse_choice(block: list[str]) -> tuple[str, str, str]:
 
 def blocks(name: str) -> list[list[str]]:
     """Return the lines of each block of a file, without comments; blank lines separate blocks."""
-    text = (files("textcraft_gym.envs.webshop") / "data" / f"{name}.txt").read_text(encoding="utf-8")
-    blocks = [[line for line in block.splitlines() if not line.startswith("# ")] for block in text.split("\n\n")]
+    text = (files("textcraft_gym.envs.webshop") / "data" / f"{name}.txt").read_text(
+        encoding="utf-8"
+    )
+    blocks = [
+        [line for line in block.splitlines() if not line.startswith("# ")]
+        for block in text.split("\n\n")
+    ]
     return [lines for lines in blocks if lines]
 
 

@@ -25,8 +25,8 @@ class TypeMatch(NamedTuple):
         r_type: 1, 0.5, 0.1 or 0.
         query_match: Whether both were scraped from the same search.
         category_match: Whether their paths in the tree of categories share two levels or more.
-        title_score: Number of distinct nouns that their titles share, over that of all nouns of the wanted title; 0.2
-            if that has none.
+        title_score: Number of distinct nouns that their titles share, over that of all nouns of the
+            wanted title; 0.2 if that has none.
     """
 
     r_type: float
@@ -74,7 +74,9 @@ def default_nouns(title: str) -> list[str]:
     return [word for word in words if not word[0].isdigit() and word not in _NOT_NOUNS]
 
 
-def reward(goal: Goal, product: Product, options: Mapping[str, str], nouns: Nouns = default_nouns) -> Reward:
+def reward(
+    goal: Goal, product: Product, options: Mapping[str, str], nouns: Nouns = default_nouns
+) -> Reward:
     """Return the reward of buying ``product`` with the chosen ``options``, values by name."""
     r_type, query_match, category_match, title_score = match_types(goal.product, product, nouns)
     attributes = sum(has_attribute(product, wanted) for wanted in goal.attributes)
@@ -100,7 +102,9 @@ def match_types(wanted: Product, bought: Product, nouns: Nouns = default_nouns) 
     """Return the match of a product's type with the wanted one."""
     wanted_nouns = list(nouns(wanted.title))
     # The distinct nouns in common over all wanted ones, repetitions included, as in the original.
-    title_score = len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns) if wanted_nouns else 0.2
+    title_score = (
+        len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns) if wanted_nouns else 0.2
+    )
     query_match = wanted.query == bought.query
     # Two common categories, since the first level of the path is shared by a whole department.
     category_match = len(_categories(wanted) & _categories(bought)) > 1
@@ -124,9 +128,12 @@ def has_attribute(product: Product, wanted: str) -> bool:
 def fits(wanted: WantedOption, chosen: str) -> bool:
     """Return whether a chosen option value matches the wanted one.
 
-    Of a colour only the main one counts; but, as in the original, a wanted pair is compared as it is, ``color navy``.
+    Of a colour only the main one counts; but, as in the original, a wanted pair is compared as it
+    is, ``color navy``.
     """
-    return alike(main_colour(chosen), main_colour(wanted) if isinstance(wanted, str) else " ".join(wanted))
+    return alike(
+        main_colour(chosen), main_colour(wanted) if isinstance(wanted, str) else " ".join(wanted)
+    )
 
 
 def written(wanted: WantedOption) -> str:

@@ -64,7 +64,8 @@ def navigate(shop: Shop, state: State, action: str) -> Transition:
 def clickables(shop: Shop, state: State) -> tuple[str, ...]:
     """Return the click targets of a page, in the order of the original.
 
-    The search button of the index page is included, though clicking it does nothing without ``search[words]``.
+    The search button of the index page is included, though clicking it does nothing without
+    ``search[words]``.
     """
     if state.page == "index":
         return (TYPE_FIRST,)
@@ -72,16 +73,25 @@ def clickables(shop: Shop, state: State) -> tuple[str, ...]:
         back = (PREVIOUS,) if state.number > 1 else ()
         return (BACK_TO_SEARCH, *back, NEXT, *[asin.lower() for asin in shop.shown(state)])
     if state.page == "item":
-        return tuple(dict.fromkeys((BACK_TO_SEARCH, PREVIOUS, *shop.sub_pages, BUY, *shop.options(state.asin))))
+        return tuple(
+            dict.fromkeys(
+                (BACK_TO_SEARCH, PREVIOUS, *shop.sub_pages, BUY, *shop.options(state.asin))
+            )
+        )
     return (BACK_TO_SEARCH, PREVIOUS) if state.page == "sub" else ()
 
 
 def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]:
     """Return every action that does something; of searches, those that the instruction suggests.
 
-    An option value with an opening bracket is shown but cannot be clicked, since the bracket changes how it is parsed.
+    An option value with an opening bracket is shown but cannot be clicked, since the bracket
+    changes how it is parsed.
     """
-    targets = [target for target in clickables(shop, state) if target != TYPE_FIRST and can_be_clicked(target)]
+    targets = [
+        target
+        for target in clickables(shop, state)
+        if target != TYPE_FIRST and can_be_clicked(target)
+    ]
     return [*map(click, targets), *(searches(instruction) if shop.has_search(state) else ())]
 
 
@@ -106,7 +116,9 @@ def _from_results(shop: Shop, state: State, target: str) -> Transition | None:
         return Transition(state._replace(number=state.number - 1))
     for asin in shop.listed(state):
         if asin.lower() == target:
-            return Transition(state._replace(page="item", asin=asin, visited=state.visited | {asin}))
+            return Transition(
+                state._replace(page="item", asin=asin, visited=state.visited | {asin})
+            )
     return Transition(START) if target == BACK_TO_SEARCH else None
 
 

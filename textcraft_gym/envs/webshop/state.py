@@ -76,14 +76,16 @@ class Stock(Protocol):
 class Shop:
     """A catalogue as one of the programs shows it.
 
-    The programs of ReAct and ADaPT run over a site with pages of ten results, of which they show the first in full.
-    ReAct's hides the others, ADaPT's shows their ASINs. Both search from the index page only.
+    The programs of ReAct and ADaPT run over a site with pages of ten results, of which they show
+    the first in full. ReAct's hides the others, ADaPT's shows their ASINs. Both search from the
+    index page only.
 
     Args:
         stock: The catalogue.
         mode: The program.
-        products_per_page: Number of products that a page of results shows in full: 1 to 10 of the site's ten in the
-            modes ``react`` and ``adapt``, elsewhere the whole page, 1 to 50; None for the program's own number.
+        products_per_page: Number of products that a page of results shows in full: 1 to 10 of the
+            site's ten in the modes ``react`` and ``adapt``, elsewhere the whole page, 1 to 50; None
+            for the program's own number.
         show_attrs: Whether the page of a product has a button for its attributes.
         nouns: Returns the nouns of a title, which the reward compares.
 
@@ -114,10 +116,17 @@ class Shop:
         self.mode = mode
         self.products_per_page = products_per_page
         self.page_size = _SITE_PAGE if over_site else products_per_page
-        self._searched_on: tuple[Page, ...] = ("index",) if over_site else ("index", "results", "item", "sub")
+        self._searched_on: tuple[Page, ...] = (
+            ("index",) if over_site else ("index", "results", "item", "sub")
+        )
         self.show_attrs = show_attrs
         self.nouns = nouns
-        self.sub_pages = ("description", "features", "reviews", *(("attributes",) if show_attrs else ()))
+        self.sub_pages = (
+            "description",
+            "features",
+            "reviews",
+            *(("attributes",) if show_attrs else ()),
+        )
         self._options: dict[str, dict[str, str]] = {}
 
     def search(self, query: str) -> tuple[str, ...]:
@@ -136,7 +145,11 @@ class Shop:
 
     def shown(self, state: State) -> tuple[str, ...]:
         """Return those of ``listed`` that the customer sees."""
-        return self.listed(state)[: self.products_per_page] if self.mode == "react" else self.listed(state)
+        return (
+            self.listed(state)[: self.products_per_page]
+            if self.mode == "react"
+            else self.listed(state)
+        )
 
     def page_of(self, results: Sequence[str], asin: str) -> int | None:
         """Return the page of results that shows a product, from 1; None if none does."""
@@ -152,7 +165,9 @@ class Shop:
             if len(self._options) >= _KEPT_PRODUCTS:
                 self._options.clear()
             groups = self.products[asin].options.items()
-            options = self._options[asin] = {value: name for name, values in groups for value in values}
+            options = self._options[asin] = {
+                value: name for name, values in groups for value in values
+            }
         return options
 
     def judge(self, goal: Goal, asin: str, chosen: Mapping[str, str]) -> Reward:

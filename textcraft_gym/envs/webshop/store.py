@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from textcraft_gym.envs.webshop.files import GoalKind, ShopDataError, ShopFiles, read_shop
 from textcraft_gym.envs.webshop.goals import Wish, shuffled, weights
 from textcraft_gym.envs.webshop.product import Goal, Product
-from textcraft_gym.storage.arrays import Append, Arrays, Names, Records, RecordWriter, cached, write_records
+from textcraft_gym.storage.arrays import (
+    Append,
+    Arrays,
+    Names,
+    Records,
+    RecordWriter,
+    cached,
+    write_records,
+)
 from textcraft_gym.storage.progress import Progress, progress_bar
 from textcraft_gym.storage.search.bm25 import IndexWriter
 
@@ -78,20 +86,29 @@ class StoredGoals(Sequence[Goal]):
         if isinstance(index, slice):
             return [self[goal] for goal in range(len(self))[index]]
         product, text, attributes, options, price_upper = self._wishes[int(self._wish[index])]
-        wish = Wish(text, tuple(attributes), None if options is None else tuple(options), price_upper)
+        wish = Wish(
+            text, tuple(attributes), None if options is None else tuple(options), price_upper
+        )
         asin = self._products.asins[product]
-        return wish.goal(self._products[asin], int(self._combination[index]), float(self.weights[index]))
+        return wish.goal(
+            self._products[asin], int(self._combination[index]), float(self.weights[index])
+        )
 
 
 def load(
-    files: ShopFiles, goals: GoalKind, seed: int, progress: Progress | None, num_products: int | None = None
+    files: ShopFiles,
+    goals: GoalKind,
+    seed: int,
+    progress: Progress | None,
+    num_products: int | None = None,
 ) -> Arrays:
     """Return the arrays of a data set, from the cache if its files are unchanged.
 
     Raises:
         ShopDataError: If they cannot be read.
     """
-    # The name identifies the files and arguments, the stamp their version: a changed file replaces its cached arrays.
+    # The name identifies the files and arguments, the stamp their version: a changed file replaces
+    # its cached arrays.
     stats = [(file, file.stat()) for file in files.all]
     parts = [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]
     stamp = json.dumps([FORMAT, goals, seed, num_products, parts])
@@ -105,7 +122,11 @@ def load(
 
 
 def write_shop(
-    append: Append, files: ShopFiles, seed: int, progress: Progress | None, num_products: int | None = None
+    append: Append,
+    files: ShopFiles,
+    seed: int,
+    progress: Progress | None,
+    num_products: int | None = None,
 ) -> None:
     """Write products, goals and the search index as arrays, of which memory holds a block at a time."""
     contents = hashlib.sha256()
@@ -118,24 +139,35 @@ def write_shop(
     products = RecordWriter(append_content, "products")
     wishes = RecordWriter(append_content, "wishes", deferred=True)
     goal_counts = array("q")
-    wanted: list[tuple[str, ...] | None] = []  # the attributes of each wish; None where all goals weigh the same
+    wanted: list[
+        tuple[str, ...] | None
+    ] = []  # the attributes of each wish; None where all goals weigh the same
     with IndexWriter() as index:
         with progress_bar(f"Reading {files.products.name}") as bar:
             for product, product_wishes in read_shop(files, seed, progress or bar, num_products):
                 for wish in product_wishes:
-                    # A wish for a combination of options makes no goal if one of them has no values.
+                    # A wish for a combination of options makes no goal if one of them has no
+                    # values.
                     if count := wish.goal_count(product):
                         wishes.add([len(asins), *astuple(wish)])
                         goal_counts.append(count)
-                        wanted.append(None if wish.options is not None else tuple(map(intern, wish.attributes)))
+                        wanted.append(
+                            None
+                            if wish.options is not None
+                            else tuple(map(intern, wish.attributes))
+                        )
                 asins.append(product.asin)
                 products.add([getattr(product, name) for name in _FIELDS])
                 index.add(product.document)
         if not goal_counts:
-            raise ShopDataError(files.human or files.attributes, "has no goal for any of the products")
+            raise ShopDataError(
+                files.human or files.attributes, "has no goal for any of the products"
+            )
         products.close()
         wishes.close()
-        for name, part in _goals(np.frombuffer(goal_counts, np.int64), weights(wanted, goal_counts)).items():
+        for name, part in _goals(
+            np.frombuffer(goal_counts, np.int64), weights(wanted, goal_counts)
+        ).items():
             append_content(name, part)
         contents.update(json.dumps(asins).encode())
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))

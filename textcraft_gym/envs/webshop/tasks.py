@@ -34,12 +34,19 @@ class Market(Shop):
 
     Args:
         catalogue: Products and goals.
-        opened_by: The arguments of ``open_market``, with which another process opens it after unpickling.
+        opened_by: The arguments of ``open_market``, with which another process opens it after
+            unpickling.
     """
 
     def __init__(self, catalogue: Catalogue, opened_by: OpenedBy) -> None:
         _, self.goals, mode, products_per_page, show_attrs, nouns, _ = opened_by
-        super().__init__(catalogue, mode=mode, products_per_page=products_per_page, show_attrs=show_attrs, nouns=nouns)
+        super().__init__(
+            catalogue,
+            mode=mode,
+            products_per_page=products_per_page,
+            show_attrs=show_attrs,
+            nouns=nouns,
+        )
         self.catalogue = catalogue
         self._opened_by = opened_by
 
@@ -105,7 +112,13 @@ class Task:
         goal = self.goal
         bound = f"{goal.price_upper:.2f}"
         return "\n".join(
-            [goal.instruction, *sorted(goal.attributes), *sorted(map(written, goal.options)), bound, goal.product.title]
+            [
+                goal.instruction,
+                *sorted(goal.attributes),
+                *sorted(map(written, goal.options)),
+                bound,
+                goal.product.title,
+            ]
         )
 
 
@@ -122,7 +135,8 @@ def open_market(
 
     Raises:
         UnknownName: If there is no such mode or kind of goals.
-        ValueError: For synthetic goals of generated data, which has none, or for too small a number of products.
+        ValueError: For synthetic goals of generated data, which has none, or for too small a number
+            of products.
         ShopDataError: If the data cannot be read.
     """
     if goals not in GOAL_KINDS:
@@ -130,7 +144,9 @@ def open_market(
     if data == GENERATED and goals != "human":
         raise ValueError(f"expected goals='human' for generated data, got {goals!r}")
     catalogue = Catalogue.load(data, goals=goals, num_products=num_products)
-    return _market(catalogue, (data, goals, mode, products_per_page, show_attrs, nouns, num_products))
+    return _market(
+        catalogue, (data, goals, mode, products_per_page, show_attrs, nouns, num_products)
+    )
 
 
 @lru_cache(maxsize=32)
@@ -172,7 +188,9 @@ def draw_task(selection: Selection, seed: int) -> Task:
         return task_at(selection.market, numbers[seed % len(numbers)])
     cumulative = _cumulative_weights(selection)
     position = int(cumulative.searchsorted(seed / (1 << 64) * cumulative[-1], "right"))
-    return task_at(selection.market, numbers[min(position, len(numbers) - 1)])  # rounding may reach the end
+    return task_at(
+        selection.market, numbers[min(position, len(numbers) - 1)]
+    )  # rounding may reach the end
 
 
 def find_task(selection: Selection, task_id: object) -> Task:
@@ -183,7 +201,11 @@ def find_task(selection: Selection, task_id: object) -> Task:
     """
     market = selection.market
     number, _, _ = str(task_id).partition("-")
-    if number.isdecimal() and len(number) <= _MOST_DIGITS and int(number) < len(market.catalogue.goals):
+    if (
+        number.isdecimal()
+        and len(number) <= _MOST_DIGITS
+        and int(number) < len(market.catalogue.goals)
+    ):
         task = task_at(market, int(number))
         if task.id == task_id:
             return task

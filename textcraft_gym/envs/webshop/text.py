@@ -5,10 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from textcraft_gym.envs.webshop.pages import BUTTON, CHOSEN, HEADER, OPTION, PRODUCT, SCORE, VISITED, Node, page
+from textcraft_gym.envs.webshop.pages import (
+    BUTTON,
+    CHOSEN,
+    HEADER,
+    OPTION,
+    PRODUCT,
+    SCORE,
+    VISITED,
+    Node,
+    page,
+)
 from textcraft_gym.envs.webshop.state import Mode, Shop, Transition
 
-INVALID: Mapping[Mode, str] = {"react": "Invalid action!", "adapt": "Invalid action! Try a different action."}
+INVALID: Mapping[Mode, str] = {
+    "react": "Invalid action!",
+    "adapt": "Invalid action! Try a different action.",
+}
 """Answers to an invalid action; where there is none, the page is shown again."""
 
 
@@ -27,7 +40,8 @@ def text_rich(nodes: Iterable[Node]) -> str:
         elif kind == PRODUCT:
             lines.append(f"\n[button] {words} [button_]\n")
         elif kind == OPTION or (kind == CHOSEN and json.dumps(words) != f'"{words}"'):
-            # The original looks for a chosen value in an address with JSON in it, and misses one that JSON escapes.
+            # The original looks for a chosen value in an address with JSON in it, and misses one
+            # that JSON escapes.
             lines.append(f"  [button] {words} [button_]\n")
         elif kind == VISITED:
             lines.append(f"\n[clicked button] {words} [clicked button_]\n")
@@ -65,7 +79,9 @@ MODES: Mapping[Mode, Callable[[Iterable[Node]], str]] = {
 def observation(shop: Shop, instruction: str, turn: Transition, earned: float) -> str:
     """Return the observation after an action: the page, or a short answer instead."""
     answer = short_answer(shop.mode, turn, earned)
-    return MODES[shop.mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
+    return (
+        MODES[shop.mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
+    )
 
 
 def recall(past: Sequence[str], num_prev_obs: int, num_prev_actions: int) -> str:

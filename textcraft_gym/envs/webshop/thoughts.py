@@ -56,4 +56,8 @@ def _in_bounds(goal: Goal, price_tag: str) -> str:
 def _summary(state: State) -> str:
     """Return the clause about the product and the chosen options."""
     chosen = " and ".join(value for _, value in state.chosen)
-    return f"The product fits, with {chosen} chosen" if chosen else "The product fits, and no option was asked for"
+    return (
+        f"The product fits, with {chosen} chosen"
+        if chosen
+        else "The product fits, and no option was asked for"
+    )

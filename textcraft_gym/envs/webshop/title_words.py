@@ -1,6 +1,7 @@
 """The rarer words of titles: names of sellers, and phrases about animals, places, people and the like.
 
-They are composed of lists in ``data/title_words.txt``, so that a shop has as many different words as a real one.
+They are composed of lists in ``data/title_words.txt``, so that a shop has as many different words
+as a real one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from textcraft_gym.envs.shuffle import Uniform, pick
 from textcraft_gym.envs.webshop.product_templates import blocks
 
 _FIELD = re.compile(r"\{(\w+)\}")
-_PLURALS = ((r"man$", "men"), (r"([^aeiou])y$", r"\1ies"), (r"(s|x|ch|sh)$", r"\1es"), (r"(f|fe)$", "ves"))
+_PLURALS = (
+    (r"man$", "men"),
+    (r"([^aeiou])y$", r"\1ies"),
+    (r"(s|x|ch|sh)$", r"\1es"),
+    (r"(f|fe)$", "ves"),
+)
 _LETTERS = "ABCDEFGHJKLMNPRSTVWXZ"
 
 
@@ -29,8 +35,8 @@ def compose(rng: Uniform, department: str, purpose: str) -> str:
     Args:
         rng: Draws the phrase and the words in it.
         department: The department of the product.
-        purpose: ``sellers``, ``kinds`` (before the name of a product), ``features`` (after "with"), ``uses`` (after
-            "for"), ``extras`` or ``names`` (both anywhere).
+        purpose: ``sellers``, ``kinds`` (before the name of a product), ``features`` (after "with"),
+            ``uses`` (after "for"), ``extras`` or ``names`` (both anywhere).
     """
     phrase = pick(rng, title_words()[f"{department} {purpose}"])
     return _FIELD.sub(lambda field: _draw(rng, field[1]), phrase)
@@ -43,7 +49,11 @@ def _draw(rng: Uniform, kind: str) -> str:
     if kind == "number":
         return str(int(rng() * 180) + 20)
     words = title_words()
-    return pick(rng, words[kind]) if kind in words else _plural(pick(rng, words[kind.removesuffix("s")]))
+    return (
+        pick(rng, words[kind])
+        if kind in words
+        else _plural(pick(rng, words[kind.removesuffix("s")]))
+    )
 
 
 def _plural(noun: str) -> str:

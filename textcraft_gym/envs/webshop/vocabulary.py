@@ -21,7 +21,12 @@ def vocabulary(catalogue: Catalogue) -> str:
     bought = results._replace(page="done", asin=asin, chosen=(("<>&'", ""),))
     states = [START, results, results._replace(page="item", asin=asin), bought]
     shown = [text.text_rich(pages.page(shop, "", state)) for state in states]
-    answers = [*text.INVALID.values(), text.chosen(""), text.score(0.0), "[clicked button] [clicked button_]"]
+    answers = [
+        *text.INVALID.values(),
+        text.chosen(""),
+        text.score(0.0),
+        "[clicked button] [clicked button_]",
+    ]
     products = [words for product in catalogue.products.values() for words in _printed(product)]
     instructions = [goal.instruction for goal in catalogue.goals]
     return "\n".join([*shown, *answers, *products, *instructions, "[SEP] 0 1 2 3 4 5 6 7 8 9"])
@@ -29,7 +34,13 @@ def vocabulary(catalogue: Catalogue) -> str:
 
 def _printed(product: Product) -> Iterator[str]:
     """Yield all texts on the pages of a product."""
-    yield from (product.asin, product.title, product.price_tag, product.description, *product.bullets)
+    yield from (
+        product.asin,
+        product.title,
+        product.price_tag,
+        product.description,
+        *product.bullets,
+    )
     yield from (product.category, product.query, product.product_category, *product.attributes)
     for name, values in product.options.items():
         # The last page shows the chosen values as JSON, which escapes accents.

@@ -57,13 +57,15 @@ def create_app(
 ) -> FastAPI:
     """Return the application of a server.
 
-    Failures are answers of status 200 with ``{"error": message}``, as AgentGym's clients expect; only what is no
-    request at all has the status 404, 405 or 422. After the end of an episode a command is answered, with ``done``.
+    Failures are answers of status 200 with ``{"error": message}``, as AgentGym's clients expect;
+    only what is no request at all has the status 404, 405 or 422. After the end of an episode a
+    command is answered, with ``done``.
 
     Args:
         world: Which of AgentGym's environments.
-        mapping: Files that say which task a number means; see ``numbering``. Without any, TextCraft's goals and
-            ALFWorld's tasks are numbered in order. WebShop's are the numbers of its goals.
+        mapping: Files that say which task a number means; see ``numbering``. Without any,
+            TextCraft's goals and ALFWorld's tasks are numbered in order. WebShop's are the numbers
+            of its goals.
         max_sessions: Maximum number of open sessions.
         session_seconds: Seconds without use after which a session is closed.
         env_args: Further arguments of ``gym.make``.
@@ -77,8 +79,12 @@ def create_app(
         raise UnknownName("environment of AgentGym", world, list(_KINDS))
     kind = _KINDS[world]
     make = partial(RecordedEpisode, kind.env_id, read=str, **{**kind.env_args, **env_args})
-    number = kind.number(make(), mapping)  # also loads the data, and finds what is wrong with the arguments
-    sessions: Sessions[RecordedEpisode] = Sessions(max_sessions, session_seconds, on_close=RecordedEpisode.close)
+    number = kind.number(
+        make(), mapping
+    )  # also loads the data, and finds what is wrong with the arguments
+    sessions: Sessions[RecordedEpisode] = Sessions(
+        max_sessions, session_seconds, on_close=RecordedEpisode.close
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -105,7 +111,8 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
         except (TextCraftGymError, NotValid) as error:
             return json_answer({"error": str(error)})
 
-    # FastAPI reads the parameters from the signature; names of types are looked up here, where they are defined.
+    # FastAPI reads the parameters from the signature; names of types are looked up here, where they
+    # are defined.
     answer.__signature__ = inspect.signature(endpoint, eval_str=True)  # type: ignore[attr-defined]
     return answer
 
@@ -121,7 +128,11 @@ async def _refuse_path(request: Request, error: HTTPException) -> Response:
 
 def _textcraft_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     book = episode.env.get_wrapper_attr("book")
-    return read_mapping(mapping, textcraft_goal(book)) if mapping else InOrder(goals_in_order(book), again=True)
+    return (
+        read_mapping(mapping, textcraft_goal(book))
+        if mapping
+        else InOrder(goals_in_order(book), again=True)
+    )
 
 
 def _alfworld_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
@@ -139,7 +150,10 @@ def _webshop_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numberi
 _KINDS = {
     "textcraft": _Kind(TextCraftRoutes, "TextCraft-v0", {"split": "all"}, _textcraft_numbering),
     "alfworld": _Kind(
-        ALFWorldRoutes, "ALFWorld-v0", {"split": "all", "dialect": "0.3", "admissible": True}, _alfworld_numbering
+        ALFWorldRoutes,
+        "ALFWorld-v0",
+        {"split": "all", "dialect": "0.3", "admissible": True},
+        _alfworld_numbering,
     ),
     "webshop": _Kind(
         WebShopRoutes,

@@ -35,7 +35,8 @@ class InOrder:
 
     Args:
         tasks: The ids.
-        again: Whether the list begins again at its end, as AgentGym's TextCraft does, where any number is a task.
+        again: Whether the list begins again at its end, as AgentGym's TextCraft does, where any
+            number is a task.
     """
 
     def __init__(self, tasks: Sequence[str], *, again: bool = False) -> None:
@@ -64,21 +65,31 @@ class Mapped:
     def __call__(self, number: int) -> str:
         """Return the task's id."""
         if number not in self.tasks:
-            raise NoTask(f"the mapping has {len(self.tasks)} numbers of tasks, and {number} is none of them")
+            raise NoTask(
+                f"the mapping has {len(self.tasks)} numbers of tasks, and {number} is none of them"
+            )
         return self.tasks[number]
 
     def any_task(self, number: int) -> str:
         """Return the task's id, else that of the task at this place among all, which begin again at their end."""
-        return self.tasks[number] if number in self.tasks else [*self.tasks.values()][number % len(self.tasks)]
+        return (
+            self.tasks[number]
+            if number in self.tasks
+            else [*self.tasks.values()][number % len(self.tasks)]
+        )
 
 
 def goals_in_order(book: RecipeBook) -> list[str]:
     """Return every item that is crafted, by its depth, and within a depth by the file name of its first recipe.
 
-    That is AgentGym's order where the files of recipes are listed by name. AgentGym takes them in the order of the
-    disk, which differs between machines, so that only a mapping tells which goal a published number meant.
+    That is AgentGym's order where the files of recipes are listed by name. AgentGym takes them in
+    the order of the disk, which differs between machines, so that only a mapping tells which goal a
+    published number meant.
     """
-    return sorted(book.depths, key=lambda item: (book.depths[item], min(recipe.id for recipe in book.recipes[item])))
+    return sorted(
+        book.depths,
+        key=lambda item: (book.depths[item], min(recipe.id for recipe in book.recipes[item])),
+    )
 
 
 def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], str]) -> Mapped:
@@ -86,11 +97,12 @@ def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], s
 
     Args:
         files: The files.
-        task_of: Returns the task's id for an object; one without a task raises ``LookupError``, ``TypeError`` or
-            ``ValueError``.
+        task_of: Returns the task's id for an object; one without a task raises ``LookupError``,
+            ``TypeError`` or ``ValueError``.
 
     Raises:
-        DataError: If a file is no such list or an empty one, or two objects mean different tasks by one number.
+        DataError: If a file is no such list or an empty one, or two objects mean different tasks by
+            one number.
     """
     tasks: dict[int, str] = {}
     for file in files:
@@ -118,7 +130,8 @@ def alfworld_task_id(entry: Mapping[str, Any]) -> str:
 def textcraft_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
     """Return the reader of TextCraft's goals: the ``goal``, an item, or the conversation that an entry records.
 
-    AgentGym's published trajectories are such conversations; of each the first message that ends in a goal counts.
+    AgentGym's published trajectories are such conversations; of each the first message that ends in
+    a goal counts.
     """
 
     def task(entry: Mapping[str, Any]) -> str:
@@ -133,7 +146,9 @@ def textcraft_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _goal_told(conversation: Sequence[Mapping[str, Any]]) -> str:
-    found = (_GOAL.search(message["value"]) for message in conversation if message["from"] == "human")
+    found = (
+        _GOAL.search(message["value"]) for message in conversation if message["from"] == "human"
+    )
     match = next(filter(None, found), None)
     if not match:
         raise ValueError("no message of the conversation ends in a goal")

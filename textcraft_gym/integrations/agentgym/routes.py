@@ -1,7 +1,8 @@
 """The routes of AgentGym's servers for TextCraft, ALFWorld and WebShop.
 
-They are answered in the server's one thread, which a command keeps busy for microseconds: no two commands of a session
-can meet. What an answer holds, and what it leaves out, is what AgentGym's clients read.
+They are answered in the server's one thread, which a command keeps busy for microseconds: no two
+commands of a session can meet. What an answer holds, and what it leaves out, is what AgentGym's
+clients read.
 """
 
 from __future__ import annotations
@@ -94,7 +95,10 @@ class Routes(ABC):
     """
 
     def __init__(
-        self, make: Callable[[], RecordedEpisode], number: Numbering, sessions: Sessions[RecordedEpisode]
+        self,
+        make: Callable[[], RecordedEpisode],
+        number: Numbering,
+        sessions: Sessions[RecordedEpisode],
     ) -> None:
         self.make = make
         self.number = number

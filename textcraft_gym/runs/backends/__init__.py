@@ -8,7 +8,15 @@ from textcraft_gym.runs.backends.ray import RayBackend
 
 BACKENDS = ("loop", "process", "ray", "ray:ADDRESS")
 
-__all__ = ["BACKENDS", "Backend", "BackendError", "LoopBackend", "ProcessBackend", "RayBackend", "make_backend"]
+__all__ = [
+    "BACKENDS",
+    "Backend",
+    "BackendError",
+    "LoopBackend",
+    "ProcessBackend",
+    "RayBackend",
+    "make_backend",
+]
 
 
 def make_backend(name: str) -> Backend:

@@ -27,8 +27,9 @@ class BackendError(TextCraftGymError, RuntimeError):
 class Backend(Protocol):
     """Plays episodes. Results are the same in every backend; only the caller writes files.
 
-    The caller gives out no further job once the run has reached one of its limits. At one of money or tokens, the
-    episodes under way are played to the end where their backend cannot do better; ``spec.max_seconds`` ends them.
+    The caller gives out no further job once the run has reached one of its limits. At one of money
+    or tokens, the episodes under way are played to the end where their backend cannot do better;
+    ``spec.max_seconds`` ends them.
     """
 
     def open(self, spec: RunSpec) -> AbstractContextManager[PlayJobs]:
@@ -39,7 +40,11 @@ class Backend(Protocol):
         """
 
 
-def failed_episode(job: Job, why: str, cost: float = 0.0, tokens: Mapping[str, int] | None = None) -> Episode:
+def failed_episode(
+    job: Job, why: str, cost: float = 0.0, tokens: Mapping[str, int] | None = None
+) -> Episode:
     """Return the record of an error for a job that no worker returned an episode of, with what it took."""
     known = cost if math.isfinite(cost) else 0.0
-    return Episode(*job, stop_reason="error", error=why[:MAX_ERROR], cost=known, tokens=dict(tokens or {}))
+    return Episode(
+        *job, stop_reason="error", error=why[:MAX_ERROR], cost=known, tokens=dict(tokens or {})
+    )

@@ -18,7 +18,8 @@ class LoopBackend:
     def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
         """See ``Backend``; errors in making the worker are passed on.
 
-        No request is sent after one has reached a limit of the run, which ends the episodes under way.
+        No request is sent after one has reached a limit of the run, which ends the episodes under
+        way.
         """
         worker = Worker(spec, envs=spec.workers, budget=budget_of(spec))
         try:

@@ -21,7 +21,13 @@ from textcraft_gym.agents.contract.agent import Node, Request
 from textcraft_gym.episodes.budget import Budget
 from textcraft_gym.episodes.episode import TOKENS, Episode, Job
 from textcraft_gym.errors import RunStopped
-from textcraft_gym.runs.backends.backend import GRACE_SECONDS, MAX_DEATHS, BackendError, PlayJobs, failed_episode
+from textcraft_gym.runs.backends.backend import (
+    GRACE_SECONDS,
+    MAX_DEATHS,
+    BackendError,
+    PlayJobs,
+    failed_episode,
+)
 from textcraft_gym.runs.backends.worker import Worker
 from textcraft_gym.runs.run_spec import RunSpec
 
@@ -34,9 +40,9 @@ Message: TypeAlias = tuple[Literal["ready", "failed", "episode"], Any]
 class ProcessBackend:
     """Plays in one new process per worker, one episode at a time in each.
 
-    A process that dies is replaced and its episode played again; so is one that does not end its episode within
-    ``episode_seconds``, which loses the episode. A script that uses this backend needs an
-    ``if __name__ == "__main__"`` guard, since each process imports it.
+    A process that dies is replaced and its episode played again; so is one that does not end its
+    episode within ``episode_seconds``, which loses the episode. A script that uses this backend
+    needs an ``if __name__ == "__main__"`` guard, since each process imports it.
     """
 
     @contextmanager
@@ -61,8 +67,9 @@ class ProcessBackend:
 def _signals_held() -> Iterator[None]:
     """Hold back ctrl-C and SIGTERM while a process starts, which inherits that.
 
-    They may be sent to all processes of a terminal or a service. A worker would die of them in the middle of its
-    imports, and be taken for one that cannot start, before this process has heard that the run is to end.
+    They may be sent to all processes of a terminal or a service. A worker would die of them in the
+    middle of its imports, and be taken for one that cannot start, before this process has heard
+    that the run is to end.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -120,7 +127,12 @@ class _Attempt:
         """Return an episode that is lost by its limit of time; what it played went with its process."""
         trace = Node(self.job.task or "", "agent", 0, tokens=self.tokens.total(), parts=[why])
         return Episode(
-            *self.job, cost=self.cost, tokens=dict(self.tokens), stop_reason="limit", limit="seconds", trace=trace
+            *self.job,
+            cost=self.cost,
+            tokens=dict(self.tokens),
+            stop_reason="limit",
+            limit="seconds",
+            trace=trace,
         )
 
 
@@ -128,18 +140,22 @@ class _WorkerProcess:
     """A worker process, the pipe to it, and the attempts that it was given, in order.
 
     Attributes:
-        began: When it began the first of them, at the latest, by ``time.monotonic``; infinite if it did not.
+        began: When it began the first of them, at the latest, by ``time.monotonic``; infinite if it
+            did not.
     """
 
     def __init__(self, pickled_spec: bytes) -> None:
-        # Spawned, not forked: a fork is unsafe in a process with threads, and not available on every system.
+        # Spawned, not forked: a fork is unsafe in a process with threads, and not available on
+        # every system.
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.given: deque[_Attempt] = deque()
         self.is_ready = False
         self.began = math.inf
         self.meter = _Meter(context.RawArray("d", 1 + len(TOKENS)))
-        self.process = context.Process(target=_work, args=(theirs, pickled_spec, self.meter), daemon=True)
+        self.process = context.Process(
+            target=_work, args=(theirs, pickled_spec, self.meter), daemon=True
+        )
         try:
             with _signals_held():
                 self.process.start()
@@ -184,7 +200,9 @@ class _Pool:
     def __init__(self, spec: RunSpec, pickled_spec: bytes) -> None:
         self.pickled_spec = pickled_spec
         self.limit = spec.episode_limits
-        self.patience = math.inf if spec.episode_seconds is None else spec.episode_seconds + GRACE_SECONDS
+        self.patience = (
+            math.inf if spec.episode_seconds is None else spec.episode_seconds + GRACE_SECONDS
+        )
         self.budget = Budget(max_seconds=spec.max_seconds)
         self.workers: list[_WorkerProcess] = []
 
@@ -196,7 +214,10 @@ class _Pool:
             except OSError as error:
                 if not self.workers:
                     raise BackendError(f"no worker can be started: {error}") from error
-                warn(f"there are {len(self.workers)} workers, and cannot be more: {error}", stacklevel=2)
+                warn(
+                    f"there are {len(self.workers)} workers, and cannot be more: {error}",
+                    stacklevel=2,
+                )
                 return
 
     def await_ready(self) -> None:
@@ -233,10 +254,14 @@ class _Pool:
         end = min(ends)
         return None if math.isinf(end) else max(0.0, end - time.monotonic())
 
-    def give_jobs(self, waiting: Iterator[_Attempt], again: deque[_Attempt]) -> list[_WorkerProcess]:
+    def give_jobs(
+        self, waiting: Iterator[_Attempt], again: deque[_Attempt]
+    ) -> list[_WorkerProcess]:
         """Fill up the workers, with jobs to repeat before new ones; return the workers that have a job."""
         for worker in self.workers:
-            while len(worker.given) < AHEAD and (attempt := again.popleft() if again else next(waiting, None)):
+            while len(worker.given) < AHEAD and (
+                attempt := again.popleft() if again else next(waiting, None)
+            ):
                 worker.give(attempt)
         return [worker for worker in self.workers if worker.given]
 
@@ -253,14 +278,20 @@ class _Pool:
         if current.deaths < MAX_DEATHS:
             again.append(current)
             return None
-        return current.failed(f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}")
+        return current.failed(
+            f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}"
+        )
 
     def give_up(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Episode:
         """End a worker that does not end its episode in time, and return what is known of the episode."""
         current, _ = self.replace(worker, again)
-        return current.out_of_time(f"{self.limit.out_of_time()} and {GRACE_SECONDS:g} more; its process was ended")
+        return current.out_of_time(
+            f"{self.limit.out_of_time()} and {GRACE_SECONDS:g} more; its process was ended"
+        )
 
-    def replace(self, worker: _WorkerProcess, again: deque[_Attempt]) -> tuple[_Attempt, int | None]:
+    def replace(
+        self, worker: _WorkerProcess, again: deque[_Attempt]
+    ) -> tuple[_Attempt, int | None]:
         """Start another worker in place of one, which ends; return what it was playing, and its exit code."""
         exitcode = worker.end()
         self.workers[self.workers.index(worker)] = _WorkerProcess(self.pickled_spec)
@@ -303,7 +334,9 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
     with suppress(EOFError, OSError):
         try:
             worker = Worker(pickle.loads(pickled_spec))  # noqa: S301
-        except Exception as error:  # the constructor of an agent, a model or an environment may raise anything
+        except (
+            Exception
+        ) as error:  # the constructor of an agent, a model or an environment may raise anything
             pipe.send(("failed", f"{type(error).__name__}: {error}"))
             return
         pipe.send(("ready", None))

@@ -20,7 +20,13 @@ from typing import Any, NamedTuple
 
 from textcraft_gym.episodes.budget import Budget
 from textcraft_gym.episodes.episode import Episode, Job
-from textcraft_gym.runs.backends.backend import GRACE_SECONDS, MAX_DEATHS, BackendError, PlayJobs, failed_episode
+from textcraft_gym.runs.backends.backend import (
+    GRACE_SECONDS,
+    MAX_DEATHS,
+    BackendError,
+    PlayJobs,
+    failed_episode,
+)
 from textcraft_gym.runs.backends.worker import Worker
 from textcraft_gym.runs.run_budget import budget_of
 from textcraft_gym.runs.run_spec import RunSpec
@@ -41,9 +47,10 @@ _playing = Event()
 class RayBackend:
     """Plays on a Ray cluster, one task per worker at a time, each a small batch of episodes.
 
-    It joins the cluster that this process is connected to, else the one at ``address`` or ``$RAY_ADDRESS``, else it
-    starts one on this machine. Machines of an existing cluster need this package, and the module of an agent or a model
-    that is named by its module. A cassette is a local file, so it cannot be used here.
+    It joins the cluster that this process is connected to, else the one at ``address`` or
+    ``$RAY_ADDRESS``, else it starts one on this machine. Machines of an existing cluster need this
+    package, and the module of an agent or a model that is named by its module. A cassette is a
+    local file, so it cannot be used here.
 
     Args:
         address: As ``ray.init`` takes it: ``auto``, or host and port.
@@ -56,7 +63,9 @@ class RayBackend:
     def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
         """See ``Backend``."""
         if spec.cassette is not None or spec.replay_only:
-            raise BackendError("the machines of a Ray cluster share no cassette: leave it out, or play on this machine")
+            raise BackendError(
+                "the machines of a Ray cluster share no cassette: leave it out, or play on this machine"
+            )
         try:
             import ray
         except ImportError as error:
@@ -64,7 +73,9 @@ class RayBackend:
         try:
             pickled_spec = ray.cloudpickle.dumps(replace(spec, backend="loop"))
         except Exception as error:  # pickling a user's object may raise anything
-            raise BackendError(f"this agent or model cannot be sent to another machine: {error}") from error
+            raise BackendError(
+                f"this agent or model cannot be sent to another machine: {error}"
+            ) from error
         with _connection(ray, self.address, spec.workers):
             yield partial(_play, ray, ray.put(pickled_spec), spec.workers, budget_of(spec))
 
@@ -98,7 +109,9 @@ def _connection(ray: Any, address: str | None, workers: int) -> Iterator[None]:
 @contextmanager
 def _sigterm_kept() -> Iterator[None]:
     """Keep what SIGTERM does in this process; Ray puts an exit of its own in its place."""
-    if current_thread() is not main_thread():  # only there signals can be handled, and then Ray does not
+    if (
+        current_thread() is not main_thread()
+    ):  # only there signals can be handled, and then Ray does not
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
@@ -111,8 +124,8 @@ def _sigterm_kept() -> Iterator[None]:
 class _Lifeline(NamedTuple):
     """A socket that the process that gives out the jobs holds open as long as its run goes on.
 
-    Workers on the same machine wait for its end, and end with it. Ray by itself ends them a second or more later, in
-    which they would ask models for answers that nobody reads.
+    Workers on the same machine wait for its end, and end with it. Ray by itself ends them a second
+    or more later, in which they would ask models for answers that nobody reads.
 
     Attributes:
         node: The machine, by its node of the cluster.
@@ -125,7 +138,8 @@ class _Lifeline(NamedTuple):
 
 @contextmanager
 def _lifeline(node: str) -> Iterator[_Lifeline]:
-    # Connections are never accepted: as long as the socket is open they stay in its queue, and then they end.
+    # Connections are never accepted: as long as the socket is open they stay in its queue, and then
+    # they end.
     with socket.create_server(("127.0.0.1", 0), backlog=MAX_WAITING) as listener:
         yield _Lifeline(node, listener.getsockname()[1])
 
@@ -138,7 +152,10 @@ def _play(
     alone: deque[Job] = deque()
     size = 1
     under_way: dict[Any, tuple[list[Job], Future[tuple[float, list[bytes]]]]] = {}
-    with _cancelling(ray, under_way), _lifeline(ray.get_runtime_context().get_node_id()) as lifeline:
+    with (
+        _cancelling(ray, under_way),
+        _lifeline(ray.get_runtime_context().get_node_id()) as lifeline,
+    ):
         while True:
             while len(under_way) < workers:
                 batch = [alone.popleft()] if alone else list(islice(waiting, size))
@@ -150,8 +167,12 @@ def _play(
                 return
             patience = None if budget.seconds_left is None else budget.seconds_left + GRACE_SECONDS
             # By futures, since ray.wait notices an interrupt only after a second.
-            wait([future for _, future in under_way.values()], patience, return_when=FIRST_COMPLETED)
-            ended = next((reference for reference, (_, future) in under_way.items() if future.done()), None)
+            wait(
+                [future for _, future in under_way.values()], patience, return_when=FIRST_COMPLETED
+            )
+            ended = next(
+                (reference for reference, (_, future) in under_way.items() if future.done()), None
+            )
             if ended is None:
                 return  # the rest does not stop by itself, and is played at another start
             batch, future = under_way.pop(ended)
@@ -159,14 +180,18 @@ def _play(
                 seconds, episodes = future.result()
             except ray.exceptions.RayTaskError as error:
                 raise BackendError(f"a worker could not play: {error.cause!r}") from error
-            except ray.exceptions.RayError as error:  # a worker died, or its machine, and so did those after it
+            except (
+                ray.exceptions.RayError
+            ) as error:  # a worker died, or its machine, and so did those after it
                 if len(batch) > 1:
                     alone.extend(batch)  # each is played alone, to find the one that kills workers
                 else:
                     yield failed_episode(batch[0], f"{MAX_DEATHS} workers died of it: {error}")
                 continue
             # Doubles at most, since the first episodes may be unusually short.
-            size = max(1, min(MAX_BATCH, 2 * size, int(len(batch) * BATCH_SECONDS / max(seconds, 1e-9))))
+            size = max(
+                1, min(MAX_BATCH, 2 * size, int(len(batch) * BATCH_SECONDS / max(seconds, 1e-9)))
+            )
             for episode in episodes:
                 yield pickle.loads(episode)  # noqa: S301
 

@@ -19,7 +19,13 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from textcraft_gym.agents.contract.model import Completion, CompletionRequest, Message, Model, Prompt
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    CompletionRequest,
+    Message,
+    Model,
+    Prompt,
+)
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.model.batching import Batcher, Overloaded
 from textcraft_gym.serving.model.chat_prompt import chat_prompt
@@ -87,7 +93,9 @@ class Sampling(BaseModel):
         seed = random.randrange(_SEEDS) if self.seed is None else self.seed % _SEEDS
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
         return [
-            CompletionRequest(prompt, tuple(filter(None, stop)), self.limit, temperature, (seed + index) % _SEEDS)
+            CompletionRequest(
+                prompt, tuple(filter(None, stop)), self.limit, temperature, (seed + index) % _SEEDS
+            )
             for prompt in prompts
             for index in range(self.n or 1)
         ]
@@ -115,7 +123,9 @@ class TextRequest(Sampling):
 class Refused(Exception):
     """A request that is answered by an error; the rest is as in OpenAI's API."""
 
-    def __init__(self, status: int, message: str, code: str | None = None, param: str | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, code: str | None = None, param: str | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.error = {
@@ -137,7 +147,12 @@ class Endpoints:
     def __init__(self, name: str, batcher: Batcher) -> None:
         self.name = name
         self.batcher = batcher
-        self._about = {"id": name, "object": "model", "created": int(time.time()), "owned_by": "textcraft-gym"}
+        self._about = {
+            "id": name,
+            "object": "model",
+            "created": int(time.time()),
+            "owned_by": "textcraft-gym",
+        }
 
     async def models(self) -> Response:
         """List the model."""
@@ -162,9 +177,15 @@ class Endpoints:
 
     def _check(self, name: str) -> None:
         if name != self.name:
-            raise Refused(404, f"the model {name!r} is not served here: expected {self.name!r}", "model_not_found")
+            raise Refused(
+                404,
+                f"the model {name!r} is not served here: expected {self.name!r}",
+                "model_not_found",
+            )
 
-    async def _respond(self, request: Request, body: Sampling, prompts: Sequence[Prompt], form: _Form) -> Response:
+    async def _respond(
+        self, request: Request, body: Sampling, prompts: Sequence[Prompt], form: _Form
+    ) -> Response:
         self._check(body.model)
         requests = body.requests(prompts)
         try:
@@ -173,11 +194,21 @@ class Endpoints:
             raise Refused(503, str(error), "overloaded") from error
         completions = [_completion(answer) for answer in answers]
         usage = _usage(completions, body.n or 1)
-        head = {"id": f"{form.prefix}-{uuid4().hex}", "created": int(time.time()), "model": self.name}
+        head = {
+            "id": f"{form.prefix}-{uuid4().hex}",
+            "created": int(time.time()),
+            "model": self.name,
+        }
         ends = [_finish_reason(completion, body.limit) for completion in completions]
         if body.stream:
             with_usage = bool(body.stream_options and body.stream_options.include_usage)
-            chunks = _chunks({**head, "object": form.chunk}, completions, ends, form, usage if with_usage else None)
+            chunks = _chunks(
+                {**head, "object": form.chunk},
+                completions,
+                ends,
+                form,
+                usage if with_usage else None,
+            )
             return StreamingResponse(chunks, media_type="text/event-stream")
         choices = [
             {"index": index, "logprobs": None, "finish_reason": end, **form.whole(completion.text)}
@@ -226,8 +257,9 @@ class _Text(_Form):
 def create_app(model: Model, name: str) -> FastAPI:
     """Return the application that serves a model.
 
-    Chats and texts are answered at ``/v1/chat/completions`` and ``/v1/completions``, also as streams; the model writes
-    the whole answer before the first piece is sent. What comes while the model is busy is its next batch.
+    Chats and texts are answered at ``/v1/chat/completions`` and ``/v1/completions``, also as
+    streams; the model writes the whole answer before the first piece is sent. What comes while the
+    model is busy is its next batch.
 
     Args:
         model: The model.
@@ -243,9 +275,13 @@ def create_app(model: Model, name: str) -> FastAPI:
     app = FastAPI(title=f"{name}, served by textcraft-gym", lifespan=lifespan)
     endpoints = Endpoints(name, batcher)
     app.add_api_route("/v1/models", endpoints.models, methods=["GET"], response_model=None)
-    app.add_api_route("/v1/models/{name:path}", endpoints.model, methods=["GET"], response_model=None)
+    app.add_api_route(
+        "/v1/models/{name:path}", endpoints.model, methods=["GET"], response_model=None
+    )
     app.add_api_route("/v1/chat/completions", endpoints.chat, methods=["POST"], response_model=None)
-    app.add_api_route("/v1/completions", endpoints.completions, methods=["POST"], response_model=None)
+    app.add_api_route(
+        "/v1/completions", endpoints.completions, methods=["POST"], response_model=None
+    )
     app.add_exception_handler(Refused, _refuse)
     app.add_exception_handler(RequestValidationError, _refuse_body)
     app.add_exception_handler(HTTPException, _refuse_path)
@@ -266,7 +302,8 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> R
 
 
 def _completion(answer: Completion | Exception) -> Completion:
-    # What a model raised once it raises again: a status below 500 tells clients not to repeat the request.
+    # What a model raised once it raises again: a status below 500 tells clients not to repeat the
+    # request.
     if isinstance(answer, Exception):
         raise Refused(400, str(answer), "model_error")
     return answer
@@ -312,9 +349,13 @@ async def _refuse(request: Request, refused: Refused) -> Response:
 async def _refuse_body(request: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
     param = ".".join(map(str, first["loc"][1:]))
-    return await _refuse(request, Refused(400, f"{param}: {first['msg']}" if param else first["msg"], param=param))
+    return await _refuse(
+        request, Refused(400, f"{param}: {first['msg']}" if param else first["msg"], param=param)
+    )
 
 
 async def _refuse_path(request: Request, error: HTTPException) -> Response:
-    refused = Refused(error.status_code, f"{request.url.path}: {error.detail}", _CODES.get(error.status_code))
+    refused = Refused(
+        error.status_code, f"{request.url.path}: {error.detail}", _CODES.get(error.status_code)
+    )
     return await _refuse(request, refused)

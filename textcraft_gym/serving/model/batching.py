@@ -32,8 +32,9 @@ class _Job(NamedTuple):
 class Batcher:
     """Asks a model from threads of its own, while an event loop goes on.
 
-    A model that takes batches is asked from one thread: what has come while it was busy is its next batch, up to
-    ``MAX_BATCH`` requests. A request whose client has gone before its turn is left out.
+    A model that takes batches is asked from one thread: what has come while it was busy is its next
+    batch, up to ``MAX_BATCH`` requests. A request whose client has gone before its turn is left
+    out.
 
     Args:
         model: The model.
@@ -59,7 +60,9 @@ class Batcher:
             Overloaded: If too many requests wait already.
         """
         if self._waiting + len(requests) > self.max_waiting:
-            raise Overloaded(f"{self._waiting} requests wait for the model, and at most {self.max_waiting} may")
+            raise Overloaded(
+                f"{self._waiting} requests wait for the model, and at most {self.max_waiting} may"
+            )
         loop = asyncio.get_running_loop()
         jobs = [_Job(request, loop.create_future(), loop) for request in requests]
         self._waiting += len(jobs)

@@ -24,10 +24,11 @@ _QUESTION = re.compile(
 def chat_prompt(messages: Sequence[Message]) -> Dialogue:
     """Return the prompt of a chat: chat models get its messages, and others its text.
 
-    The text has the turns as ReAct's prompts have them, ``> command`` and the answer below it, whoever wrote the chat:
-    the agents of this suite get the text back that they made their messages from, and those of others need not know
-    the form. The ``>`` that asks for a command is added where it is missing, unless the chat ends with another question
-    of this suite's prompts, or is one message that does not end with a goal.
+    The text has the turns as ReAct's prompts have them, ``> command`` and the answer below it,
+    whoever wrote the chat: the agents of this suite get the text back that they made their messages
+    from, and those of others need not know the form. The ``>`` that asks for a command is added
+    where it is missing, unless the chat ends with another question of this suite's prompts, or is
+    one message that does not end with a goal.
     """
     pieces: list[str] = []
     last = ""  # the last piece that is not blank; the text is never searched as a whole, which would be quadratic

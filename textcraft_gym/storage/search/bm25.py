@@ -1,7 +1,7 @@
 """An inverted index with BM25 scores as Lucene computes them, ties and rounding included.
 
-Two details of Lucene's decide the order of results: scores are in single precision, and the length of a document is
-stored in a single byte. The latter can be left out.
+Two details of Lucene's decide the order of results: scores are in single precision, and the length
+of a document is stored in a single byte. The latter can be left out.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ class Index:
     """Finds documents; made by ``build``, or from the arrays that an ``IndexWriter`` wrote.
 
     Args:
-        arrays: The inverted index, perhaps among others. Postings are grouped by term: those of term ``i`` are at
-            ``starts[i]`` up to ``starts[i + 1]`` of ``documents`` and ``tf_norm`` (term frequency times length norm).
-            ``idf`` and ``peaks`` (the highest ``tf_norm``) are by term, ``ranks`` (the order of documents of equal
-            score) by document. Names begin with ``index.``.
+        arrays: The inverted index, perhaps among others. Postings are grouped by term: those of
+            term ``i`` are at ``starts[i]`` up to ``starts[i + 1]`` of ``documents`` and ``tf_norm``
+            (term frequency times length norm). ``idf`` and ``peaks`` (the highest ``tf_norm``) are
+            by term, ``ranks`` (the order of documents of equal score) by document. Names begin with
+            ``index.``.
     """
 
     def __init__(self, arrays: Arrays) -> None:
@@ -55,20 +56,25 @@ class Index:
         )
 
     @classmethod
-    def build(cls, documents: Iterable[str], keys: Sequence[str], *, exact_lengths: bool = False) -> Index:
+    def build(
+        cls, documents: Iterable[str], keys: Sequence[str], *, exact_lengths: bool = False
+    ) -> Index:
         """Index documents in memory.
 
         Args:
             documents: Their texts.
             keys: The sort key of each document among those of equal score.
-            exact_lengths: Compute with the lengths of documents as they are, not as Lucene stores them.
+            exact_lengths: Compute with the lengths of documents as they are, not as Lucene stores
+                them.
         """
         with IndexWriter() as writer:
             for text in documents:
                 writer.add(text)
             return cls(in_memory(partial(writer.write, keys=keys, exact_lengths=exact_lengths)))
 
-    def search(self, query: str, count: int = 50, among: NDArray[np.int64] | None = None) -> list[int]:
+    def search(
+        self, query: str, count: int = 50, among: NDArray[np.int64] | None = None
+    ) -> list[int]:
         """Return the indices of the best documents that contain a term of the query, best first.
 
         Args:
@@ -91,7 +97,8 @@ class Index:
             scores = _scores(terms, documents)
         matching = scores > 0
         if np.count_nonzero(matching) > count:
-            # Sort only the documents that reach the score of the last result: with ties, there may be more than count.
+            # Sort only the documents that reach the score of the last result: with ties, there may
+            # be more than count.
             matching = scores >= _last_of(scores, count)
         documents, scores = documents[matching], scores[matching]
         order = np.lexsort((self._ranks[documents], -scores))
@@ -110,7 +117,14 @@ class Index:
             if term_id is not None:
                 postings = slice(self._starts[term_id], self._starts[term_id + 1])
                 weight = np.float32(tf) * self._idf[term_id]
-                terms.append(_Term(weight, self._documents[postings], self._tf_norm[postings], self._peaks[term_id]))
+                terms.append(
+                    _Term(
+                        weight,
+                        self._documents[postings],
+                        self._tf_norm[postings],
+                        self._peaks[term_id],
+                    )
+                )
         return terms
 
 
@@ -127,7 +141,9 @@ class _Term(NamedTuple):
 
         This is the form in which Lucene computes BM25: an equivalent one would round differently.
         """
-        scores: NDArray[np.float32] = self.weight - self.weight / (np.float32(1) + self.tf_norm[postings])
+        scores: NDArray[np.float32] = self.weight - self.weight / (
+            np.float32(1) + self.tf_norm[postings]
+        )
         return scores
 
     def scores_of(self, documents: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -148,7 +164,8 @@ class _Term(NamedTuple):
 
 def _all_scores(terms: Sequence[_Term], count: int) -> NDArray[np.float32]:
     """Return the score of each of ``count`` documents."""
-    # As in Lucene: each term is scored in single precision, they are added in double, and the sum is rounded.
+    # As in Lucene: each term is scored in single precision, they are added in double, and the sum
+    # is rounded.
     return _sums(terms, count).astype(np.float32)
 
 
@@ -171,9 +188,10 @@ def _sums(terms: Sequence[_Term], count: int) -> NDArray[np.float64]:
 def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int32]:
     """Return documents with the best ``count`` of all among them.
 
-    A document that has only terms of low scores, such as frequent words, cannot be among the best, so that the long
-    lists of these need not be read. Source: Turtle and Flood, Query evaluation: strategies and optimizations, 1995,
-    whose MaxScore this is, with whole lists in the place of single documents.
+    A document that has only terms of low scores, such as frequent words, cannot be among the best,
+    so that the long lists of these need not be read. Source: Turtle and Flood, Query evaluation:
+    strategies and optimizations, 1995, whose MaxScore this is, with whole lists in the place of
+    single documents.
     """
     by_length = sorted(terms, key=lambda term: len(term.documents))
     seeds = np.unique(np.concatenate([term.best(SEEDS) for term in by_length[:SEED_TERMS]]))
@@ -186,7 +204,9 @@ def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int
         optional.append((peak, term))
         left += peak
     sums = _sums([term for _, _, term in by_peak], size)
-    documents = np.flatnonzero(sums >= max(enough * _ROUNDED - left, np.finfo(np.float64).tiny)).astype(np.int32)
+    documents = np.flatnonzero(
+        sums >= max(enough * _ROUNDED - left, np.finfo(np.float64).tiny)
+    ).astype(np.int32)
     sums = sums[documents]
     for peak, term in reversed(optional):
         if len(documents) <= SEEDS:
@@ -201,7 +221,11 @@ def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int
 
 def _last_of(scores: NDArray[Any], count: int) -> float:
     """Return the score of the last of the best ``count``; 0 if there are fewer."""
-    return float(np.partition(scores, len(scores) - count)[len(scores) - count]) if len(scores) >= count > 0 else 0.0
+    return (
+        float(np.partition(scores, len(scores) - count)[len(scores) - count])
+        if len(scores) >= count > 0
+        else 0.0
+    )
 
 
 def quantise(length: int) -> int:
@@ -241,21 +265,24 @@ class _Run(NamedTuple):
 class IndexWriter:
     """Builds an index in memory for a block of postings and the terms, whatever the number of documents.
 
-    Postings are sorted block by block, spooled to a temporary file, and merged at the end. That file has no name, so
-    that nothing is left of it if the process is killed.
+    Postings are sorted block by block, spooled to a temporary file, and merged at the end. That
+    file has no name, so that nothing is left of it if the process is killed.
     """
 
     def __init__(self) -> None:
         self._term_ids = _TermIds()
         self._lengths = array("q")
         self._spool, self._runs = _spool(), list[_Run]()
-        # The block: the term of each word, -1 for stop words, and the number of words of each document.
+        # The block: the term of each word, -1 for stop words, and the number of words of each
+        # document.
         self._terms, self._counts = array("i"), array("i")
 
     def __enter__(self) -> IndexWriter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
         self._spool.close()
 
     def add(self, text: str) -> None:
@@ -279,7 +306,8 @@ class IndexWriter:
         Args:
             append: Takes them.
             keys: The sort key of each document among those of equal score.
-            exact_lengths: Compute with the lengths of documents as they are, not as Lucene stores them.
+            exact_lengths: Compute with the lengths of documents as they are, not as Lucene stores
+                them.
             progress: Called with the number of postings that are written, and of all.
 
         Raises:
@@ -288,7 +316,9 @@ class IndexWriter:
         self._sort()
         lengths = np.frombuffer(self._lengths, np.int64)
         if len(keys) != len(lengths):
-            raise ValueError(f"expected a key for each of {len(lengths)} documents, got {len(keys)}")
+            raise ValueError(
+                f"expected a key for each of {len(lengths)} documents, got {len(keys)}"
+            )
         doc_freq = np.zeros(len(self._term_ids.terms), np.int64)
         for run in self._runs:
             doc_freq[: len(run.starts) - 1] += np.diff(run.starts)
@@ -302,11 +332,17 @@ class IndexWriter:
         Names.write(append, "index.terms", self._term_ids.terms.items())
 
     def _write_postings(
-        self, append: Append, starts: NDArray[np.int64], length_norm: NDArray[np.float32], progress: Progress
+        self,
+        append: Append,
+        starts: NDArray[np.int64],
+        length_norm: NDArray[np.float32],
+        progress: Progress,
     ) -> None:
         """Merge the runs, for as many terms at a time as fill a block."""
         peaks = np.empty(len(starts) - 1, np.float32)
-        append("index.documents", np.empty(0, np.int32))  # an array also where there are no postings
+        append(
+            "index.documents", np.empty(0, np.int32)
+        )  # an array also where there are no postings
         with _spool() as tf_norms:  # since an array is written at a time
             first = 0
             while first < len(peaks):
@@ -328,9 +364,12 @@ class IndexWriter:
         """Spool the postings of the block, and begin another."""
         first_document = len(self._lengths)
         terms = np.frombuffer(self._terms, np.int32)
-        owners = np.repeat(np.arange(len(self._counts)), np.frombuffer(self._counts, np.int32))[terms >= 0]
+        owners = np.repeat(np.arange(len(self._counts)), np.frombuffer(self._counts, np.int32))[
+            terms >= 0
+        ]
         self._lengths.extend(np.bincount(owners, minlength=len(self._counts)))
-        # Term and document in one number: sorted, equal ones are the occurrences that a posting counts.
+        # Term and document in one number: sorted, equal ones are the occurrences that a posting
+        # counts.
         words = terms[terms >= 0].astype(np.int64) << 32 | (owners + first_document)
         words.sort()
         postings = np.flatnonzero(np.diff(words, prepend=-1))
@@ -343,7 +382,9 @@ class IndexWriter:
         self._runs.append(_Run(offset, np.concatenate(([0], np.cumsum(doc_freq))).astype(np.int32)))
         self._terms, self._counts = array("i"), array("i")
 
-    def _merged(self, first: int, starts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _merged(
+        self, first: int, starts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return documents and term frequencies of successive terms.
 
         Args:
@@ -355,7 +396,9 @@ class IndexWriter:
         filled = starts[:-1].copy()
         for run in self._runs:
             # A term that was not known yet has no postings.
-            bounds = run.starts[np.minimum(np.arange(first, first + len(starts)), len(run.starts) - 1)]
+            bounds = run.starts[
+                np.minimum(np.arange(first, first + len(starts)), len(run.starts) - 1)
+            ]
             counts = np.diff(bounds)
             places = np.arange(bounds[0], bounds[-1]) + np.repeat(filled - bounds[:-1], counts)
             documents[places] = self._read(run.offset, bounds[0], len(places))
@@ -384,6 +427,8 @@ def _length_norm(lengths: NDArray[np.int64], exact: bool) -> NDArray[np.float32]
     average = np.float32(int(lengths.sum()) / max(int(np.count_nonzero(lengths)), 1))
     if average == 0:
         average = np.float32(1)  # no document has a term, so that any average will do
-    read_back = np.array(lengths if exact else [quantise(length) for length in lengths.tolist()], np.float32)
+    read_back = np.array(
+        lengths if exact else [quantise(length) for length in lengths.tolist()], np.float32
+    )
     one = np.float32(1)
     return np.asarray(one / (K1 * ((one - B) + B * read_back / average)), np.float32)

@@ -1,7 +1,8 @@
 """Porter's stemmer as its author programmed it, which is Lucene's PorterStemFilter.
 
-The library follows Porter's paper instead. His program leaves words of two letters alone, undoubles any consonant
-(``trekking``), and has the endings ``bli`` (``possibly``) and ``logi`` (``technology``).
+The library follows Porter's paper instead. His program leaves words of two letters alone, undoubles
+any consonant (``trekking``), and has the endings ``bli`` (``possibly``) and ``logi``
+(``technology``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Splits text into tokens as Lucene's StandardTokenizer does, by Unicode's word boundaries (UAX #29).
 
-A token is a run of letters and digits. It may contain an apostrophe, a colon or the like between two letters, a
-comma or a full stop between two digits, and underscores anywhere. Each ideograph is a token, and so is each pictograph
-with its modifiers.
+A token is a run of letters and digits. It may contain an apostrophe, a colon or the like between
+two letters, a comma or a full stop between two digits, and underscores anywhere. Each ideograph is
+a token, and so is each pictograph with its modifiers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def _pattern() -> re.Pattern[str]:
     numeric = f"(?<=[{digits}{marks}])[{_MID_NUM}](?=[{digits}])"
     run = f"[{letters}{digits}{marks}]+"
     word = f"(?<!_)_*[{letters}{digits}]{run[:-1]}*(?:(?:_+|{inner}|{numeric}){run})*_*"
-    # A token of any other kind takes the marks after it, too; a pictograph not the one that asks for plain text.
+    # A token of any other kind takes the marks after it, too; a pictograph not the one that asks
+    # for plain text.
     pictograph = f"[{_ranges(_pictographs())}](?:(?!\ufe0e)[{marks}])*"
     others = (
         f"(?<!_)_*[{katakana}][{katakana}{marks}_]*",
@@ -66,8 +67,11 @@ def _pictographs() -> Iterator[int]:
 
 def _character_classes() -> tuple[str, str, str, str, str]:
     """Return the ranges of letters, digits, marks, katakana and ideographs, each for use within brackets."""
-    # Blocks of thousands of Chinese and Korean characters are skipped here and added as ranges below.
-    kinds: dict[str, list[int]] = {kind: [] for kind in ("letters", "digits", "marks", "katakana", "ideographs")}
+    # Blocks of thousands of Chinese and Korean characters are skipped here and added as ranges
+    # below.
+    kinds: dict[str, list[int]] = {
+        kind: [] for kind in ("letters", "digits", "marks", "katakana", "ideographs")
+    }
     for code in (*range(0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x10000)):
         group = category(character := chr(code))
         if code in _VOICED_MARKS:
@@ -78,10 +82,17 @@ def _character_classes() -> tuple[str, str, str, str, str]:
             kinds["digits"].append(code)
         elif group[0] == "M" or (group == "Cf" and code != 0x200B):
             kinds["marks"].append(code)
-    kinds["letters"] += (*range(0xAC00, 0xD7A4), *range(0x1D400, 0x1D7CC))  # Korean; bold and script letters in titles
+    kinds["letters"] += (
+        *range(0xAC00, 0xD7A4),
+        *range(0x1D400, 0x1D7CC),
+    )  # Korean; bold and script letters in titles
     kinds["digits"] += range(0x1D7CE, 0x1D800)
     kinds["marks"] += range(0x1F3FB, 0x1F400)  # skin tones
-    kinds["ideographs"] += (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000), *range(0x20000, 0x32000))
+    kinds["ideographs"] += (
+        *range(0x3400, 0x4DC0),
+        *range(0x4E00, 0xA000),
+        *range(0x20000, 0x32000),
+    )
     letters, digits, marks, katakana, ideographs = map(_ranges, kinds.values())
     return letters, digits, marks, katakana, ideographs
 

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from textcraft_gym.envs.hotpotqa.wiki.corpus import Page
 from textcraft_gym.envs.hotpotqa.wiki.kinds import KINDS, Relation
 
-_MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -27,7 +30,9 @@ class Entry:
 class Reader:
     """What is known after reading pages; of some sentences only, if they are given as titles and numbers."""
 
-    def __init__(self, pages: Iterable[Page], only: Iterable[tuple[str, int]] | None = None) -> None:
+    def __init__(
+        self, pages: Iterable[Page], only: Iterable[tuple[str, int]] | None = None
+    ) -> None:
         self.entries: list[Entry] = []
         self._named: dict[str, list[Entry]] = defaultdict(list)
         wanted = None if only is None else set(only)
@@ -49,8 +54,13 @@ class Reader:
                 for first, second in self._pairs(pattern, question, kind, relation):
                     sizes = [size(entry.values[relation.name][0]) for entry in (first, second)]
                     found.add((first if (sizes[0] > sizes[1]) == bool(more) else second).name)
-            for first, second in self._pairs(relation.same, question, kind, relation) if relation.same else ():
-                values = [self._value(relation, entry) or entry.values[relation.name][0] for entry in (first, second)]
+            for first, second in (
+                self._pairs(relation.same, question, kind, relation) if relation.same else ()
+            ):
+                values = [
+                    self._value(relation, entry) or entry.values[relation.name][0]
+                    for entry in (first, second)
+                ]
                 found.add("yes" if values[0] == values[1] else "no")
         return found
 
@@ -58,26 +68,40 @@ class Reader:
         """Return what words may stand for: a name, a name with its kind, or what is related to something."""
         if not words:
             return []
-        words = words.removeprefix("The ") if words.startswith("The ") and words not in self._named else words
+        words = (
+            words.removeprefix("The ")
+            if words.startswith("The ") and words not in self._named
+            else words
+        )
         words = words if words in self._named else words.removeprefix("the ")
         found = list(self._named.get(words, ()))
         for kind, (_, phrase, *_rest) in KINDS.items():
             name = _full(phrase.removeprefix("the "), words)
             found += [entry for entry in self._named.get(name, ()) if entry.kind == kind]
         for kind, relation in RELATIONS:
-            for entry in self.things(_full(relation.noun.removeprefix("the "), words)) if relation.noun else ():
+            for entry in (
+                self.things(_full(relation.noun.removeprefix("the "), words))
+                if relation.noun
+                else ()
+            ):
                 if entry.kind == kind and relation.name in entry.values:
                     found += self._value(relation, entry)
         return list(dict.fromkeys(found))
 
-    def _pairs(self, pattern: str, question: str, kind: str, relation: Relation) -> list[tuple[Entry, Entry]]:
+    def _pairs(
+        self, pattern: str, question: str, kind: str, relation: Relation
+    ) -> list[tuple[Entry, Entry]]:
         start, middle, end = pattern.split("{}")
         pairs = []
         both = _between(question, start, end).split(middle)
         for cut in range(1, len(both)):  # a name can have the word between the two as well
             first, second = middle.join(both[:cut]), middle.join(both[cut:])
             pairs += [(one, other) for one in self.things(first) for other in self.things(second)]
-        return [pair for pair in pairs if all(entry.kind == kind and relation.name in entry.values for entry in pair)]
+        return [
+            pair
+            for pair in pairs
+            if all(entry.kind == kind and relation.name in entry.values for entry in pair)
+        ]
 
     def _value(self, relation: Relation, entry: Entry) -> list[Entry]:
         words = entry.values[relation.name][0]
@@ -86,10 +110,14 @@ class Reader:
     def _written(self, relation: Relation, entry: Entry) -> set[str]:
         if relation.value not in KINDS:
             return {entry.values[relation.name][0]}
-        return {thing.name for thing in self._value(relation, entry)} or {entry.values[relation.name][0]}
+        return {thing.name for thing in self._value(relation, entry)} or {
+            entry.values[relation.name][0]
+        }
 
 
-RELATIONS = [(kind, relation) for kind, (_, _, relations, _) in KINDS.items() for relation in relations]
+RELATIONS = [
+    (kind, relation) for kind, (_, _, relations, _) in KINDS.items() for relation in relations
+]
 
 
 def read(page: Page, only: set[tuple[str, int]] | None = None) -> Entry | None:
@@ -116,14 +144,18 @@ def read(page: Page, only: set[tuple[str, int]] | None = None) -> Entry | None:
                 for subject in (name, f"the {entry.kind}"):
                     value = _said(pattern, subject, entry.kind, sentence)
                     if value:
-                        assert entry.values.setdefault(relation.name, (value, number))[1] == number, page
+                        assert (
+                            entry.values.setdefault(relation.name, (value, number))[1] == number
+                        ), page
     return entry
 
 
 def size(value: str) -> tuple[int, ...]:
     """Return a number or a date such that they compare."""
     day, *rest = value.split()
-    return (int(rest[1]), _MONTHS.index(rest[0]), int(day)) if rest else (int(value.replace(",", "")),)
+    return (
+        (int(rest[1]), _MONTHS.index(rest[0]), int(day)) if rest else (int(value.replace(",", "")),)
+    )
 
 
 def _said(pattern: str, subject: str, kind: str, sentence: str) -> str:

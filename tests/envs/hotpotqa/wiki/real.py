@@ -8,5 +8,6 @@ import pytest
 
 REAL = Path(__file__).parents[5] / "shared" / "hotpotqa"
 needs_real = pytest.mark.skipif(
-    not REAL.is_dir(), reason="the real questions may not be bundled; they are looked for beside the project"
+    not REAL.is_dir(),
+    reason="the real questions may not be bundled; they are looked for beside the project",
 )

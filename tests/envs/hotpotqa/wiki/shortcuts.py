@@ -72,7 +72,8 @@ class Guesser:
         """Return whether the page of a title says something of what is asked for."""
         entry = self.entries.get(title)
         return entry is not None and any(
-            kind == entry.kind and relation.name in entry.values for kind, relation in asked(question)
+            kind == entry.kind and relation.name in entry.values
+            for kind, relation in asked(question)
         )
 
     def _others(self, question: Question, entry: Entry) -> list[str]:

@@ -98,7 +98,10 @@ def test_wiki__of_no_pages_finds_nothing():
 def test_similar__is_of_all_pages_or_among_some():
     assert WIKI.similar("Sarn") == ["SARN", "Sarn", "Mercer (band)", "Mercer (film)"]
     assert WIKI.similar("Sarn", 1) == ["SARN"]
-    assert WIKI.similar("Sarn", among=["Mercer (film)", "No page", "Ode", "Sarn"]) == ["Sarn", "Mercer (film)"]
+    assert WIKI.similar("Sarn", among=["Mercer (film)", "No page", "Ode", "Sarn"]) == [
+        "Sarn",
+        "Mercer (film)",
+    ]
     assert WIKI.similar("Sarn", among=[]) == []
     assert WIKI.similar("the of") == []
 
@@ -111,7 +114,10 @@ def naive_similar(pages: list[Page], entity: str, count: int, among: list[str] |
     """BM25 page by page, in double precision, for words that no ending is taken from."""
     k1, b = 0.9, 0.4
     texts = [
-        " ".join([page.title, *(words for part in page.paragraphs for words in part)]).lower().split() for page in pages
+        " ".join([page.title, *(words for part in page.paragraphs for words in part)])
+        .lower()
+        .split()
+        for page in pages
     ]
     average = sum(map(len, texts)) / len(texts)
     scores = {}
@@ -141,7 +147,12 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=60), min_size=1, max_
 def test_similar__ranks_as_bm25_does(texts, words, count, some, draw):
     names = [f"{number:02}x" for number in range(len(texts))]
     draw.shuffle(names)
-    pages = [Page(name, (tuple(text[:9]), tuple(text[9:]))) for name, text in zip(names, texts, strict=True)]
+    pages = [
+        Page(name, (tuple(text[:9]), tuple(text[9:])))
+        for name, text in zip(names, texts, strict=True)
+    ]
     among = names[: len(names) // 2] if some else None
     entity = " ".join(words)
-    assert ClosedWiki.of(pages).similar(entity, count, among=among) == naive_similar(pages, entity, count, among)
+    assert ClosedWiki.of(pages).similar(entity, count, among=among) == naive_similar(
+        pages, entity, count, among
+    )

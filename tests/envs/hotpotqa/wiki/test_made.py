@@ -59,15 +59,22 @@ def test_pages__have_three_to_twelve_sentences_in_paragraphs(pages):
     assert min(counts) == 3
     assert 9 <= max(counts) <= 12
     assert len(Counter(len(page.paragraphs) for page in pages)) >= 3
-    sentences = {sentence for page in pages for paragraph in page.paragraphs for sentence in paragraph}
-    assert not [sentence for sentence in sentences if ". " in sentence or "{" in sentence or "  " in sentence]
+    sentences = {
+        sentence for page in pages for paragraph in page.paragraphs for sentence in paragraph
+    }
+    assert not [
+        sentence
+        for sentence in sentences
+        if ". " in sentence or "{" in sentence or "  " in sentence
+    ]
 
 
 def test_pages__link_to_others(corpus, pages):
     titles = set(corpus.wiki)
     kinds = {kind for kind, *_ in RELATIONS}
     linked = [
-        sum(name in titles for name in re.findall(r"(?:[A-Z]\w+)(?: [A-Z]\w+)*", text_of(page))) for page in pages
+        sum(name in titles for name in re.findall(r"(?:[A-Z]\w+)(?: [A-Z]\w+)*", text_of(page)))
+        for page in pages
     ]
     assert sum(count >= 3 for count in linked) > 0.9 * len(pages)
     assert kinds == set(KINDS)
@@ -99,17 +106,27 @@ def test_redirects__lead_to_the_page_that_says_the_other_name(corpus, reader):
 
 
 def test_questions__have_one_answer_which_follows_from_the_pages(reader, questions):
-    assert [question for question in questions if reader.answers(question.question) != {question.answer}] == []
+    assert [
+        question for question in questions if reader.answers(question.question) != {question.answer}
+    ] == []
 
 
 def test_questions__follow_from_their_gold_sentences_and_not_without_one(corpus, questions):
     for question in questions:
-        pages = [corpus.wiki.page(title) for title in dict.fromkeys(title for title, _ in question.gold)]
-        assert Reader(pages, question.gold).answers(question.question) >= {question.answer}, question
-        # Yes and no follow from names that are alike or not as well, without what says that a name is another one.
+        pages = [
+            corpus.wiki.page(title) for title in dict.fromkeys(title for title, _ in question.gold)
+        ]
+        assert Reader(pages, question.gold).answers(question.question) >= {question.answer}, (
+            question
+        )
+        # Yes and no follow from names that are alike or not as well, without what says that a name
+        # is another one.
         for left_out in range(len(question.gold) if question.answer not in ("yes", "no") else 0):
             gold = question.gold[:left_out] + question.gold[left_out + 1 :]
-            assert question.answer not in Reader(pages, gold).answers(question.question), (question, left_out)
+            assert question.answer not in Reader(pages, gold).answers(question.question), (
+                question,
+                left_out,
+            )
 
 
 def test_questions__follow_from_no_single_page(corpus, pages, reader, questions):
@@ -125,9 +142,13 @@ def test_questions__follow_from_no_single_page(corpus, pages, reader, questions)
         titles = list(dict.fromkeys(title for title, _ in question.gold))
         assert len(titles) >= 2
         if question.type == "bridge":
-            assert not [title for title in naming(titles[0]) if question.answer in texts[title]], question
+            assert not [title for title in naming(titles[0]) if question.answer in texts[title]], (
+                question
+            )
         elif question.level != "hard":
-            first, second = (title for title in titles if entries[title].kind == entries[titles[0]].kind)
+            first, second = (
+                title for title in titles if entries[title].kind == entries[titles[0]].kind
+            )
             assert not naming(first) & naming(second), question
 
 
@@ -159,7 +180,11 @@ def test_questions__that_are_easy_name_titles_and_have_their_evidence_in_view(co
             (first, number), (second, other) = question.gold
             assert max(number, other) < 5
             assert first in question.question
-            assert second in (question.question if question.type == "comparison" else text_of(corpus.wiki.page(first)))
+            assert second in (
+                question.question
+                if question.type == "comparison"
+                else text_of(corpus.wiki.page(first))
+            )
 
 
 # Shortcuts: each test measures the share of exact matches of a player that takes one.
@@ -176,7 +201,9 @@ def test_shortcuts__answer_few_questions(corpus, reader, questions):
     assert set(MOST) == set(SHORTCUTS)
     for name, make in SHORTCUTS.items():
         for kind, most in MOST[name].items():
-            assert share([one for one in questions if one.type == kind], make(corpus, reader)) < most, (name, kind)
+            assert (
+                share([one for one in questions if one.type == kind], make(corpus, reader)) < most
+            ), (name, kind)
 
 
 # The same everywhere.
@@ -185,7 +212,12 @@ def test_shortcuts__answer_few_questions(corpus, reader, questions):
 def digest(corpus) -> str:
     contents = hashlib.sha256(corpus.wiki.fingerprint.encode())
     contents.update(
-        repr([(split, [tuple(question) for question in some]) for split, some in corpus.splits.items()]).encode()
+        repr(
+            [
+                (split, [tuple(question) for question in some])
+                for split, some in corpus.splits.items()
+            ]
+        ).encode()
     )
     return contents.hexdigest()[:16]
 
@@ -193,7 +225,9 @@ def digest(corpus) -> str:
 def test_made__is_the_same_on_every_machine():
     assert digest(made_corpus(1000)) == DIGEST
     code = "from tests.envs.hotpotqa.wiki.test_made import *; print(digest(made_corpus(1000)))"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert printed.strip() == DIGEST
 
 
@@ -206,7 +240,11 @@ def test_made__differs_by_seed_and_size(corpus):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"pages": 999}, "pages in 1000"), ({"seed": -1}, "seed of 0"), ({"pages": 1e4}, "pages in 1000")],
+    [
+        ({"pages": 999}, "pages in 1000"),
+        ({"seed": -1}, "seed of 0"),
+        ({"pages": 1e4}, "pages in 1000"),
+    ],
 )
 def test_made__says_which_number_is_wrong(arguments, message):
     with pytest.raises(ValueError, match=message):

@@ -33,7 +33,13 @@ COLUMNS = {
 }
 SIMPLIFIED = {"question": LISTS["question"], "answer": "Sarn", "type": "bridge"}
 QUESTION = Question(
-    "5ab1", LISTS["question"], "Sarn", "bridge", "hard", (("Harrow Vale", 1), ("Ines Calder", 0)), tuple(PAGES)
+    "5ab1",
+    LISTS["question"],
+    "Sarn",
+    "bridge",
+    "hard",
+    (("Harrow Vale", 1), ("Ines Calder", 0)),
+    tuple(PAGES),
 )
 
 
@@ -61,10 +67,14 @@ def write(folder: Path, **contents) -> Path:
 def test_read__questions_with_their_pages(folder, entry):
     for _ in range(2):  # the second time from the cache
         corpus = read_corpus(write(folder, hotpot_dev_distractor_v1=[entry]))
-        assert {split: list(questions) for split, questions in corpus.splits.items()} == {"dev": [QUESTION]}
+        assert {split: list(questions) for split, questions in corpus.splits.items()} == {
+            "dev": [QUESTION]
+        }
         assert corpus.splits["dev"][-1:] == [QUESTION]
         assert list(corpus.wiki) == list(PAGES)
-        assert corpus.wiki.page("Harrow Vale") == Page("Harrow Vale", (tuple(PAGES["Harrow Vale"]),))
+        assert corpus.wiki.page("Harrow Vale") == Page(
+            "Harrow Vale", (tuple(PAGES["Harrow Vale"]),)
+        )
 
 
 @pytest.mark.parametrize(
@@ -72,13 +82,18 @@ def test_read__questions_with_their_pages(folder, entry):
     [
         PAGES,
         {title: [sentences] for title, sentences in PAGES.items()},
-        [{"idx": index, "title": title, "text": text} for index, (title, text) in enumerate(PAGES.items())],
+        [
+            {"idx": index, "title": title, "text": text}
+            for index, (title, text) in enumerate(PAGES.items())
+        ],
     ],
 )
 def test_read__simplified_questions_and_a_corpus(folder, pages):
     corpus = read_corpus(write(folder, corpus=pages, hotpot_dev_v1_simplified=[SIMPLIFIED]))
     assert list(corpus.splits["dev"]) == [
-        Question("hotpot_dev_v1_simplified-0", LISTS["question"], "Sarn", "bridge", "unknown", (), ())
+        Question(
+            "hotpot_dev_v1_simplified-0", LISTS["question"], "Sarn", "bridge", "unknown", (), ()
+        )
     ]
     assert [corpus.wiki.page(title) for title in PAGES] == [
         Page(title, (tuple(sentences),)) for title, sentences in PAGES.items()
@@ -86,14 +101,20 @@ def test_read__simplified_questions_and_a_corpus(folder, pages):
 
 
 def test_read__a_text_has_a_paragraph_for_each_line(folder):
-    corpus = read_corpus(write(folder, a=[{"title": "Sarn", "text": "A village. It is old.\n\nSee also"}, SIMPLIFIED]))
+    corpus = read_corpus(
+        write(
+            folder, a=[{"title": "Sarn", "text": "A village. It is old.\n\nSee also"}, SIMPLIFIED]
+        )
+    )
     assert corpus.wiki.page("Sarn").paragraphs == (("A village. It is old.",), ("See also",))
 
 
 def test_read__splits_by_the_names_of_files(folder):
     entries = {id: [{**LISTS, "_id": id}] for id in ("train", "validation", "test", "other")}
     splits = read_corpus(write(folder, **entries)).splits
-    assert {split: [question.id for question in questions] for split, questions in splits.items()} == {
+    assert {
+        split: [question.id for question in questions] for split, questions in splits.items()
+    } == {
         "train": ["train"],
         "dev": ["other", "validation"],
         "test": ["test"],
@@ -116,7 +137,10 @@ def test_read__a_question_once_with_the_pages_of_all_settings(folder):
 
 def test_read__equal_questions_of_one_file_are_two(folder):
     corpus = read_corpus(write(folder, corpus=PAGES, dev_simplified=[SIMPLIFIED, SIMPLIFIED]))
-    assert [question.id for question in corpus.splits["dev"]] == ["dev_simplified-0", "dev_simplified-1"]
+    assert [question.id for question in corpus.splits["dev"]] == [
+        "dev_simplified-0",
+        "dev_simplified-1",
+    ]
 
 
 @pytest.mark.parametrize("answer", [{}, {"answer": None}, {"answer": ""}])
@@ -152,23 +176,58 @@ def test_read__a_changed_file_anew(folder, cache):
         ({**LISTS, "question": None}, "entry 1, key 'question': expected a text, got nothing"),
         ({**LISTS, "answer": 7}, "entry 1, key 'answer': expected a text, got 7"),
         ({**LISTS, "_id": 7}, "entry 1, key '_id': expected a text, got 7"),
-        ({**LISTS, "type": "other"}, "entry 1, key 'type': expected bridge or comparison, got 'other'"),
+        (
+            {**LISTS, "type": "other"},
+            "entry 1, key 'type': expected bridge or comparison, got 'other'",
+        ),
         ({**LISTS, "level": 3}, "entry 1, key 'level': expected a text, got 3"),
-        ({**LISTS, "context": "x"}, "entry 1, key 'context': expected a list, or an object of lists, got 'x'"),
-        ({**LISTS, "context": [["Sarn"]]}, r"entry 1, key 'context': expected pairs, got \['Sarn'\]"),
-        ({**LISTS, "context": [[1, []]]}, "entry 1, key 'context': expected titles with a list of sentences"),
-        ({**LISTS, "context": [["Sarn", [1]]]}, "entry 1, key 'context': expected a text or a list of sentences"),
-        ({**LISTS, "context": {"title": ["Sarn"]}}, "entry 1, key 'context': expected lists 'title' and 'sentences'"),
-        ({**LISTS, "context": {"title": ["Sarn"], "sentences": []}}, "key 'context': expected lists .* of one length"),
-        ({**LISTS, "supporting_facts": [["Sarn", -1]]}, "key 'supporting_facts': expected titles with the number"),
-        ({**LISTS, "supporting_facts": [["Sarn", True]]}, "key 'supporting_facts': expected titles with the number"),
-        ({"title": "Sarn"}, "entry 1, key 'text': expected a text or a list of sentences, got nothing"),
+        (
+            {**LISTS, "context": "x"},
+            "entry 1, key 'context': expected a list, or an object of lists, got 'x'",
+        ),
+        (
+            {**LISTS, "context": [["Sarn"]]},
+            r"entry 1, key 'context': expected pairs, got \['Sarn'\]",
+        ),
+        (
+            {**LISTS, "context": [[1, []]]},
+            "entry 1, key 'context': expected titles with a list of sentences",
+        ),
+        (
+            {**LISTS, "context": [["Sarn", [1]]]},
+            "entry 1, key 'context': expected a text or a list of sentences",
+        ),
+        (
+            {**LISTS, "context": {"title": ["Sarn"]}},
+            "entry 1, key 'context': expected lists 'title' and 'sentences'",
+        ),
+        (
+            {**LISTS, "context": {"title": ["Sarn"], "sentences": []}},
+            "key 'context': expected lists .* of one length",
+        ),
+        (
+            {**LISTS, "supporting_facts": [["Sarn", -1]]},
+            "key 'supporting_facts': expected titles with the number",
+        ),
+        (
+            {**LISTS, "supporting_facts": [["Sarn", True]]},
+            "key 'supporting_facts': expected titles with the number",
+        ),
+        (
+            {"title": "Sarn"},
+            "entry 1, key 'text': expected a text or a list of sentences, got nothing",
+        ),
         ({"title": 1, "text": ""}, "entry 1, key 'title': expected a text, got 1"),
-        ({"title": "Sarn", "text": [["x"], "y"]}, "entry 1, key 'text': expected a text or a list of sentences"),
+        (
+            {"title": "Sarn", "text": [["x"], "y"]},
+            "entry 1, key 'text': expected a text or a list of sentences",
+        ),
     ],
 )
 def test_read__says_where_an_entry_is_bad(folder, entry, message):
-    with pytest.raises(WikiDataError, match=rf"dev\.json, {message}" if message.startswith("entry") else message):
+    with pytest.raises(
+        WikiDataError, match=rf"dev\.json, {message}" if message.startswith("entry") else message
+    ):
         read_corpus(write(folder, dev=[{**LISTS, "_id": "first"}, entry]))
 
 
@@ -184,7 +243,10 @@ def test_read__says_where_an_entry_is_bad(folder, entry, message):
         ("[" * (MAX_DEPTH + 2) + "]" * (MAX_DEPTH + 2), "entry 0: nested more than"),
         ('[{"question": "' + "x" * (MAX_ENTRY + 10), "entry 0: not JSON, or an entry of more than"),
         (json.dumps(PAGES), "expected questions, got pages only"),
-        (json.dumps([SIMPLIFIED]), "expected pages: simplified questions need a file that has them"),
+        (
+            json.dumps([SIMPLIFIED]),
+            "expected pages: simplified questions need a file that has them",
+        ),
     ],
 )
 def test_read__says_what_is_wrong_with_a_file(folder, text, message):
@@ -202,7 +264,10 @@ def test_read__says_that_there_is_no_file(folder):
 @needs_real
 def test_read__real_questions():
     corpus = read_corpus(REAL)
-    assert {split: len(questions) for split, questions in corpus.splits.items()} == {"train": 20, "dev": 20}
+    assert {split: len(questions) for split, questions in corpus.splits.items()} == {
+        "train": 20,
+        "dev": 20,
+    }
     for question in (question for questions in corpus.splits.values() for question in questions):
         assert {title for title, _ in question.gold} <= set(question.titles)
         for title, number in question.gold:
@@ -211,4 +276,6 @@ def test_read__real_questions():
             assert number < sum(map(len, page.paragraphs))
         gold = question.gold[0][0]
         assert gold in corpus.wiki.similar(f"{gold} {question.question}")
-        assert set(corpus.wiki.similar(question.question, among=question.titles)) <= set(question.titles)
+        assert set(corpus.wiki.similar(question.question, among=question.titles)) <= set(
+            question.titles
+        )

@@ -29,7 +29,8 @@ class Article:
         text: Its text.
         names: All names on it of things that have a page.
         sentences: The number of the sentence of each relation, and of the other name.
-        links: The relations whose value the text has by the title of its page, which no other thing has for a name.
+        links: The relations whose value the text has by the title of its page, which no other thing
+            has for a name.
     """
 
     page: Page
@@ -91,7 +92,11 @@ class Writer:
         """Return sentences that lead to the namesakes of a thing that has their name for its title."""
         if not thing.is_shared or thing.title != thing.name:
             return []
-        return [f"For the {other.kind}, see {other.title}." for other in self._namesakes[thing] if other is not thing]
+        return [
+            f"For the {other.kind}, see {other.title}."
+            for other in self._namesakes[thing]
+            if other is not thing
+        ]
 
     def _mention(self, value: Value, names: set[str]) -> str:
         if not isinstance(value, Thing):

@@ -1,6 +1,7 @@
 """A closed wiki: pages by title, and a search by BM25 over titles and texts.
 
-Everything is in flat arrays, so that a wiki of a million pages is open at once where its arrays are mapped from a file.
+Everything is in flat arrays, so that a wiki of a million pages is open at once where its arrays are
+mapped from a file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textcraft_gym.envs.hotpotqa.wiki.corpus import Page
-from textcraft_gym.storage.arrays import Append, Arrays, Names, Records, RecordWriter, in_memory, write_records
+from textcraft_gym.storage.arrays import (
+    Append,
+    Arrays,
+    Names,
+    Records,
+    RecordWriter,
+    in_memory,
+    write_records,
+)
 from textcraft_gym.storage.progress import progress_bar
 from textcraft_gym.storage.search.bm25 import Index, IndexWriter
 
@@ -31,9 +40,10 @@ _BRACKETS = re.compile(r"\s*\([^()]*\)$")
 class ClosedWiki:
     """A wiki, immutable, so that any number of environments share one.
 
-    A page is found by its exact title; else by a title or a redirect that differs in case, blanks or underscores; else
-    without the round brackets at the end of either: ``Mercer (film)`` by ``Mercer`` if no other title is ``Mercer`` but
-    for brackets, and ``Mercer`` by ``Mercer (film)``.
+    A page is found by its exact title; else by a title or a redirect that differs in case, blanks
+    or underscores; else without the round brackets at the end of either: ``Mercer (film)`` by
+    ``Mercer`` if no other title is ``Mercer`` but for brackets, and ``Mercer`` by
+    ``Mercer (film)``.
 
     Args:
         arrays: Those that ``write_wiki`` writes.
@@ -41,7 +51,9 @@ class ClosedWiki:
 
     def __init__(self, arrays: Arrays) -> None:
         self._pages, self._titles = Records(arrays, "pages"), Records(arrays, "titles")
-        self._exact, self._alike, self._bare = (Names(arrays, kind) for kind in ("exact", "alike", "bare"))
+        self._exact, self._alike, self._bare = (
+            Names(arrays, kind) for kind in ("exact", "alike", "bare")
+        )
         self._index = Index(arrays)
         self._fingerprint = arrays["fingerprint"].tobytes().hex()
         self._read: dict[int, Page] = {}
@@ -93,7 +105,9 @@ class ClosedWiki:
             self._found[entity] = index
         return self._page(index)
 
-    def similar(self, entity: str, count: int = 5, *, among: Sequence[str] | None = None) -> list[str]:
+    def similar(
+        self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
+    ) -> list[str]:
         """Return titles of pages that a search finds, the best first, of all pages or ``among`` these titles.
 
         Pages of equal score are in the order of their titles.
@@ -102,7 +116,10 @@ class ClosedWiki:
         if among is not None:
             known = {index for index in map(self._exact.first, among) if index is not None}
             documents = np.array(sorted(known), np.int64)
-        return [self._titles[index] for index in self._index.search(entity[:MAX_QUERY], count, documents)]
+        return [
+            self._titles[index]
+            for index in self._index.search(entity[:MAX_QUERY], count, documents)
+        ]
 
     def _page(self, index: int | None) -> Page | None:
         if index is None:
@@ -126,7 +143,9 @@ class ClosedWiki:
         return index
 
 
-def write_wiki(append: Append, pages: Iterable[Page], redirects: Mapping[str, str] | None = None) -> int:
+def write_wiki(
+    append: Append, pages: Iterable[Page], redirects: Mapping[str, str] | None = None
+) -> int:
     """Write the arrays of a wiki, and return the number of its pages; see ``ClosedWiki.of``."""
     indices: dict[str, int] = {}
     contents = hashlib.sha256(json.dumps(sorted((redirects or {}).items())).encode())
@@ -141,7 +160,9 @@ def write_wiki(append: Append, pages: Iterable[Page], redirects: Mapping[str, st
             if page.title not in indices:
                 indices[page.title] = len(indices)
                 records.add(page)
-                index.add("\n".join([page.title, *(" ".join(paragraph) for paragraph in page.paragraphs)]))
+                index.add(
+                    "\n".join([page.title, *(" ".join(paragraph) for paragraph in page.paragraphs)])
+                )
         records.close()
         write_records(append, "titles", indices)
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
@@ -153,7 +174,9 @@ def write_wiki(append: Append, pages: Iterable[Page], redirects: Mapping[str, st
             raise ValueError(f"expected the redirect {name!r} to lead to a page, got {title!r}")
         others[_alike(name)] = indices[title]
     alike = [*((_alike(title), number) for title, number in indices.items()), *others.items()]
-    bare = [(short, number) for name, number in alike[: len(indices)] if (short := _bare(name)) != name]
+    bare = [
+        (short, number) for name, number in alike[: len(indices)] if (short := _bare(name)) != name
+    ]
     Names.write(append, "exact", indices.items())
     Names.write(append, "alike", alike)
     Names.write(append, "bare", bare)

@@ -27,8 +27,10 @@ class Question(NamedTuple):
         answer: The right answer.
         type: ``bridge`` or ``comparison``.
         level: ``easy``, ``medium`` or ``hard``.
-        gold: Titles and numbers of the sentences that the answer follows from; empty where the data has none.
-        titles: Titles of the pages that the data gives with it, those of ``gold`` among them; empty where it has none.
+        gold: Titles and numbers of the sentences that the answer follows from; empty where the data
+            has none.
+        titles: Titles of the pages that the data gives with it, those of ``gold`` among them; empty
+            where it has none.
     """
 
     id: str
@@ -59,7 +61,9 @@ class Wiki(Protocol):
     def find(self, entity: str) -> Page | None:
         """Return the page with this title: exactly, then in another case or by a redirect, then without brackets."""
 
-    def similar(self, entity: str, count: int = 5, *, among: Sequence[str] | None = None) -> list[str]:
+    def similar(
+        self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
+    ) -> list[str]:
         """Return titles of pages that a search finds, the best first, of all pages or ``among`` these titles."""
 
 

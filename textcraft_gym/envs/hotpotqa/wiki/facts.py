@@ -72,7 +72,14 @@ _MONTHS = (
 )
 _LARGE = 10_000
 """Number from which digits are grouped; years are below."""
-_ALIASES = {"town": 0.15, "club": 0.3, "band": 0.15, "studio": 0.15, "label": 0.15, "publisher": 0.15}
+_ALIASES = {
+    "town": 0.15,
+    "club": 0.3,
+    "band": 0.15,
+    "studio": 0.15,
+    "label": 0.15,
+    "publisher": 0.15,
+}
 """Probability that a thing has another name, by its kind; that of persons is the next."""
 _PERSON_ALIAS = 0.2
 _PRIZES = 60
@@ -105,7 +112,9 @@ class Facts:
         self._names = Names(draw)
         self.of_kind: dict[str, list[Thing]] = {}
         for kind, (share, *_) in KINDS.items():
-            self.of_kind[kind] = [self._thing(kind) for _ in range(max(2, int(count * share / 100)))]
+            self.of_kind[kind] = [
+                self._thing(kind) for _ in range(max(2, int(count * share / 100)))
+            ]
         rest = count - sum(map(len, self.of_kind.values()))
         self.of_kind["film"] += [self._thing("film") for _ in range(rest)]
         self.things = draw.shuffled([thing for things in self.of_kind.values() for thing in things])

@@ -11,9 +11,10 @@ class Relation(NamedTuple):
 
     Attributes:
         name: Its name.
-        value: Kind of its value: that of a thing, or ``number``, ``date``, ``prize``, ``lake`` or ``river``, which have
-            no page.
-        sentences: Sentences that say it: ``{s}`` is the thing, ``{k}`` its kind with an article, ``{v}`` the value.
+        value: Kind of its value: that of a thing, or ``number``, ``date``, ``prize``, ``lake`` or
+            ``river``, which have no page.
+        sentences: Sentences that say it: ``{s}`` is the thing, ``{k}`` its kind with an article,
+            ``{v}`` the value.
         question: A question for the value, with ``{}`` for the thing.
         noun: How a longer question names the value; empty for a value without a page.
         compare: Questions for which of two things has less of it, and which has more.
@@ -94,7 +95,11 @@ def _person(role: str) -> Kind:
             "the town where {} lived",
         ),
         Relation(
-            "prize", "prize", ("{s} won the {v}.", "{s} received the {v}."), "Which prize did {} win?", chance=0.7
+            "prize",
+            "prize",
+            ("{s} won the {v}.", "{s} received the {v}."),
+            "Which prize did {} win?",
+            chance=0.7,
         ),
     ]
     if role != "merchant":  # of that time, who founded the schools
@@ -135,7 +140,9 @@ def _person(role: str) -> Kind:
     )
 
 
-def _work(kind: str, share: float, years: tuple[int, int], verb: str, relations: tuple[Relation, ...]) -> Kind:
+def _work(
+    kind: str, share: float, years: tuple[int, int], verb: str, relations: tuple[Relation, ...]
+) -> Kind:
     return Kind(
         share,
         f"the {kind} {{}}",
@@ -143,7 +150,10 @@ def _work(kind: str, share: float, years: tuple[int, int], verb: str, relations:
             Relation(
                 "year",
                 "number",
-                (f"{{s}} is {article(kind)} of {{v}}.", f"{{s}} is {article(kind)} that was {verb} in {{v}}."),
+                (
+                    f"{{s}} is {article(kind)} of {{v}}.",
+                    f"{{s}} is {article(kind)} that was {verb} in {{v}}.",
+                ),
                 f"In which year was {{}} {verb}?",
                 compare=(
                     f"Which {kind} was {verb} earlier, {{}} or {{}}?",
@@ -205,7 +215,12 @@ _COMPANY_ASIDES = (
 
 
 def _company(share: float, phrase: str) -> Kind:
-    return Kind(share, phrase, (_founded((1850, 1879)), _FOUNDER, _seat("the town where {} is based")), _COMPANY_ASIDES)
+    return Kind(
+        share,
+        phrase,
+        (_founded((1850, 1879)), _FOUNDER, _seat("the town where {} is based")),
+        _COMPANY_ASIDES,
+    )
 
 
 KINDS: Mapping[str, Kind] = {
@@ -221,9 +236,18 @@ KINDS: Mapping[str, Kind] = {
                 bounds=(11_000, 98_000),
             ),
             Relation(
-                "capital", "town", ("{v} is the capital of {s}.",), "What is the capital of {}?", "the capital of {}"
+                "capital",
+                "town",
+                ("{v} is the capital of {s}.",),
+                "What is the capital of {}?",
+                "the capital of {}",
             ),
-            Relation("lake", "lake", ("The largest lake of {s} is {v}.",), "Which is the largest lake of {}?"),
+            Relation(
+                "lake",
+                "lake",
+                ("The largest lake of {s} is {v}.",),
+                "Which is the largest lake of {}?",
+            ),
         ),
         (
             "{s} has long winters.",
@@ -241,7 +265,10 @@ KINDS: Mapping[str, Kind] = {
                 "number",
                 ("{s} is a town of {v} inhabitants.", "{s} is a town with {v} inhabitants."),
                 "How many inhabitants does {} have?",
-                compare=("Which town has fewer inhabitants, {} or {}?", "Which town has more inhabitants, {} or {}?"),
+                compare=(
+                    "Which town has fewer inhabitants, {} or {}?",
+                    "Which town has more inhabitants, {} or {}?",
+                ),
                 bounds=(11_000, 98_000),
             ),
             Relation(
@@ -318,7 +345,11 @@ KINDS: Mapping[str, Kind] = {
                 chance=0.4,
             ),
             Relation(
-                "place", "town", ("{s} was shot in {v}.",), "In which town was {} shot?", "the town where {} was shot"
+                "place",
+                "town",
+                ("{s} was shot in {v}.",),
+                "In which town was {} shot?",
+                "the town where {} was shot",
             ),
         ),
     ),
@@ -344,7 +375,11 @@ KINDS: Mapping[str, Kind] = {
                 same="Were {} and {} brought out by the same publisher?",
             ),
             Relation(
-                "place", "town", ("{s} is set in {v}.",), "In which town is {} set?", "the town in which {} is set"
+                "place",
+                "town",
+                ("{s} is set in {v}.",),
+                "In which town is {} set?",
+                "the town in which {} is set",
             ),
         ),
     ),
@@ -357,7 +392,10 @@ KINDS: Mapping[str, Kind] = {
                 "number",
                 ("{s} is a band that was formed in {v}.", "{s} is a band, formed in {v}."),
                 "In which year was {} formed?",
-                compare=("Which band was formed earlier, {} or {}?", "Which band was formed later, {} or {}?"),
+                compare=(
+                    "Which band was formed earlier, {} or {}?",
+                    "Which band was formed later, {} or {}?",
+                ),
                 bounds=(1955, 1979),
             ),
             Relation(
@@ -453,7 +491,10 @@ KINDS: Mapping[str, Kind] = {
                 "number",
                 ("{s} is a building that was opened in {v}.", "{s} is a building, opened in {v}."),
                 "In which year was {} opened?",
-                compare=("Which was opened earlier, {} or {}?", "Which was opened later, {} or {}?"),
+                compare=(
+                    "Which was opened earlier, {} or {}?",
+                    "Which was opened later, {} or {}?",
+                ),
                 bounds=(1955, 2009),
             ),
             Relation(

@@ -37,8 +37,12 @@ def made_corpus(pages: int = 5000, seed: int = 0) -> Corpus:
     facts = Facts(pages - sum(map(is_listed, range(groups))), groups, draw)
     writer = Writer(facts, draw)
     articles = {thing: writer.write(thing) for thing in facts.things}
-    lists = [list_namesakes(group) for number, group in enumerate(facts.groups) if is_listed(number)]
+    lists = [
+        list_namesakes(group) for number, group in enumerate(facts.groups) if is_listed(number)
+    ]
     redirects = {thing.alias: thing.title for thing in facts.things if thing.alias}
-    wiki = ClosedWiki.of(draw.shuffled([*(article.page for article in articles.values()), *lists]), redirects)
+    wiki = ClosedWiki.of(
+        draw.shuffled([*(article.page for article in articles.values()), *lists]), redirects
+    )
     questions = Asker(facts, articles, Draw(f"questions {pages} {seed}")).questions()
     return Corpus(wiki, {split: tuple(islice(questions, count)) for split, count in SPLITS.items()})

@@ -32,13 +32,25 @@ _WORK_PATTERNS = (
     "{word} by Night",
 )
 _PATTERNS = {
-    "band": ("The {word}s", "{word} Parade", "{word} Union", "{word} and the Tides", "The {word} Quartet"),
+    "band": (
+        "The {word}s",
+        "{word} Parade",
+        "{word} Union",
+        "{word} and the Tides",
+        "The {word} Quartet",
+    ),
     "club": ("{word} Rovers", "{word} Athletic", "{word} United", "{word} Wanderers"),
     "school": ("{word} College", "{word} Academy", "{word} Institute"),
     "studio": ("{word} Pictures", "{word} Films"),
     "label": ("{word} Records", "{word} Music"),
     "publisher": ("{word} Press", "{word} Books"),
-    "building": ("{word} Bridge", "{word} Theatre", "{word} Lighthouse", "{word} Museum", "{word} Tower"),
+    "building": (
+        "{word} Bridge",
+        "{word} Theatre",
+        "{word} Lighthouse",
+        "{word} Museum",
+        "{word} Tower",
+    ),
     "prize": ("{word} Prize", "{word} Medal", "{word} Award"),
     "lake": ("Lake {word}",),
     "river": ("{word}",),
@@ -83,7 +95,9 @@ class Names:
         if kind in ("region", "town"):
             return self._word(kind)
         if kind in ("film", "novel", "album"):
-            return self._draw.pick(_WORK_PATTERNS).format(noun=self._draw.pick(_PARTS["noun"]), word=self._word())
+            return self._draw.pick(_WORK_PATTERNS).format(
+                noun=self._draw.pick(_PARTS["noun"]), word=self._word()
+            )
         if kind in _PATTERNS:
             return self._draw.pick(_PATTERNS[kind]).format(word=self._word())
         return f"{self._draw.pick(self._first)} {self._word()}"

@@ -1,9 +1,10 @@
 """Reads the original's data as streams, in each of its JSON shapes, and checks it.
 
-A folder has files of questions, of pages, or of both. The name of a file of questions tells their split. A question
-comes with its pages, either as lists, ``[title, [sentence, ...]]``, or as columns, ``title`` and ``sentences``; or it
-has none, as in the files ``*_simplified.json``. Files of pages are an object ``{title: [sentence, ...]}``, or a list of
-objects with ``title`` and ``text``. The wiki has the pages of all files. It is cached, as are the questions.
+A folder has files of questions, of pages, or of both. The name of a file of questions tells their
+split. A question comes with its pages, either as lists, ``[title, [sentence, ...]]``, or as
+columns, ``title`` and ``sentences``; or it has none, as in the files ``*_simplified.json``. Files
+of pages are an object ``{title: [sentence, ...]}``, or a list of objects with ``title`` and
+``text``. The wiki has the pages of all files. It is cached, as are the questions.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ def read_corpus(data: str | Path) -> Corpus:
         data: A folder, of which all files ``*.json`` are read, or one file.
 
     Returns:
-        The corpus, with those of the splits ``train``, ``dev`` and ``test`` that there are questions of. Sentences are
-        as the data has them, with the blanks around them. An answer that the data does not tell is empty.
+        The corpus, with those of the splits ``train``, ``dev`` and ``test`` that there are
+        questions of. Sentences are as the data has them, with the blanks around them. An answer
+        that the data does not tell is empty.
 
     Raises:
         WikiDataError: If something is missing or cannot be read.
@@ -75,10 +77,18 @@ def read_corpus(data: str | Path) -> Corpus:
     path = Path(data).expanduser()
     files = _find_files(path)
     stats = [(file, file.stat()) for file in files]
-    stamp = json.dumps([FORMAT, [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]])
-    name = hashlib.sha256(json.dumps([str(file.resolve()) for file in files]).encode()).hexdigest()[:16]
+    stamp = json.dumps(
+        [FORMAT, [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]]
+    )
+    name = hashlib.sha256(json.dumps([str(file.resolve()) for file in files]).encode()).hexdigest()[
+        :16
+    ]
     arrays = cached(f"wiki-{name}.arrays", stamp, lambda append: _write(append, path, files))
-    splits = {split: StoredQuestions(arrays, split) for split in dict.fromkeys(_SPLITS.values()) if split in arrays}
+    splits = {
+        split: StoredQuestions(arrays, split)
+        for split in dict.fromkeys(_SPLITS.values())
+        if split in arrays
+    }
     return Corpus(ClosedWiki(arrays), splits)
 
 
@@ -108,8 +118,8 @@ def _write(append: Append, path: Path, files: Sequence[Path]) -> None:
 class _Reader:
     """Yields the pages of files, and records the questions on the way.
 
-    A question that is read again, as those of another setting are, gives its pages only. One without an id is known by
-    its text, and has the name of its file and its number there for an id.
+    A question that is read again, as those of another setting are, gives its pages only. One
+    without an id is known by its text, and has the name of its file and its number there for an id.
 
     Args:
         append: Takes the arrays of questions, after those of pages.
@@ -150,7 +160,9 @@ class _Reader:
         id = id or f"{entry.file.stem}-{entry.name}"
         self._ids.add(id)
         type_, level = entry.one_of("type", _TYPES), entry.one_of("level", _LEVELS)
-        record = Question(id, question, entry.text("answer", ""), type_, level, entry.gold(), titles)
+        record = Question(
+            id, question, entry.text("answer", ""), type_, level, entry.gold(), titles
+        )
         if split not in self.questions:
             self.questions[split] = RecordWriter(self._append, split, deferred=True)
         self.questions[split].add(record)
@@ -191,7 +203,9 @@ class _Entry:
         if value is None and default is not None:
             return default
         if not isinstance(value, str):
-            raise self.error(f"expected a text, got {_shown(value)}" if self.has(key) else "is missing", key)
+            raise self.error(
+                f"expected a text, got {_shown(value)}" if self.has(key) else "is missing", key
+            )
         return value
 
     def one_of(self, key: str, known: Sequence[str]) -> str:
@@ -207,7 +221,8 @@ class _Entry:
         for title, sentences in self._pairs("context", "title", "sentences"):
             if not isinstance(title, str) or not isinstance(sentences, list):
                 raise self.error(
-                    f"expected titles with a list of sentences, got {_shown([title, sentences])}", "context"
+                    f"expected titles with a list of sentences, got {_shown([title, sentences])}",
+                    "context",
                 )
             pages.append(Page(title, self.paragraphs(sentences, "context")))
         return pages
@@ -219,7 +234,10 @@ class _Entry:
         if isinstance(value, list):
             if all(isinstance(part, str) for part in value):
                 return (tuple(value),)
-            if all(isinstance(part, list) and all(isinstance(sentence, str) for sentence in part) for part in value):
+            if all(
+                isinstance(part, list) and all(isinstance(sentence, str) for sentence in part)
+                for part in value
+            ):
                 return tuple(map(tuple, value))
         raise self.error(f"expected a text or a list of sentences, got {_shown(value)}", key)
 
@@ -229,7 +247,8 @@ class _Entry:
         for title, number in pairs:
             if not isinstance(title, str) or type(number) is not int or number < 0:
                 raise self.error(
-                    f"expected titles with the number of a sentence, got {_shown([title, number])}", "supporting_facts"
+                    f"expected titles with the number of a sentence, got {_shown([title, number])}",
+                    "supporting_facts",
                 )
         return tuple(pairs)
 
@@ -240,8 +259,13 @@ class _Entry:
             return []
         if isinstance(value, dict):
             columns: list[Any] = [value.get(first), value.get(second)]
-            if not all(isinstance(column, list) for column in columns) or len(columns[0]) != len(columns[1]):
-                raise self.error(f"expected lists {first!r} and {second!r} of one length, got {_shown(value)}", key)
+            if not all(isinstance(column, list) for column in columns) or len(columns[0]) != len(
+                columns[1]
+            ):
+                raise self.error(
+                    f"expected lists {first!r} and {second!r} of one length, got {_shown(value)}",
+                    key,
+                )
             return list(zip(*columns, strict=True))
         if not isinstance(value, list):
             raise self.error(f"expected a list, or an object of lists, got {_shown(value)}", key)

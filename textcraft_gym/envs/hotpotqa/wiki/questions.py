@@ -1,12 +1,14 @@
 """Asks questions about a made wiki whose answer takes several of its pages.
 
-A bridge question names one thing and asks about another, which is found on the way: *In which town was the director of
-the film X born?* A comparison names two. The easy ones take two pages that are found by their titles, with the evidence
-in view; those of medium level have a name that several things share or another name on the way, or evidence further
-down; the hard ones take a page more, and a comparison two.
+A bridge question names one thing and asks about another, which is found on the way: *In which town
+was the director of the film X born?* A comparison names two. The easy ones take two pages that are
+found by their titles, with the evidence in view; those of medium level have a name that several
+things share or another name on the way, or evidence further down; the hard ones take a page more,
+and a comparison two.
 
-No page has both the name in a bridge question and its answer, and none two things that are compared. What is compared
-is nearly equal, so that one page does not tell which is more; and of questions for yes or no half are for either.
+No page has both the name in a bridge question and its answer, and none two things that are
+compared. What is compared is nearly equal, so that one page does not tell which is more; and of
+questions for yes or no half are for either.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ class Path(NamedTuple):
         end: What is there.
         things: The things on the way, in order.
         relations: The relations that lead from each to the next.
-        evidence: The things, each with what a sentence says of it: the name of a relation, or that of its other name.
+        evidence: The things, each with what a sentence says of it: the name of a relation, or that
+            of its other name.
         is_easy: Whether all that is found by its title, in view.
     """
 
@@ -91,7 +94,9 @@ class Asker:
         for (_, name), things in self._sorted.items():
             things.sort(key=lambda thing: (thing.facts[name], thing.title))  # used at once
         self._index = {
-            (name, thing): index for (_, name), things in self._sorted.items() for index, thing in enumerate(things)
+            (name, thing): index
+            for (_, name), things in self._sorted.items()
+            for index, thing in enumerate(things)
         }
 
     def questions(self) -> Iterator[Question]:
@@ -100,11 +105,17 @@ class Asker:
         asked: set[str] = set()
         balance: Counter[str] = Counter()
         while True:
-            for wanted in self._draw.shuffled([group for group, count in PATTERN.items() for _ in range(count)]):
+            for wanted in self._draw.shuffled(
+                [group for group, count in PATTERN.items() for _ in range(count)]
+            ):
                 while not waiting[wanted]:
                     question = self._ask(*wanted)
                     # Of yes and no, the one that there are fewer of.
-                    if not question or question.question in asked or balance[question.level + question.answer] > 0:
+                    if (
+                        not question
+                        or question.question in asked
+                        or balance[question.level + question.answer] > 0
+                    ):
                         continue
                     if question.answer in _OPPOSITE:
                         balance[question.level + question.answer] += 1
@@ -127,7 +138,9 @@ class Asker:
         if isinstance(value, Thing) and (not value.is_plain or value in path.things):
             return None
         answer, words = written(value), relation.question.format(path.words)
-        if answer in words or any(answer in self._articles[page].text for page in self._pages_naming(path.things[:1])):
+        if answer in words or any(
+            answer in self._articles[page].text for page in self._pages_naming(path.things[:1])
+        ):
             return None
         return self._question(words, answer, "bridge", hops > 1, relation, path)
 
@@ -135,7 +148,9 @@ class Asker:
         """Compare what is at the ends of two paths; None if this draw makes no good question."""
         first = self._path(self._draw.pick(self._facts.things), hops, may_have_alias=hops > 0)
         relations = (
-            [relation for relation in _relations(first.end) if relation.compare or relation.same] if first else []
+            [relation for relation in _relations(first.end) if relation.compare or relation.same]
+            if first
+            else []
         )
         if not first or not relations:
             return None
@@ -160,11 +175,20 @@ class Asker:
         """Draw what a thing is compared with: something that has a little more, or has the same or not."""
         value = thing.facts[relation.name]
         if relation.compare:
-            things, index = self._sorted[thing.kind, relation.name], self._index[relation.name, thing]
+            things, index = (
+                self._sorted[thing.kind, relation.name],
+                self._index[relation.name, thing],
+            )
             index += self._draw.between(1, max(2, len(things) // _NEAR))
-            return things[index] if index < len(things) and things[index].facts[relation.name] != value else None
+            return (
+                things[index]
+                if index < len(things) and things[index].facts[relation.name] != value
+                else None
+            )
         alike = self._having[thing.kind, relation.name, value]
-        other = self._draw.pick(alike if self._draw.chance(0.5) else self._facts.of_kind[thing.kind])
+        other = self._draw.pick(
+            alike if self._draw.chance(0.5) else self._facts.of_kind[thing.kind]
+        )
         return other if other is not thing else None
 
     def _path(self, start: Thing, hops: int, *, may_have_alias: bool) -> Path | None:
@@ -182,7 +206,11 @@ class Asker:
         if not relations:
             return self._begin(end, may_have_alias=False)
         starts = self._having[kind, relations[0].name, end]
-        return self._step(self._begin(self._draw.pick(starts), may_have_alias=True), relations[0]) if starts else None
+        return (
+            self._step(self._begin(self._draw.pick(starts), may_have_alias=True), relations[0])
+            if starts
+            else None
+        )
 
     def _begin(self, start: Thing, *, may_have_alias: bool) -> Path:
         if start.alias and may_have_alias and self._draw.chance(_ALIAS):
@@ -209,19 +237,33 @@ class Asker:
     def _is_easy(self, thing: Thing, relation: Relation) -> bool:
         """Return whether the value of a relation is in view, and if it has a page, by its title."""
         article = self._articles[thing]
-        is_link = relation.name in article.links or not isinstance(thing.facts[relation.name], Thing)
+        is_link = relation.name in article.links or not isinstance(
+            thing.facts[relation.name], Thing
+        )
         return is_link and article.sentences[relation.name] < SHOWN
 
     def _pages_naming(self, things: Sequence[Thing]) -> set[Thing]:
         """Return the things on whose pages there is a name of one of these."""
-        return {page for thing in things for name in (thing.name, thing.alias) if name for page in self._naming[name]}
+        return {
+            page
+            for thing in things
+            for name in (thing.name, thing.alias)
+            if name
+            for page in self._naming[name]
+        }
 
     def _question(
         self, words: str, answer: str, type_: str, is_hard: bool, relation: Relation, *paths: Path
     ) -> Question:
         """Return a question about a relation of what is at the ends of paths."""
-        steps = [step for path in paths for step in (*path.evidence, *self._said(path.end, relation))]
-        gold = tuple(dict.fromkeys((thing.title, self._articles[thing].sentences[name]) for thing, name in steps))
+        steps = [
+            step for path in paths for step in (*path.evidence, *self._said(path.end, relation))
+        ]
+        gold = tuple(
+            dict.fromkeys(
+                (thing.title, self._articles[thing].sentences[name]) for thing, name in steps
+            )
+        )
         is_easy = all(path.is_easy and self._is_easy(path.end, relation) for path in paths)
         level = "hard" if is_hard else "easy" if is_easy else "medium"
         digest = hashlib.sha256(json.dumps([words, answer, gold]).encode()).hexdigest()
@@ -230,7 +272,9 @@ class Asker:
     def _titles(self, paths: Sequence[Path], gold: Sequence[tuple[str, int]]) -> tuple[str, ...]:
         """Return the titles of the pages of evidence, and of others, of which most could have the answer."""
         titles = dict.fromkeys(title for title, _ in gold)
-        first, last = (self._facts.of_kind[thing.kind] for thing in (paths[0].things[0], paths[0].end))
+        first, last = (
+            self._facts.of_kind[thing.kind] for thing in (paths[0].things[0], paths[0].end)
+        )
         others = max(1, (TITLES - len(titles)) // 3)  # of the kind that the question names
         while len(titles) < TITLES:
             titles[self._draw.pick(first if len(titles) >= TITLES - others else last).title] = None
