@@ -91,7 +91,9 @@ PLAYED = {
         ("--model", f"openai:m,max_retries=0,base_url={{user}}me:{quote(KEY, safe='')}@{{host}}"),
         NONE,
     ),
-    "password with /": Way(("--model", f"openai:m,base_url={{user}}me:{KEY}@{{host}}"), NONE),
+    "password with /": Way(
+        ("--model", f"openai:m,max_retries=0,base_url={{user}}me:{KEY}@{{host}}"), NONE
+    ),
     "password with @": Way(
         ("--model", f"openai:m,max_retries=0,base_url={{user}}me:a@{KEY}@{{host}}"), NONE
     ),
