@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import random
 import subprocess
 import sys
 import tracemalloc
+from functools import cache
 from itertools import product
 from typing import ClassVar
 
@@ -28,13 +30,16 @@ from textcraft_gym.errors import Unsupported
 from textcraft_gym.registration import BUNDLED, SUITE, find_spec, parameters
 from textcraft_gym.testing import NONSENSE, EnvContract
 
+CONTEXT = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+"""How a vector starts its processes: each gets the environment pickled, and where it can, what is imported already."""
+multiprocessing.set_forkserver_preload(["textcraft_gym"])
 
+
+@cache
 def easy(env_id: str) -> str:
-    """The task that takes the fewest actions, but more than one."""
-    return min(
-        (task for task in tasks(env_id) if task.optimal_length > 1),
-        key=lambda task: task.optimal_length,
-    ).id
+    """Of the first twenty tasks, the one that takes the fewest actions, but more than one."""
+    some = [task for task in tasks(env_id)[:20] if task.optimal_length > 1]
+    return min(some, key=lambda task: task.optimal_length).id
 
 
 def begin(env_id: str, **env_args) -> tuple[gym.Env, dict]:
@@ -242,24 +247,25 @@ class Suite(EnvContract):
         assert terminated
         assert self.parts or reward == 1.0
 
-    def test_resets__by_the_hundred_leave_nothing_behind(self):
+    def test_resets__of_one_task_leave_nothing_behind(self):
         def objects() -> int:
             gc.collect()
             return len(gc.get_objects())
 
         env, _ = begin(self.env_id, admissible=True)
         first = env.reset(seed=0, options={"task": easy(self.env_id)})
-        for seed in range(200):
+        for seed in range(50):
             env.reset(seed=seed)
             env.step(NONSENSE)
         before = objects()
-        for _ in range(200):
+        for _ in range(50):
             assert env.reset(seed=0, options={"task": easy(self.env_id)}) == first
-        assert objects() - before < 100
+        assert objects() - before < 25
 
     def test_resets__with_ever_new_seeds_leave_nothing_behind(self):
         env = gym.make(self.env_id, split="all")
-        for task in env.get_wrapper_attr("tasks"):
+        every = env.get_wrapper_attr("tasks")
+        for task in every[:: -(-len(every) // 500)]:
             env.reset(seed=0, options={"task": task.id})
 
         def traced(seeds: range) -> int:
@@ -272,7 +278,7 @@ class Suite(EnvContract):
         try:
             before = traced(range(100))
             # 20 bytes a reset; or, where the last games are kept, what these differ in size
-            assert traced(range(100, 1100)) - before < max(20_000, 0.5 * before)
+            assert traced(range(100, 500)) - before < max(8_000, 0.5 * before)
         finally:
             tracemalloc.stop()
 
@@ -280,8 +286,8 @@ class Suite(EnvContract):
         ("mode", "arguments"),
         [
             ("sync", {}),
-            ("async", {"shared_memory": True, "context": "spawn"}),
-            ("async", {"shared_memory": False, "context": "spawn"}),
+            ("async", {"shared_memory": True, "context": CONTEXT}),
+            ("async", {"shared_memory": False, "context": CONTEXT}),
         ],
         ids=["sync", "async-shared", "async"],
     )

@@ -112,7 +112,7 @@ def test_questions__have_one_answer_which_follows_from_the_pages(reader, questio
 
 
 def test_questions__follow_from_their_gold_sentences_and_not_without_one(corpus, questions):
-    for question in questions:
+    for question in questions[::3]:
         pages = [
             corpus.wiki.page(title) for title in dict.fromkeys(title for title, _ in question.gold)
         ]
