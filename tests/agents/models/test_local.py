@@ -859,6 +859,7 @@ def test_benchmark__asks_llama_cpps_own_server_with_the_same_weights(
     model.close()
 
 
+@pytest.mark.slow
 def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smollm2: LocalModel):
     """The differential test of working the adapter in, on what an agent asks."""
     adapter = weights.bundled_adapter()
