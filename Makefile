@@ -12,9 +12,13 @@ PYTHONS ?= 3.10 3.11 3.12 3.13
 
 # What executes notebooks.
 JUPYTER := ipykernel jupytext nbclient
+# On all cores; a file's tests stay together as long as they can, since they share what is slow to make.
+PARALLEL := --numprocesses auto --dist worksteal
+# NumPy's threads beside those processes would wait for each other.
+unit test-slow test-engine test-rl test-local test-integrations: export OMP_NUM_THREADS = 1
 
 .PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
-.PHONY: test-integrations test-verifiers test-frameworks
+.PHONY: test-integrations test-verifiers test-frameworks test-docs
 .PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-records bench-report bench-shop
 .PHONY: parity fingerprints costs horizons learn prepare-lm train-lm bench-train eval-lm reward-lm clean
 
@@ -52,15 +56,15 @@ types: $(VENV)/.test
 	$(BIN)/mypy --package textcraft_gym
 
 unit: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest $(PARALLEL)
 
 # Minutes: a hundred thousand random actions, and shortest plans against an independent solver.
-test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses auto -m slow
+test-slow: $(VENV)/.test $(VENV)/.local
+	$(BIN)/python -m pytest $(PARALLEL) -m slow
 
 # The tests that compare our ALFWorld engine with the original, TextWorld's, which pip compiles.
 test-engine: $(ENGINE)/.engine
-	$(ENGINE)/bin/python -m pytest -m real_engine -rs tests/envs/alfworld
+	$(ENGINE)/bin/python -m pytest $(PARALLEL) -m real_engine -rs tests/envs/alfworld
 
 # Both ALFWorld engines on the games of a folder, evenly over the types of tasks: prints the numbers of games, records and
 # mismatches. GAMES is the folder, then optionally the number of commands per game, --games N for a sample, --seed N for
@@ -88,19 +92,19 @@ test-ray: .venv-ray/.ray
 bench-ray: .venv-ray/.ray
 	.venv-ray/bin/python benchmarks/backends.py
 
-# The training examples, for seconds each, two notebooks that learn, and the integrations of trainers, with PyTorch.
+# The training examples, for seconds each, two notebooks that learn, and the integrations of trainers, with PyTorch, which the
+# dialogues do without.
 test-rl: $(RL)/.rl
-	OMP_NUM_THREADS=1 $(RL)/bin/python -m pytest --numprocesses auto --dist worksteal \
+	$(RL)/bin/python -m pytest $(PARALLEL) --ignore-glob '*/test_dialogues*' \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]' \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' tests/examples tests/integrations \
 		tests/agents/models/test_gguf.py::test_tensor_types__are_those_of_the_format \
 		tests/agents/models/test_local.py::test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with
 
-# The servers and the integrations of other frameworks, against the real packages.
+# The servers and the integrations of other frameworks, against the real packages, and the notebooks.
 test-integrations: .venv-integrations/.integrations
-	.venv-integrations/bin/python -m pytest -rs --numprocesses auto tests/serving tests/integrations \
-		tests/agents/models/test_inspect_ai.py \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[serve_and_connect]'
+	.venv-integrations/bin/python -m pytest $(PARALLEL) -rs tests/serving tests/integrations \
+		tests/agents/models/test_inspect_ai.py tests/test_notebooks.py
 
 # The taskset of verifiers, which cannot live beside OpenEnv.
 test-verifiers: .venv-verifiers/.verifiers
@@ -115,11 +119,14 @@ bench-serving: .venv-integrations/.integrations
 	.venv-integrations/bin/python benchmarks/serving.py --server agentgym
 	.venv-integrations/bin/python benchmarks/serving.py --server openenv
 
-# The documentation as a site in build/site, and the notebooks, in a virtual environment of their own.
+# The documentation as a site in build/site, in a virtual environment of its own.
 .PHONY: docs notebooks
 docs: $(DOCS)/.docs
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
-	$(DOCS)/bin/python -m pytest -rs tests/test_site.py tests/test_notebooks.py
+
+# Builds the site as well, in a temporary folder.
+test-docs: $(DOCS)/.docs
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m pytest tests/test_site.py
 
 # The notebooks as files for Jupyter, without outputs.
 notebooks: $(DOCS)/.docs
@@ -129,9 +136,9 @@ notebooks: $(DOCS)/.docs
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
-	$(BIN)/python -m pytest -rs tests/agents/models tests/test_docs.py::test_readme__agents_play \
-		'tests/test_docs.py::test_pages__print_what_stands_below_their_code[docs/agents/index.md]' \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_script[evaluate_a_model]'
+	$(BIN)/python -m pytest $(PARALLEL) -rs tests/agents/models/test_local.py tests/test_results.py \
+		tests/test_docs.py::test_readme__agents_play \
+		'tests/test_docs.py::test_pages__print_what_stands_below_their_code[docs/agents/index.md]'
 
 bench-local: $(VENV)/.local
 	$(BIN)/python benchmarks/local_model.py

@@ -1,4 +1,4 @@
-"""The notebooks run: as notebooks where what executes them is installed, as with the extra [docs], else as scripts."""
+"""The notebooks run: as notebooks where what executes them is installed, else as scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation site is built without warnings, and needs no network. Run by ``make docs``."""
+"""The documentation site is built without warnings, and needs no network. Run by ``make test-docs``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mkdocs", reason="the extra [docs] is not installed: make docs runs this")
+pytest.importorskip("mkdocs", reason="the extra [docs] is not installed: make test-docs runs this")
 
 ROOT = Path(__file__).parents[1]
 
