@@ -199,10 +199,10 @@ class AgentContract(ABC):
             "Execution Order: Step 1 AND Step 1 OR ((((Step 2",
             "Step 1: a\n" * 200,
             "\x00\ud800 {task} {situation} \u2028",
-            "x" * 100_000,
-            "craft 1 x using " + "1 y, " * 20_000,
         ):
             self.play(model=SayingModel(text))
+        for text in ("x" * 100_000, "craft 1 x using " + "1 y, " * 20_000):
+            self.play(model=SayingModel(text), max_calls=20)
 
     def test_agent__plays_in_a_foreign_world(self) -> None:
         """It needs no info and no format of text, unless it declares its needs (``env_args``).

@@ -177,7 +177,7 @@ def try_damaged(seed: int, played: Callable[[str], Path], tmp_path: Path) -> Non
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_commands__say_in_a_line_what_is_wrong_with_a_run(played, tmp_path, seed):
     try_damaged(seed, played, tmp_path)
 
