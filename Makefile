@@ -4,9 +4,9 @@ VENV ?= .venv
 BIN := $(CURDIR)/$(VENV)/bin
 # PyTorch is large and comes in many builds: this is the requirement given to pip for the examples; newer versions work.
 TORCH ?= torch==2.13.0
-ENGINE := $(CURDIR)/$(VENV)-engine
-RL := $(CURDIR)/$(VENV)-rl
-DOCS := $(CURDIR)/$(VENV)-docs
+ENGINE := $(VENV)-engine
+RL := $(VENV)-rl
+DOCS := $(VENV)-docs
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
@@ -85,17 +85,17 @@ test-pythons:
 		else echo "skipped: no python$$version here"; fi; \
 	done
 
-# The tests of the Ray backend and of RLlib, and the throughput, in a virtual environment of their own.
-test-ray: .venv-ray/.ray
-	.venv-ray/bin/python -m pytest -m ray tests/runs/test_ray.py tests/integrations/test_training_pages.py
+# The tests of the Ray backend and of RLlib, and the throughput.
+test-ray: $(RL)/.frameworks
+	$(RL)/bin/python -m pytest -m ray tests/runs/test_ray.py tests/integrations/test_training_pages.py
 
-bench-ray: .venv-ray/.ray
-	.venv-ray/bin/python benchmarks/backends.py
+bench-ray: $(RL)/.frameworks
+	$(RL)/bin/python benchmarks/backends.py
 
 # The training examples, for seconds each, two notebooks that learn, and the integrations of trainers, with PyTorch, which the
 # dialogues do without.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest $(PARALLEL) --ignore-glob '*/test_dialogues*' \
+	$(RL)/bin/python -m pytest $(PARALLEL) -m 'not slow and not ray' --ignore-glob '*/test_dialogues*' \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]' \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' tests/examples tests/integrations \
 		tests/agents/models/test_gguf.py::test_tensor_types__are_those_of_the_format \
@@ -111,8 +111,9 @@ test-verifiers: .venv-verifiers/.verifiers
 	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
 
 # The adapters of docs/frameworks.md and verl's data, with the frameworks that can be installed here.
-test-frameworks: .venv-ray/.ray
-	.venv-ray/bin/python -m pytest -rs tests/test_frameworks_page.py tests/integrations/test_trainers.py
+test-frameworks: $(RL)/.frameworks
+	$(RL)/bin/python -m pytest -rs tests/test_frameworks_page.py \
+		tests/integrations/test_trainers.py::test_verl__reads_what_to_imitate_and_what_to_play
 
 # A thousand sessions and a hundred thousand calls for each server of environments, and clients that misbehave.
 bench-serving: .venv-integrations/.integrations
@@ -273,18 +274,6 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 	done
 	touch $@
 
-# With the frameworks of docs/frameworks.md, each by itself, since not every Python has them all. What verl needs for training on
-# GPUs is left out.
-FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-deps verl'
-.venv-ray/.ray: setup.cfg pyproject.toml
-	$(PYTHON) -m venv .venv-ray
-	.venv-ray/bin/python -m pip install --quiet $(TORCH)
-	.venv-ray/bin/python -m pip install --quiet --editable '.[ray,test,trl]' 'ray[rllib]; python_version < "3.15"'
-	for framework in $(FRAMEWORKS); do \
-		.venv-ray/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
-	done
-	touch $@
-
 # verifiers is not here: it and OpenEnv need different versions of mcp.
 .venv-integrations/.integrations: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-integrations
@@ -312,6 +301,16 @@ $(RL)/.rl: setup.cfg pyproject.toml
 	{ $(RL)/bin/python -m pip install --quiet peft && $(RL)/bin/python -m pip install --quiet --no-deps llamafactory; } \
 		|| echo 'no LLaMA-Factory here: its tests are skipped'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
+	touch $@
+
+# Ray, and the frameworks of docs/frameworks.md, each by itself, since not every Python has them all. What verl needs for training
+# on GPUs is left out.
+FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-deps verl'
+$(RL)/.frameworks: $(RL)/.rl
+	$(RL)/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[rllib]; python_version < "3.15"'
+	for framework in $(FRAMEWORKS); do \
+		$(RL)/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
+	done
 	touch $@
 
 clean:
