@@ -19,6 +19,7 @@ from textcraft_gym.agents.contract.agent import (
     Step,
 )
 from textcraft_gym.agents.contract.model import Completion, Message, Model, ModelError, Prompt
+from textcraft_gym.agents.defaults import Settings
 
 if TYPE_CHECKING:
     from textcraft_gym.agents.adaplanner.adaplanner import AdaPlannerAgent
@@ -46,34 +47,12 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.registry import make_agent
 
 _LAZY = {
-    "ADaPTAgent": "adapt.adapt",
-    "AdaPlannerAgent": "adaplanner.adaplanner",
-    "AutoPlanAgent": "autoplan.autoplan",
-    "BestOfNAgent": "lats.best_of_n",
-    "ChainOfThoughtAgent": "deps.zero_shot",
-    "CodeAsPoliciesAgent": "deps.code_as_policies",
-    "DEPAgent": "deps.deps",
-    "DEPSAgent": "deps.deps",
-    "ExpertAgent": "baselines.expert",
-    "ExplorerAgent": "baselines.explorer",
     "GameProfile": "contract.game_profile",
-    "InnerMonologueAgent": "deps.inner_monologue",
-    "LATSAgent": "lats.lats",
-    "NaiveBuyerAgent": "baselines.naive_buyer",
-    "PlanAndExecuteAgent": "adapt.plan_and_execute",
-    "ProgPromptAgent": "deps.code_as_policies",
-    "RandomAgent": "baselines.random_agent",
-    "ReActAgent": "adapt.react",
-    "ReflexionAgent": "adapt.reflexion",
-    "RepeaterAgent": "baselines.repeater",
-    "TreeOfThoughtsAgent": "lats.tree_of_thoughts",
-    "TryAgainAgent": "adapt.try_again",
-    "ZeroShotAgent": "deps.zero_shot",
     "load_profile": "games",
     "make_agent": "registry",
     "make_model": "models.spec",
 }
-"""Names that are imported on first use, with their modules."""
+"""Names that are imported on first use, with their modules; those of the agents are in ``registry.AGENTS``."""
 
 __all__ = [
     "Act",
@@ -92,6 +71,7 @@ __all__ = [
     "Reset",
     "Restore",
     "Routine",
+    "Settings",
     "Snapshot",
     "Step",
     "ADaPTAgent",
@@ -124,10 +104,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a name of ``_LAZY`` on first use."""
-    if name not in _LAZY:
+    """Import a name of ``_LAZY``, or the class of an agent, on first use."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    if name in _LAZY:
+        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    paths = import_module(f"{__name__}.registry").AGENTS.values()
+    modules = {path.partition(":")[2]: path.partition(":")[0] for path in paths}
+    return getattr(import_module(modules[name]), name)
 
 
 def __dir__() -> list[str]:

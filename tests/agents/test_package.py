@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import textcraft_gym
 from textcraft_gym import agents
 from textcraft_gym.agents.registry import AGENTS, find_agent
 
@@ -56,11 +59,23 @@ def test_modules__are_not_named_after_the_standard_librarys():
 
 def test_names__are_imported_when_they_are_asked_for():
     assert {find_agent(name).__name__ for name in AGENTS} <= set(agents.__all__)
-    for name in agents.__all__:
-        assert getattr(agents, name).__name__ if name in agents._LAZY else hasattr(agents, name), (
-            name
-        )
-        assert name in dir(agents)
+    assert set(agents.__all__) <= set(dir(agents))
     assert agents.ADaPTAgent is import_module("textcraft_gym.agents.adapt.adapt").ADaPTAgent
     with pytest.raises(AttributeError, match="ADAPTAgent"):
         _ = agents.ADAPTAgent
+
+
+@pytest.mark.parametrize("package", [agents, textcraft_gym])
+def test_names__are_those_that_type_checkers_read(package: ModuleType):
+    """Its imports, most of them for type checkers alone, are its names, each from the module that it comes from."""
+    tree = ast.parse(Path(package.__path__[0], "__init__.py").read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    homes = {
+        alias.name: node.module
+        for node in imports
+        for alias in node.names
+        if "textcraft_gym" in str(node.module)
+    }
+    assert homes.keys() - {"register_suite"} == set(package.__all__)
+    for name, home in homes.items():
+        assert getattr(package, name) is getattr(import_module(str(home)), name)
