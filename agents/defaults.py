@@ -4,31 +4,37 @@ Those of TextCraft, ALFWorld and WebShop are the ADaPT paper's (Prasad et al. 20
 has TextCraft's. HotpotQA has those of the papers of ReAct and Reflexion, and ReAct's for agents
 that were not played there. Those of planners of goals are the DEPS paper's (Wang et al. 2023);
 AutoPlan (Ouyang and Li 2023) and AdaPlanner (Sun et al. 2023) have their own papers'.
-``docs/budgets.md`` has them beside the papers' and their code's. Options of an agent's constructor
-override them.
+``docs/budgets.md`` has them beside the papers' and their code's. An agent's ``settings`` override
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
+from typing import Any
 
 from textcraft_gym.errors import at_least
 
 MAX_DEPTH = 20
 """Largest ``d_max``: far deeper than any task needs, and shallow enough for Python's stack."""
+UNSET: Any = None
+"""In place of a number that is left to the table."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The bounds of an agent in one game; each agent uses only those that it has options for.
+    """Numbers that an agent plays by; each agent uses only those that its ``uses`` names.
+
+    What is left out is the table's number for the agent and the game, so that
+    ``Settings(turns=30)`` changes the turns alone. An agent's attribute ``settings`` has them all.
 
     Attributes:
         turns: Maximum number of turns of one attempt, thoughts included.
         patience: Consecutive no-op turns after which the attempt ends.
         max_tokens: Maximum number of tokens of one turn, or of the answer to a question of a plan.
-        chat_tokens: The same of a turn of a chat model, which may think before it acts; an option
-            ``max_tokens`` bounds both.
+        chat_tokens: The same of a turn of a chat model, which may think before it acts; if left
+            out, ``max_tokens`` bounds both.
         planner_tokens: Maximum number of tokens of a plan.
         d_max: Maximum depth of decomposition; of Try-Again and Reflexion, the maximum number of
             trials.
@@ -39,20 +45,29 @@ class Settings:
         ValueError: If a number is less than 1, or ``d_max`` is larger than ``MAX_DEPTH``.
     """
 
-    turns: int = 20
-    patience: int = 8
-    max_tokens: int = 150
-    chat_tokens: int = 512
-    planner_tokens: int = 800
-    d_max: int = 3
-    lookahead: int = 15
+    turns: int = UNSET
+    patience: int = UNSET
+    max_tokens: int = UNSET
+    chat_tokens: int = UNSET
+    planner_tokens: int = UNSET
+    d_max: int = UNSET
+    lookahead: int = UNSET
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            at_least(field.name, getattr(self, field.name), 1)
-        if self.d_max > MAX_DEPTH:
+        for name, value in self.chosen().items():
+            at_least(name, value, 1)
+        if (self.d_max or 1) > MAX_DEPTH:
             raise ValueError(f"expected d_max in 1..{MAX_DEPTH}, got {self.d_max}")
 
+    def chosen(self) -> dict[str, int]:
+        """Return the numbers that are set, by name."""
+        return {name: value for name, value in vars(self).items() if value is not UNSET}
+
+
+GENERAL = Settings(
+    turns=20, patience=8, max_tokens=150, chat_tokens=512, planner_tokens=800, d_max=3, lookahead=15
+)
+"""The numbers that no row of the table states."""
 
 REACT_AT_1 = ("adapt", "reflexion", "try_again")
 """Agents that are ReAct alone at a ``d_max`` of 1, and so have its settings there."""
@@ -135,8 +150,8 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
 """A game without a row for an agent uses the agent's row ``default``."""
 
 
-def settings_for(agent: str, game: str, **options: int | None) -> Settings:
-    """Return the settings of an agent in a game: its defaults, overridden by the options that are given.
+def settings_for(agent: str, game: str, settings: Settings | None = None) -> Settings:
+    """Return all the settings of an agent in a game: its defaults, but for those that are given.
 
     An agent that a ``d_max`` of 1 makes ReAct alone has ReAct's defaults there, so that both have
     the same budget.
@@ -144,16 +159,12 @@ def settings_for(agent: str, game: str, **options: int | None) -> Settings:
     Args:
         agent: Name of the agent.
         game: Name of the game's profile.
-        **options: Fields of ``Settings``; None keeps the default.
-
-    Raises:
-        ValueError: If a number is out of bounds.
-        TypeError: If an option is no field of ``Settings``.
+        settings: The numbers to play by in place of the table's.
     """
-    if agent in REACT_AT_1 and options.get("d_max") == 1:
+    given = settings.chosen() if settings else {}
+    if agent in REACT_AT_1 and given.get("d_max") == 1:
         agent = "react"
-    row = DEFAULTS.get((agent, game)) or DEFAULTS.get((agent, "default"), Settings())
-    given = {name: value for name, value in options.items() if value is not None}
+    row = DEFAULTS.get((agent, game)) or DEFAULTS.get((agent, "default"), GENERAL)
     if "max_tokens" in given:
-        given["chat_tokens"] = given["max_tokens"]
-    return replace(row, **given)
+        given.setdefault("chat_tokens", given["max_tokens"])
+    return Settings(**(GENERAL.chosen() | row.chosen() | given))

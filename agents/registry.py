@@ -10,6 +10,7 @@ from typing import Any
 
 from textcraft_gym.agents.contract.agent import Agent, Policy
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
@@ -79,19 +80,20 @@ def make_agent(
     """Return an agent by its name.
 
     A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has
-    parameters of these names. Anything else, such as a function ``(observation, info) -> action``,
-    is returned as it is. Agents never hold a model: they yield ``play.ask(...)``, and the run's
-    models answer. A prompt in another dialect of the game than that of ``prompts`` is warned about.
+    parameters of these names. Fields of ``Settings`` that its attribute ``uses`` names are
+    arguments, too, and go to the parameter ``settings``. Anything else than a class, such as a
+    function ``(observation, info) -> action``, is returned as it is. Agents never hold a model:
+    they yield ``play.ask(...)``, and the run's models answer. A prompt in another dialect of the
+    game than that of ``prompts`` is warned about.
 
     Args:
         name: A name that ``find_agent`` takes.
         profile: The game to play, or its name as ``load_profile`` takes it.
         prompts: Source of the agent's prompts; None for the bundled ones.
-        args: Arguments of the constructor.
+        args: Arguments of the constructor, and fields of its ``settings``.
 
     Raises:
-        UnknownName: If there is no such agent or game, or the constructor has no parameter of an
-            argument's name.
+        UnknownName: If there is no such agent or game, or the agent takes no argument of a name.
         ValueError: If the agent cannot be made; the message names it and is one line.
     """
     found = find_agent(name)
@@ -105,7 +107,7 @@ def make_agent(
         "profile": load_profile(profile) if isinstance(profile, str) else profile,
         "prompts": prompts or Prompts(),
     }
-    arguments = _arguments(name, inspect.signature(found), given, offered)
+    arguments = _arguments(name, found, given, offered)
     make: Any = found
     try:
         agent: Agent = make(**arguments)
@@ -127,32 +129,48 @@ def _compare_dialects(profile: GameProfile, prompts: Prompts) -> None:
 
 
 def _arguments(
-    name: str, signature: inspect.Signature, given: Mapping[str, Any], offered: Mapping[str, Any]
+    name: str, found: type, given: Mapping[str, Any], offered: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the given arguments, plus the offered ones that are parameters of the constructor."""
+    """Return the given arguments, those of ``Settings`` as one, and the offered ones it takes."""
+    known, uses = _options(found), _uses(found)
     for key in given:
-        if key not in signature.parameters:
-            names = [known for known in signature.parameters if known not in offered]
-            raise UnknownName(f"argument of {name}", key, names)
-    arguments = {
-        **given,
-        **{key: value for key, value in offered.items() if key in signature.parameters},
-    }
+        if key not in known:
+            raise UnknownName(
+                f"argument of {name}", key, [option for option in known if option not in offered]
+            )
+    arguments = {key: value for key, value in given.items() if key not in uses}
+    arguments |= {key: value for key, value in offered.items() if key in known}
+    fields = {key: value for key, value in given.items() if key in uses}
     try:
-        signature.bind(**arguments)
-    except TypeError as error:  # an argument is missing
+        if uses:
+            arguments["settings"] = Settings(**fields)
+        inspect.signature(found).bind(**arguments)
+    except (TypeError, ValueError) as error:  # an argument is missing, or a number is out of bounds
         raise ValueError(f"{name}: {error}") from error
     return arguments
 
 
+def _options(found: type) -> list[str]:
+    """Return the names of a class's arguments, fields that it uses in place of ``settings``."""
+    names, uses = [*inspect.signature(found).parameters], _uses(found)
+    if uses:
+        names.remove("settings")
+    return [*names, *uses]
+
+
+def _uses(found: type) -> tuple[str, ...]:
+    uses: tuple[str, ...] = getattr(found, "uses", ())
+    return uses if "settings" in inspect.signature(found).parameters else ()
+
+
 def takes(name: str, argument: str) -> bool:
-    """Return whether an agent's constructor has a parameter.
+    """Return whether an agent takes an argument.
 
     Raises:
         UnknownName: If there is no such agent.
     """
     found = find_agent(name)
-    return inspect.isclass(found) and argument in inspect.signature(found).parameters
+    return inspect.isclass(found) and argument in _options(found)
 
 
 def asks(agent: str | Agent | Policy) -> bool:

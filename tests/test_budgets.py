@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from textcraft_gym.agents.defaults import DEFAULTS, Settings, settings_for
+from textcraft_gym.agents.defaults import DEFAULTS, GENERAL, Settings, settings_for
 from textcraft_gym.agents.deps import deps
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.games.alfworld import controller
@@ -78,7 +78,7 @@ def numbers(cell: str) -> dict[str, int]:
 def options(agent: str) -> dict[str, Any]:
     """Return the arguments of an agent that are no settings, with their defaults."""
     parameters = inspect.signature(find_agent(agent)).parameters.values()
-    left_out = ("profile", "prompts", *SETTINGS)
+    left_out = ("profile", "prompts", "settings")
     return {one.name: one.default for one in parameters if one.name not in left_out}
 
 
@@ -128,7 +128,7 @@ def test_options__are_those_of_the_page(agent: str):
 
 
 def test_tokens_of_chats__are_the_same_for_every_agent():
-    assert {settings.chat_tokens for settings in DEFAULTS.values()} == {Settings.chat_tokens}
+    assert {settings_for(*row).chat_tokens for row in DEFAULTS} == {GENERAL.chat_tokens}
 
 
 def test_bounds__of_modules_and_episodes_are_those_of_the_page():
@@ -143,7 +143,7 @@ def test_bounds__of_modules_and_episodes_are_those_of_the_page():
     assert {
         row["what"]: row["ours"] for row in rows("Calls of single modules and whole episodes")
     } == {
-        "tokens of a turn in messages or by tools (`chat_tokens`)": str(Settings.chat_tokens),
+        "tokens of a turn in messages or by tools (`chat_tokens`)": str(GENERAL.chat_tokens),
         "tokens of SimpleMatch, in WebShop": str(skills.SIMPLE_MATCH_TOKENS),
         "tokens of DetailMatch, in WebShop": str(skills.DETAIL_MATCH_TOKENS),
         "tokens of an explanation, in DEPS": str(deps.EXPLANATION_TOKENS),
@@ -244,4 +244,4 @@ def test_papers__with_bounds_of_their_own_for_others_agents_are_those_of_the_pag
         ),
     ]
     for agent, game, *_, options in (cell for cell in cells if "=" in cell[-1]):
-        assert settings_for(agent, game, **numbers(options)).turns == 2 * actions[game]
+        assert settings_for(agent, game, Settings(**numbers(options))).turns == 2 * actions[game]

@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from textcraft_gym.agents.adaplanner.solution import (
     NAME,
@@ -28,7 +28,7 @@ from textcraft_gym.agents.adaplanner.solution import (
 )
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.program.avatar import Avatar
 from textcraft_gym.agents.program.interpreter import Interpreter, Names
 from textcraft_gym.agents.program.parse import MAX_CHARACTERS, ProgramError
@@ -87,14 +87,15 @@ class AdaPlannerAgent:
         skills: Folder of solutions, ``<kind>.txt``, that replace the examples; the first success of
             each kind that has none is written there. They are read as text. None for no such
             folder.
-        max_tokens: Maximum number of tokens of the answer to a question of the function; None, here
-            and below, for the default of ``agents.defaults``.
-        planner_tokens: Maximum number of tokens of a function.
+        settings: ``planner_tokens`` bounds a function, ``max_tokens`` the answer to a question of
+            it.
 
     Raises:
         ValueError: If a number is out of bounds, or the game has no avatar.
         PromptError: If a prompt or an example cannot be read.
     """
+
+    uses: ClassVar[tuple[str, ...]] = ("max_tokens", "planner_tokens")
 
     def __init__(
         self,
@@ -105,8 +106,7 @@ class AdaPlannerAgent:
         resets: int = 3,
         examples: int = 1,
         skills: str | Path | None = None,
-        max_tokens: int | None = None,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         if profile.avatar is None:
             raise ValueError(f"there is no avatar for the game {profile.name}")
@@ -116,9 +116,7 @@ class AdaPlannerAgent:
             raise ValueError(f"expected examples to be 0 or 1, got {examples!r}")
         prompts = prompts or Prompts()
         self.profile = profile
-        self.settings = settings_for(
-            "adaplanner", profile.name, max_tokens=max_tokens, planner_tokens=planner_tokens
-        )
+        self.settings = settings_for("adaplanner", profile.name, settings)
         self.max_steps = profile.max_steps
         self.prompt = prompts.of("adaplanner", profile.name, needs=("example",))
         kinds = profile.avatar.kinds if examples else ()

@@ -7,15 +7,15 @@ Algorithm 1.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from textcraft_gym.agents.adapt.planner import Planner, follow
-from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
+from textcraft_gym.agents.adapt.react import EXECUTOR, Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.adapt.steps import StepExecutor
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.skill import Known
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import true_or_false
 
@@ -26,48 +26,37 @@ class ADaPTAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``adapt``.
-        d_max: Maximum depth of decomposition; at 1 there is no plan, and it is ReAct alone with
-            ReAct's budget.
         tell_planner: Whether the planner reads the report of the last successful part, such as the
             inventory; by default, as in the paper, only the executor does, and the planner reads
             the situation and the task. In WebShop it always reads the page in view and what failed.
         rollback: ``replay`` to reset before each attempt and replay the steps that succeeded, so
             that a failed attempt leaves no trace in the world; ``none`` to continue from the state
             after the last attempt.
-        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of a
-            plan.
-        planner_tokens: Maximum number of tokens of a plan.
+        demonstrations, form: As in ``ReActAgent``.
+        settings: ``d_max`` is the maximum depth of decomposition; at 1 there is no plan, and it is
+            ReAct alone with ReAct's budget. ``turns``, ``patience`` and ``max_tokens`` bound one
+            step of a plan, ``planner_tokens`` a plan.
     """
+
+    uses: ClassVar[tuple[str, ...]] = (*EXECUTOR, "planner_tokens", "d_max")
 
     def __init__(
         self,
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        d_max: int | None = None,
         demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         tell_planner: bool = False,
         rollback: Literal["none", "replay"] = "none",
-        turns: int | None = None,
-        patience: int | None = None,
-        max_tokens: int | None = None,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         if rollback not in ("none", "replay"):
             raise ValueError(f"expected rollback to be none or replay, got {rollback!r}")
         true_or_false("tell_planner", tell_planner)
         prompts = prompts or Prompts()
         self.profile = profile
-        self.settings = settings_for(
-            "adapt",
-            profile.name,
-            d_max=d_max,
-            turns=turns,
-            patience=patience,
-            max_tokens=max_tokens,
-            planner_tokens=planner_tokens,
-        )
+        self.settings = settings_for("adapt", profile.name, settings)
         self.tell_planner = tell_planner
         self.rollback = rollback
         self.max_steps = profile.max_steps

@@ -5,13 +5,15 @@ Source: the baseline of Prasad et al. 2023, after Wang et al., Plan-and-Solve Pr
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textcraft_gym.agents.adapt.planner import Planner, follow
-from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
+from textcraft_gym.agents.adapt.react import EXECUTOR, Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.adapt.steps import StepExecutor
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.skill import Known
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts
 
 
@@ -21,10 +23,12 @@ class PlanAndExecuteAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``plan_and_execute``.
-        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one step of the
-            plan.
-        planner_tokens: Maximum number of tokens of the plan.
+        demonstrations, form: As in ``ReActAgent``.
+        settings: ``turns``, ``patience`` and ``max_tokens`` bound one step of the plan,
+            ``planner_tokens`` the plan.
     """
+
+    uses: ClassVar[tuple[str, ...]] = (*EXECUTOR, "planner_tokens")
 
     def __init__(
         self,
@@ -33,21 +37,11 @@ class PlanAndExecuteAgent:
         *,
         demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
-        turns: int | None = None,
-        patience: int | None = None,
-        max_tokens: int | None = None,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         prompts = prompts or Prompts()
         self.profile = profile
-        self.settings = settings_for(
-            "plan_and_execute",
-            profile.name,
-            turns=turns,
-            patience=patience,
-            max_tokens=max_tokens,
-            planner_tokens=planner_tokens,
-        )
+        self.settings = settings_for("plan_and_execute", profile.name, settings)
         self.max_steps = profile.max_steps
         executor = make_executor(prompts, profile, self.settings, demonstrations, form)
         self.steps = StepExecutor(executor, profile, profile.adapt.skills(prompts))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from textcraft_gym.agents.adapt.conversation import (
     NO_CALL,
@@ -34,6 +34,8 @@ ExecutorForm: TypeAlias = Literal["line", "chat", "tools", "numbered"]
 has instructions in a system message, ``tools`` has the game's commands as functions, and
 ``numbered`` continues the prompt by a thought and an action with the turn's number."""
 
+EXECUTOR = ("turns", "patience", "max_tokens")
+"""Fields of ``Settings`` that every agent with an executor uses."""
 MAX_LINE = 2000
 """Maximum number of characters of a line; the rest is cut off."""
 
@@ -332,15 +334,14 @@ class ReActAgent:
         form: How to talk with the model (``ExecutorForm``); None for the form that suits it:
             ``chat`` for a model that takes messages, else ``line``. HotpotQA has a prompt for
             ``numbered``, with whole tasks.
-        turns: Maximum number of turns, thoughts included; None, here and below, for the default of
-            ``agents.defaults``.
-        patience: Consecutive no-op turns after which the attempt ends.
-        max_tokens: Maximum number of tokens of one turn.
+        settings: ``turns``, ``patience`` and ``max_tokens`` bound the attempt.
 
     Raises:
         ValueError: If a number is less than 1.
         PromptError: If a prompt cannot be read.
     """
+
+    uses: ClassVar[tuple[str, ...]] = EXECUTOR
 
     def __init__(
         self,
@@ -349,14 +350,10 @@ class ReActAgent:
         *,
         demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
-        turns: int | None = None,
-        patience: int | None = None,
-        max_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         self.profile = profile
-        self.settings = settings_for(
-            "react", profile.name, turns=turns, patience=patience, max_tokens=max_tokens
-        )
+        self.settings = settings_for("react", profile.name, settings)
         self.max_steps = profile.max_steps
         self.executor = make_executor(
             prompts or Prompts(), profile, self.settings, demonstrations, form

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
-from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
+from textcraft_gym.agents.adapt.react import EXECUTOR, Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least, true_or_false
 
@@ -31,42 +31,35 @@ class ReflexionAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``react`` and ``reflexion``.
-        d_max: Maximum number of trials; named as in ADaPT's paper, where it equals ADaPT's depth.
         memory: Number of the latest reflections that a trial reads.
         reflection_tokens: Maximum number of tokens of a reflection.
         trust_claims: Whether the model's own claim of success ends the trials, too, and not only
             the environment's.
-        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
+        demonstrations, form: As in ``ReActAgent``.
+        settings: ``d_max`` is the maximum number of trials, named as in ADaPT's paper, where it
+            equals ADaPT's depth; ``turns``, ``patience`` and ``max_tokens`` bound one trial.
     """
+
+    uses: ClassVar[tuple[str, ...]] = (*EXECUTOR, "d_max")
 
     def __init__(
         self,
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        d_max: int | None = None,
         demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         memory: int = 3,
         reflection_tokens: int = 256,
         trust_claims: bool = False,
-        turns: int | None = None,
-        patience: int | None = None,
-        max_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         at_least("memory", memory, 0)
         at_least("reflection_tokens", reflection_tokens, 1)
         true_or_false("trust_claims", trust_claims)
         prompts = prompts or Prompts()
         self.profile = profile
-        self.settings = settings_for(
-            "reflexion",
-            profile.name,
-            d_max=d_max,
-            turns=turns,
-            patience=patience,
-            max_tokens=max_tokens,
-        )
+        self.settings = settings_for("reflexion", profile.name, settings)
         self.memory = memory
         self.reflection_tokens = reflection_tokens
         self.trust_claims = trust_claims

@@ -6,11 +6,12 @@ Source: the baseline "Try Again" of Prasad et al. 2023.
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import ClassVar
 
-from textcraft_gym.agents.adapt.react import Demonstrations, ExecutorForm, make_executor
+from textcraft_gym.agents.adapt.react import EXECUTOR, Demonstrations, ExecutorForm, make_executor
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import true_or_false
 
@@ -21,39 +22,32 @@ class TryAgainAgent:
     Args:
         profile: The game to play.
         prompts: Source of the prompt ``react``.
-        d_max: Maximum number of trials; named as in the paper, where it equals ADaPT's depth.
         temperature: Temperature of the trials after the first.
         trust_claims: Whether the model's own claim of success ends the trials, too, and not only
             the environment's.
-        demonstrations, form, turns, patience, max_tokens: As in ``ReActAgent``, for one trial.
+        demonstrations, form: As in ``ReActAgent``.
+        settings: ``d_max`` is the maximum number of trials, named as in the paper, where it equals
+            ADaPT's depth; ``turns``, ``patience`` and ``max_tokens`` bound one trial.
     """
+
+    uses: ClassVar[tuple[str, ...]] = (*EXECUTOR, "d_max")
 
     def __init__(
         self,
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
-        d_max: int | None = None,
         demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         temperature: float = 0.7,
         trust_claims: bool = False,
-        turns: int | None = None,
-        patience: int | None = None,
-        max_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
             raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
         true_or_false("trust_claims", trust_claims)
         self.profile = profile
-        self.settings = settings_for(
-            "try_again",
-            profile.name,
-            d_max=d_max,
-            turns=turns,
-            patience=patience,
-            max_tokens=max_tokens,
-        )
+        self.settings = settings_for("try_again", profile.name, settings)
         self.temperature = temperature
         self.trust_claims = trust_claims
         self.max_steps = profile.max_steps

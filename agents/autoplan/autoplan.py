@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from textcraft_gym.agents.autoplan.wording import Wording
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Message
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least, true_or_false
 
@@ -47,15 +47,15 @@ class AutoPlanAgent:
             greedy.
         thought_tokens: Maximum number of tokens of a thought after the first.
         reflection_tokens: Maximum number of tokens of a reflection.
-        turns: Maximum number of actions; None, here and below, for the default of
-            ``agents.defaults``.
-        max_tokens: Maximum number of tokens of an action.
-        planner_tokens: Maximum number of tokens of a plan, which ``optimise_plan`` asks for.
+        settings: ``turns`` is the maximum number of actions; ``max_tokens`` bounds an action, and
+            ``planner_tokens`` a plan, which ``optimise_plan`` asks for.
 
     Raises:
         ValueError: If a number is out of bounds, or the plan cannot be read or is too long.
         PromptError: If a prompt cannot be read.
     """
+
+    uses: ClassVar[tuple[str, ...]] = ("turns", "max_tokens", "planner_tokens")
 
     def __init__(
         self,
@@ -68,9 +68,7 @@ class AutoPlanAgent:
         temperature: float = 0.0,
         thought_tokens: int = 100,
         reflection_tokens: int = 512,
-        turns: int | None = None,
-        max_tokens: int | None = None,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         true_or_false("formalizer", formalizer)
         if reflect not in get_args(Reflect):
@@ -81,13 +79,7 @@ class AutoPlanAgent:
         at_least("reflection_tokens", reflection_tokens, 1)
         prompts = prompts or Prompts()
         self.profile = profile
-        self.settings = settings_for(
-            "autoplan",
-            profile.name,
-            turns=turns,
-            max_tokens=max_tokens,
-            planner_tokens=planner_tokens,
-        )
+        self.settings = settings_for("autoplan", profile.name, settings)
         self.wording = Wording(prompts, profile.name)
         self.reader = prompts.commands(profile.name)
         self.plan = read_plan(plan)

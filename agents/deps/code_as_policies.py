@@ -17,6 +17,7 @@ from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.controller import Controller
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, has
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.program.interpreter import Interpreter
 from textcraft_gym.agents.program.parse import ProgramError, parse_program
@@ -59,8 +60,7 @@ class CodeAsPoliciesAgent(GoalPlanner):
         profile: The game to play; it must have a controller.
         prompts: Source of the prompt ``code_as_policies``.
         temperature: Sampling temperature of the program, 0 to 2.
-        planner_tokens: Maximum number of tokens of the program; None for the default of
-            ``agents.defaults``.
+        settings: ``planner_tokens`` bounds the program.
     """
 
     name: ClassVar[str] = "code_as_policies"
@@ -72,9 +72,9 @@ class CodeAsPoliciesAgent(GoalPlanner):
         prompts: Prompts | None = None,
         *,
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
-        super().__init__(profile, prompts, temperature=temperature, planner_tokens=planner_tokens)
+        super().__init__(profile, prompts, temperature=temperature, settings=settings)
 
     def episode(self, play: Play) -> Routine:
         """Play one episode; a program with an error fails at that point, and one that pursues no goal does nothing."""
@@ -111,7 +111,7 @@ class ProgPromptAgent(CodeAsPoliciesAgent):
     """Writes a program that imports its actions and calls each once, or that asserts what its steps need.
 
     Args:
-        profile, prompts, temperature, planner_tokens: As in ``CodeAsPoliciesAgent``; the prompt is
+        profile, prompts, temperature, settings: As in ``CodeAsPoliciesAgent``; the prompt is
             ``progprompt``.
         assertions: Whether the program has ``assert CONDITION else ACTION`` before each step that
             needs something, as Singh et al. wrote it and DEPS did not; the prompt is
@@ -127,11 +127,11 @@ class ProgPromptAgent(CodeAsPoliciesAgent):
         *,
         assertions: bool = False,
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         true_or_false("assertions", assertions)
         self.prompt_name = "progprompt_assertions" if assertions else "progprompt"
-        super().__init__(profile, prompts, temperature=temperature, planner_tokens=planner_tokens)
+        super().__init__(profile, prompts, temperature=temperature, settings=settings)
 
 
 def _item_and_count(name: str, arguments: list[Any]) -> tuple[str, int]:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Message
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE
 from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
 from textcraft_gym.agents.deps.selector import TAU
@@ -40,8 +41,7 @@ class DEPSAgent(Replanner):
             the explanation is the model's, or ``reason``, why as well; None for the default of the
             game's controller.
         temperature: Sampling temperature of plans and explanations, 0 to 2.
-        planner_tokens: Maximum number of tokens of a plan; None for the default of
-            ``agents.defaults``.
+        settings: ``planner_tokens`` bounds a plan.
 
     Raises:
         ValueError: If a number is out of bounds, there is no such selector, or the game has no
@@ -61,7 +61,7 @@ class DEPSAgent(Replanner):
         tau: float = TAU,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__(
             profile,
@@ -71,7 +71,7 @@ class DEPSAgent(Replanner):
             tau=tau,
             feedback=feedback,
             temperature=temperature,
-            planner_tokens=planner_tokens,
+            settings=settings,
         )
 
     def replan(
@@ -88,7 +88,7 @@ class DEPAgent(DEPSAgent):
     """DEPS without its selector, the ablation that the paper calls DEP: goals are pursued in the plan's order.
 
     Args:
-        profile, prompts, rounds, feedback, temperature, planner_tokens: As in ``DEPSAgent``.
+        profile, prompts, rounds, feedback, temperature, settings: As in ``DEPSAgent``.
     """
 
     name: ClassVar[str] = "dep"
@@ -101,7 +101,7 @@ class DEPAgent(DEPSAgent):
         rounds: int | None = ROUNDS,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__(
             profile,
@@ -110,5 +110,5 @@ class DEPAgent(DEPSAgent):
             selector="fixed",
             feedback=feedback,
             temperature=temperature,
-            planner_tokens=planner_tokens,
+            settings=settings,
         )

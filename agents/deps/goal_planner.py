@@ -11,7 +11,7 @@ from textcraft_gym.agents.contract.controller import Scene
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal, is_reached
 from textcraft_gym.agents.contract.model import Message
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.deps.selector import (
     TAU,
     candidates,
@@ -41,12 +41,12 @@ class GoalPlanner:
         feedback: What the planner is told of a failed goal: ``terse``, which one it is, or
             ``reason``, why as well; None for the default of the game's controller.
         temperature: Sampling temperature of the plans, 0 to 2.
-        planner_tokens: Maximum number of tokens of a plan; None for the default of
-            ``agents.defaults``.
+        settings: ``planner_tokens`` bounds a plan.
 
     Attributes:
         name: The agent's name in ``agents.defaults``.
         prompt_name: The prompt that begins the dialogue.
+        uses: The fields of ``Settings`` that it uses.
 
     Raises:
         ValueError: If a number is out of bounds, there is no such selector, or the game has no
@@ -55,6 +55,7 @@ class GoalPlanner:
 
     name: ClassVar[str]
     prompt_name: str
+    uses: ClassVar[tuple[str, ...]] = ("planner_tokens",)
 
     def __init__(
         self,
@@ -65,13 +66,13 @@ class GoalPlanner:
         tau: float = TAU,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         if profile.controller is None:
             raise ValueError(f"there is no controller for the game {profile.name}")
         prompts = prompts or Prompts()
         self.profile = profile
-        self.settings = settings_for(self.name, profile.name, planner_tokens=planner_tokens)
+        self.settings = settings_for(self.name, profile.name, settings)
         self.max_steps = profile.max_steps
         self.prompt = prompts.of(self.prompt_name, profile.name)
         self.controller = profile.controller(prompts)

@@ -11,6 +11,7 @@ from typing import ClassVar
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Message
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
@@ -27,8 +28,7 @@ class InnerMonologueAgent(GoalPlanner):
         feedback: What it is told of a failed goal: ``terse``, that it failed, or ``reason``, why.
             It is told what was seen in either case.
         temperature: Sampling temperature of the goals, 0 to 2.
-        planner_tokens: Maximum number of tokens of a goal; None for the default of
-            ``agents.defaults``.
+        settings: ``planner_tokens`` bounds a goal.
     """
 
     name: ClassVar[str] = "inner_monologue"
@@ -42,15 +42,11 @@ class InnerMonologueAgent(GoalPlanner):
         goals: int = 30,
         feedback: str = "terse",
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         at_least("goals", goals, 1)
         super().__init__(
-            profile,
-            prompts,
-            feedback=feedback,
-            temperature=temperature,
-            planner_tokens=planner_tokens,
+            profile, prompts, feedback=feedback, temperature=temperature, settings=settings
         )
         self.goals = goals
 

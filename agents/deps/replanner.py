@@ -12,6 +12,7 @@ from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.goals import Goal
 from textcraft_gym.agents.contract.model import Message
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.deps.selector import TAU
 from textcraft_gym.agents.prompts import Prompts
@@ -44,8 +45,7 @@ class Replanner(GoalPlanner, ABC):
     """Writes whole plans and replans after a failure; a subclass words the request in ``replan``.
 
     Args:
-        profile, prompts, selector, tau, feedback, temperature, planner_tokens: As in
-            ``GoalPlanner``.
+        profile, prompts, selector, tau, feedback, temperature, settings: As in ``GoalPlanner``.
         rounds: Maximum number of re-plans; None for unlimited.
 
     Raises:
@@ -62,7 +62,7 @@ class Replanner(GoalPlanner, ABC):
         tau: float = TAU,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__(
             profile,
@@ -71,7 +71,7 @@ class Replanner(GoalPlanner, ABC):
             tau=tau,
             feedback=feedback,
             temperature=temperature,
-            planner_tokens=planner_tokens,
+            settings=settings,
         )
         if rounds is not None:
             at_least("rounds", rounds, 0)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Message
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE
 from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
 from textcraft_gym.agents.prompts import Prompts
@@ -27,8 +28,7 @@ class ZeroShotAgent(Replanner):
         feedback: What it is told of a failed goal: ``terse``, which one it is, or ``reason``, why
             as well; None for the default of the game's controller.
         temperature: Sampling temperature of the plans, 0 to 2.
-        planner_tokens: Maximum number of tokens of a plan; None for the default of
-            ``agents.defaults``.
+        settings: ``planner_tokens`` bounds a plan.
     """
 
     name: ClassVar[str] = "zero_shot"
@@ -42,7 +42,7 @@ class ZeroShotAgent(Replanner):
         rounds: int | None = 0,
         feedback: str | None = None,
         temperature: float = TEMPERATURE,
-        planner_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         super().__init__(
             profile,
@@ -50,7 +50,7 @@ class ZeroShotAgent(Replanner):
             rounds=rounds,
             feedback=feedback,
             temperature=temperature,
-            planner_tokens=planner_tokens,
+            settings=settings,
         )
 
     def replan(

@@ -7,11 +7,11 @@ neither judges nor chooses between actions.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.lats.branches import Branch, Brancher, Rollback, Tree
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
@@ -24,12 +24,15 @@ class BestOfNAgent:
         profile: The game to play.
         prompts: Source of the prompts ``lats`` and ``lats_value``.
         n: Maximum number of attempts.
-        temperature, rollback, turns, max_tokens: As in ``LATSAgent``, for one attempt.
+        temperature, rollback, settings: As in ``LATSAgent``, for one attempt, without
+            ``lookahead``.
 
     Raises:
         ValueError: If an argument is out of bounds.
         PromptError: If the game has no such prompts.
     """
+
+    uses: ClassVar[tuple[str, ...]] = ("turns", "max_tokens")
 
     def __init__(
         self,
@@ -39,11 +42,10 @@ class BestOfNAgent:
         n: int = 10,
         temperature: float = 1.0,
         rollback: Rollback = "snapshot",
-        turns: int | None = None,
-        max_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         at_least("n", n, 1)
-        self.settings = settings_for("best_of_n", profile.name, turns=turns, max_tokens=max_tokens)
+        self.settings = settings_for("best_of_n", profile.name, settings)
         self.brancher = Brancher(
             profile, prompts or Prompts(), self.settings, temperature=temperature, rollback=rollback
         )

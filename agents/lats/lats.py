@@ -15,11 +15,11 @@ the score: here it is the number after the word.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.lats.branches import (
     MAX_FAILURE,
     Branch,
@@ -54,15 +54,15 @@ class LATSAgent:
         reflection_tokens: Maximum number of tokens of a reflection; 0 for no reflections.
         rollback: ``snapshot`` to go back by snapshots of the environment; ``replay`` to reset it
             and play the actions again, which are counted as steps.
-        turns: Maximum depth of the tree; None, here and below, for the default of
-            ``agents.defaults``.
-        lookahead: Maximum number of turns of a simulation.
-        max_tokens: Maximum number of tokens of one turn or judgement.
+        settings: ``turns`` is the maximum depth of the tree, ``lookahead`` bounds the turns of a
+            simulation, and ``max_tokens`` the tokens of a turn or judgement.
 
     Raises:
         ValueError: If a number is out of bounds.
         PromptError: If the game has no such prompts.
     """
+
+    uses: ClassVar[tuple[str, ...]] = ("turns", "lookahead", "max_tokens")
 
     def __init__(
         self,
@@ -76,9 +76,7 @@ class LATSAgent:
         temperature: float = 1.0,
         reflection_tokens: int = 256,
         rollback: Rollback = "snapshot",
-        turns: int | None = None,
-        lookahead: int | None = None,
-        max_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         for name, number in (
             ("iterations", iterations),
@@ -88,9 +86,7 @@ class LATSAgent:
             at_least(name, number, 1)
         at_least("reflection_tokens", reflection_tokens, 0)
         prompts = prompts or Prompts()
-        self.settings = settings_for(
-            "lats", profile.name, turns=turns, lookahead=lookahead, max_tokens=max_tokens
-        )
+        self.settings = settings_for("lats", profile.name, settings)
         self.brancher = Brancher(
             profile,
             prompts,

@@ -8,11 +8,11 @@ ends; it still goes back in the environment.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.defaults import settings_for
+from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.lats.branches import Branch, Brancher, Rollback, Tree
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
@@ -32,12 +32,14 @@ class TreeOfThoughtsAgent:
         width: Maximum number of nodes that are kept of each depth, in breadth.
         threshold: Judgement from 0 to 1 up to which a node is left out, in depth; by default the
             lowest that a judge can give, as the paper leaves only what is judged impossible.
-        judgements, temperature, rollback, turns, max_tokens: As in ``LATSAgent``.
+        judgements, temperature, rollback, settings: As in ``LATSAgent``, without ``lookahead``.
 
     Raises:
         ValueError: If an argument is out of bounds.
         PromptError: If the game has no such prompts.
     """
+
+    uses: ClassVar[tuple[str, ...]] = ("turns", "max_tokens")
 
     def __init__(
         self,
@@ -51,8 +53,7 @@ class TreeOfThoughtsAgent:
         judgements: int = 1,
         temperature: float = 1.0,
         rollback: Rollback = "snapshot",
-        turns: int | None = None,
-        max_tokens: int | None = None,
+        settings: Settings | None = None,
     ) -> None:
         if order not in get_args(Order):
             raise ValueError(f"expected order to be breadth or depth, got {order!r}")
@@ -60,9 +61,7 @@ class TreeOfThoughtsAgent:
         at_least("width", width, 1)
         if type(threshold) not in (int, float) or not 0 <= threshold <= 1:
             raise ValueError(f"expected a threshold from 0 to 1, got {threshold!r}")
-        self.settings = settings_for(
-            "tree_of_thoughts", profile.name, turns=turns, max_tokens=max_tokens
-        )
+        self.settings = settings_for("tree_of_thoughts", profile.name, settings)
         self.brancher = Brancher(
             profile,
             prompts or Prompts(),

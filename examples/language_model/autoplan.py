@@ -25,6 +25,7 @@ from tenant import MISTAKES, Tenant
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.autoplan.update import Experience, update_prompt
 from textcraft_gym.agents.autoplan.wording import Wording
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA
 from textcraft_gym.agents.prompts import Prompts
 
@@ -91,7 +92,7 @@ def play(
         Prompts("short"),
         plan=f"{numbered(plan)}\n" if plan else None,
         reflect="full",
-        turns=turns,
+        settings=Settings(turns=turns) if turns else None,
     )
     follower = Follower(episode.player, plan)
     return record(episode.env, agent, episode.task, follower, ROLES), follower

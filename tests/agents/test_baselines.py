@@ -13,6 +13,7 @@ from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.episodes.schedule import run_episodes
@@ -79,7 +80,9 @@ def test_try_again__begins_again_warmer_until_it_succeeds():
 
 
 def test_try_again__has_d_max_trials():
-    episode = play(TryAgainAgent(TEXTCRAFT, d_max=3), {"executor": ScriptedModel()})
+    episode = play(
+        TryAgainAgent(TEXTCRAFT, settings=Settings(d_max=3)), {"executor": ScriptedModel()}
+    )
     assert (episode.claimed_success, episode.trials, episode.calls) == (False, 3, {"executor": 3})
     assert [node.role for node in episode.trace.children] == ["executor"] * 3
 
@@ -91,7 +94,7 @@ TRIALS = [TryAgainAgent, ReflexionAgent]
 def test_trials__go_on_after_a_false_claim_unless_claims_are_trusted(agent):
     def played(*answers: str, **options):
         models = {"executor": ScriptedModel(*answers), "reflection": ScriptedModel(*"AB")}
-        episode = play(agent(TEXTCRAFT, d_max=3, **options), models)
+        episode = play(agent(TEXTCRAFT, settings=Settings(d_max=3), **options), models)
         return (
             episode.claimed_success,
             episode.won,
@@ -109,7 +112,7 @@ def test_trials__go_on_after_a_false_claim_unless_claims_are_trusted(agent):
 @pytest.mark.parametrize("agent", TRIALS)
 def test_trials__have_the_turns_of_a_step_of_a_plan(agent):
     models = {"executor": ScriptedModel(*["inventory"] * 99), "reflection": ScriptedModel("A")}
-    episode = play(agent(TEXTCRAFT, d_max=2), models)
+    episode = play(agent(TEXTCRAFT, settings=Settings(d_max=2)), models)
     assert (episode.trials, episode.steps) == (2, 40)
 
 
@@ -160,7 +163,7 @@ def test_reflexion__reads_the_answer_to_the_action_that_ended_the_trial(
     profile, task, form, lines, answered
 ):
     models = {"executor": ScriptedModel(*lines, FAIL), "reflection": ScriptedModel("A")}
-    play(ReflexionAgent(profile, d_max=2, form=form), models, task)
+    play(ReflexionAgent(profile, settings=Settings(d_max=2), form=form), models, task)
     (asked,) = models["reflection"].asked
     assert answered in asked["prompt"]
 
@@ -204,7 +207,7 @@ def test_agent__is_react_alone_at_a_d_max_of_1(name: str, game: GameProfile, env
 
 def test_reflexion__reads_its_last_reflections_in_the_next_trial():
     models = {"executor": ScriptedModel(*[FAIL] * 4, *WIN), "reflection": ScriptedModel(*"ABCD")}
-    episode = play(ReflexionAgent(TEXTCRAFT, d_max=5, memory=2), models)
+    episode = play(ReflexionAgent(TEXTCRAFT, settings=Settings(d_max=5), memory=2), models)
     assert (episode.won, episode.trials) == (True, 5)
     assert episode.calls == {"executor": 9, "reflection": 4}
     learned = [
@@ -224,7 +227,7 @@ def test_reflexion__reflects_on_the_thoughts_too_but_not_after_the_last_trial():
         "executor": ScriptedModel("think: bees?", "get 1 bee", FAIL, FAIL),
         "reflection": ScriptedModel("A"),
     }
-    episode = play(ReflexionAgent(TEXTCRAFT, d_max=2), models)
+    episode = play(ReflexionAgent(TEXTCRAFT, settings=Settings(d_max=2)), models)
     assert (episode.claimed_success, episode.calls) == (False, {"executor": 4, "reflection": 1})
     prompt = models["reflection"].asked[0]["prompt"]
     assert prompt.endswith(
@@ -252,7 +255,11 @@ class Losing(gym.Wrapper):
 
 
 @pytest.mark.parametrize(
-    "agent", [TryAgainAgent(TEXTCRAFT, d_max=3), ReflexionAgent(TEXTCRAFT, d_max=3)]
+    "agent",
+    [
+        TryAgainAgent(TEXTCRAFT, settings=Settings(d_max=3)),
+        ReflexionAgent(TEXTCRAFT, settings=Settings(d_max=3)),
+    ],
 )
 def test_trials__go_on_after_one_that_the_environment_ended(agent):
     env = Losing(gym.make("TextCraft-v0", split="all", max_episode_steps=-1))
@@ -266,9 +273,7 @@ def test_plan_and_execute__gives_its_executor_the_turns_of_a_part():
     assert play(PlanAndExecuteAgent(TEXTCRAFT), models).steps == 20
 
 
-@pytest.mark.parametrize(
-    "options", [{"memory": -1}, {"memory": "three"}, {"reflection_tokens": 0}, {"d_max": 0}]
-)
+@pytest.mark.parametrize("options", [{"memory": -1}, {"memory": "three"}, {"reflection_tokens": 0}])
 def test_reflexion__refuses_numbers_that_make_no_sense(options):
     with pytest.raises(ValueError, match="or more"):
         ReflexionAgent(TEXTCRAFT, **options)

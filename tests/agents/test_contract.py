@@ -11,6 +11,7 @@ from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.agents.contract.model import Message, prompt_messages, prompt_text
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.games import ALFWORLD, MINETECHTREE, TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.lats.lats import LATSAgent
@@ -178,7 +179,7 @@ class TestTreeOfThoughtsInDepth(AgentContract):
     tasks = HOUSEHOLDS
 
     def make_agent(self):
-        return TreeOfThoughtsAgent(ALFWORLD, order="depth", samples=2, turns=6)
+        return TreeOfThoughtsAgent(ALFWORLD, order="depth", samples=2, settings=Settings(turns=6))
 
 
 class TestBestOfN(Named):

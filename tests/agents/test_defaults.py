@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import pytest
 
-from textcraft_gym.agents.defaults import DEFAULTS, MAX_DEPTH, Settings, settings_for
-from textcraft_gym.agents.games import game_names, load_profile
-from textcraft_gym.agents.registry import AGENTS, make_agent, takes, why_not
+from textcraft_gym.agents.adapt.adapt import ADaPTAgent
+from textcraft_gym.agents.defaults import (
+    DEFAULTS,
+    GENERAL,
+    MAX_DEPTH,
+    UNSET,
+    Settings,
+    settings_for,
+)
+from textcraft_gym.agents.games import ALFWORLD, game_names, load_profile
+from textcraft_gym.agents.registry import AGENTS, find_agent, make_agent, takes, why_not
 
 STEP = {  # turns, patience, max_tokens
     "alfworld": (20, 5, 100),
@@ -52,9 +60,9 @@ def test_defaults__are_those_of_the_papers(game: str):
     for agent in ("adapt", "reflexion", "try_again"):
         assert settings_for(agent, game).d_max == D_MAX[game]
         assert astuple(settings_for(agent, game))[:3] == STEP[game]
-        assert astuple(settings_for(agent, game, d_max=2))[:3] == STEP[game]
-        assert astuple(settings_for(agent, game, d_max=1))[:3] == ALONE[game]
-        assert settings_for(agent, game, d_max=1, turns=7).turns == 7
+        assert astuple(settings_for(agent, game, Settings(d_max=2)))[:3] == STEP[game]
+        assert astuple(settings_for(agent, game, Settings(d_max=1)))[:3] == ALONE[game]
+        assert settings_for(agent, game, Settings(d_max=1, turns=7)).turns == 7
     for agent in GOAL_PLANNERS:
         assert settings_for(agent, game).planner_tokens == 1024
     assert settings_for("inner_monologue", game).planner_tokens == 100
@@ -69,9 +77,8 @@ def test_defaults__of_questions_are_those_of_react_and_reflexion():
     assert [
         settings_for(agent, "hotpotqa").d_max for agent in ("adapt", "reflexion", "try_again")
     ] == [3, 5, 5]
-    assert settings_for("reflexion", "hotpotqa", d_max=1) == settings_for(
-        "react", "hotpotqa", d_max=1
-    )
+    alone = Settings(d_max=1)
+    assert settings_for("reflexion", "hotpotqa", alone) == settings_for("react", "hotpotqa", alone)
     assert load_profile("hotpotqa").max_steps == 100
 
 
@@ -98,29 +105,42 @@ def test_defaults__have_a_row_of_every_agent_that_takes_a_profile():
     }
 
 
-def test_settings_for__puts_options_before_defaults():
-    settings = settings_for("adapt", "alfworld", turns=7, patience=None, d_max=2)
-    assert settings == Settings(turns=7, patience=5, max_tokens=100, planner_tokens=400, d_max=2)
+def test_defaults__state_what_the_agent_uses():
+    for (agent, _), row in DEFAULTS.items():
+        assert row.chosen().keys() == {*find_agent(agent).uses}, agent
+
+
+def test_settings_for__puts_what_is_given_before_defaults():
+    given = Settings(turns=7, patience=UNSET, d_max=2)
+    settings = settings_for("adapt", "alfworld", given)
+    assert astuple(settings) == (7, 5, 100, 512, 400, 2, 15)
+    assert ADaPTAgent(ALFWORLD, settings=given).settings == settings
+
+
+def test_settings_for__bounds_a_turn_of_a_chat_too():
+    assert settings_for("react", "textcraft", Settings(max_tokens=9)).chat_tokens == 9
+    assert (
+        settings_for("react", "textcraft", Settings(max_tokens=9, chat_tokens=99)).chat_tokens == 99
+    )
 
 
 def test_settings_for__falls_back_on_the_agents_row_for_any_game():
-    assert settings_for("react", "chess") == settings_for("react", "default") == Settings(turns=60)
-    assert settings_for("my_agent", "textcraft") == Settings()
+    assert (
+        settings_for("react", "chess")
+        == settings_for("react", "default")
+        == replace(GENERAL, turns=60)
+    )
+    assert settings_for("my_agent", "textcraft") == GENERAL
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "3"])
 @pytest.mark.parametrize("name", ["turns", "patience", "max_tokens", "planner_tokens", "d_max"])
 def test_settings__are_numbers_of_1_or_more(name: str, value: object):
     with pytest.raises(ValueError, match=f"expected {name} of 1 or more, got {value!r}"):
-        settings_for("adapt", "textcraft", **{name: value})
+        Settings(**{name: value})
 
 
 def test_settings__bound_the_depth():
-    assert settings_for("adapt", "textcraft", d_max=MAX_DEPTH).d_max == MAX_DEPTH
+    assert Settings(d_max=MAX_DEPTH).d_max == MAX_DEPTH
     with pytest.raises(ValueError, match=r"expected d_max in 1\.\.20, got 21"):
-        settings_for("adapt", "textcraft", d_max=MAX_DEPTH + 1)
-
-
-def test_settings_for__takes_no_other_option():
-    with pytest.raises(TypeError, match="trun"):
-        settings_for("adapt", "textcraft", truns=3)
+        Settings(d_max=MAX_DEPTH + 1)

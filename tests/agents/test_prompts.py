@@ -20,6 +20,7 @@ from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent
 from textcraft_gym.agents.contract.model import prompt_text
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.deps import DEPAgent, DEPSAgent
 from textcraft_gym.agents.deps.inner_monologue import InnerMonologueAgent
 from textcraft_gym.agents.games import (
@@ -95,7 +96,7 @@ EPISODES = {
     ),
     "adapt": (
         BEEHIVE,
-        ADaPTAgent(TEXTCRAFT, d_max=2),
+        ADaPTAgent(TEXTCRAFT, settings=Settings(d_max=2)),
         {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
     ),
     "plan_and_execute": (
@@ -105,12 +106,12 @@ EPISODES = {
     ),
     "try_again": (
         BEEHIVE,
-        TryAgainAgent(TEXTCRAFT, d_max=2),
+        TryAgainAgent(TEXTCRAFT, settings=Settings(d_max=2)),
         {"executor": ["inventory", "task failed!", "get 1 honeycomb"]},
     ),
     "reflexion": (
         BEEHIVE,
-        ReflexionAgent(TEXTCRAFT, d_max=3),
+        ReflexionAgent(TEXTCRAFT, settings=Settings(d_max=3)),
         {
             "executor": ["think: bees", "get 1 bee", "task failed!", "task failed!"],
             "reflection": ["Bees cannot be fetched.", "Nothing helped."],
@@ -118,13 +119,16 @@ EPISODES = {
     ),
     "unknown_game": (
         BEEHIVE,
-        ADaPTAgent(DEFAULT, d_max=2),
+        ADaPTAgent(DEFAULT, settings=Settings(d_max=2)),
         {"executor": ["task failed!", "get 3 honeycomb", "Task completed!"], "planner": [PLAN]},
     ),
     "autoplan": (
         BEEHIVE,
         AutoPlanAgent(
-            TEXTCRAFT, turns=2, plan="1. Fetch {count} of each.\n2. Craft.", reflect="full"
+            TEXTCRAFT,
+            settings=Settings(turns=2),
+            plan="1. Fetch {count} of each.\n2. Craft.",
+            reflect="full",
         ),
         {
             "thought": ["Step 1.\nBees first.", "Still step 1."],
@@ -137,7 +141,7 @@ EPISODES = {
     ),
     "alfworld_autoplan": (
         PLATE,
-        AutoPlanAgent(ALFWORLD, turns=1, reflect="full"),
+        AutoPlanAgent(ALFWORLD, settings=Settings(turns=1), reflect="full"),
         {
             "thought": ["To the counter."],
             "action": ["Walk to the counter"],
@@ -148,7 +152,9 @@ EPISODES = {
     ),
     "hotpotqa_autoplan": (
         "q1",
-        AutoPlanAgent(HOTPOTQA, turns=2, plan="1. Search.\n2. Answer.", reflect="full"),
+        AutoPlanAgent(
+            HOTPOTQA, settings=Settings(turns=2), plan="1. Search.\n2. Answer.", reflect="full"
+        ),
         {
             "thought": ["Step 1.", "Still step 1."],
             "action": ["Search for the film", "Ines Calder"],
@@ -160,7 +166,7 @@ EPISODES = {
     ),
     "hotpotqa_react": (
         "q1",
-        ReActAgent(HOTPOTQA, form="numbered", turns=4),
+        ReActAgent(HOTPOTQA, form="numbered", settings=Settings(turns=4)),
         {
             "executor": [
                 " The film.\nAction 1: Search[Harrow Vale]",
@@ -194,7 +200,7 @@ EPISODES = {
     ),
     "alfworld_adapt": (
         PLATE,
-        ADaPTAgent(ALFWORLD, d_max=2),
+        ADaPTAgent(ALFWORLD, settings=Settings(d_max=2)),
         {"executor": ["think: a start", "fly", "task failed!", *FOUND], "planner": [FIND]},
     ),
     "alfworld_plan_and_execute": (
@@ -204,7 +210,7 @@ EPISODES = {
     ),
     "alfworld_reflexion": (
         PLATE,
-        ReflexionAgent(ALFWORLD, d_max=2),
+        ReflexionAgent(ALFWORLD, settings=Settings(d_max=2)),
         {
             "executor": ["go to fridge 1", "task failed!", "task failed!"],
             "reflection": ["It is not in the fridge."],
@@ -212,7 +218,7 @@ EPISODES = {
     ),
     "webshop_adapt": (
         CASE,
-        ADaPTAgent(WEBSHOP, d_max=3),
+        ADaPTAgent(WEBSHOP, settings=Settings(d_max=3)),
         {
             "planner": [SHOPPING, DETAILS],
             "simple_match": ["That it does not slip is not listed.\nnone"],
@@ -230,7 +236,7 @@ EPISODES = {
     ),
     "minetechtree_adapt": (
         "bowl",
-        ADaPTAgent(MINETECHTREE, d_max=2),
+        ADaPTAgent(MINETECHTREE, settings=Settings(d_max=2)),
         {"executor": ["task failed!", "mine 1 oak log", "Task completed!"], "planner": [WOOD]},
     ),
     "minetechtree_deps": (
@@ -279,7 +285,7 @@ EPISODES = {
     ),
     "webshop_reflexion": (
         CASE,
-        ReflexionAgent(WEBSHOP, d_max=2),
+        ReflexionAgent(WEBSHOP, settings=Settings(d_max=2)),
         {
             "executor": [*OPEN, "click[buy now]", "task failed!"],
             "reflection": [f"{FOLIO} was the wrong one."],
@@ -287,7 +293,7 @@ EPISODES = {
     ),
     "lats": (
         BEEHIVE,
-        LATSAgent(TEXTCRAFT, iterations=2, samples=1, root_samples=2, turns=2),
+        LATSAgent(TEXTCRAFT, iterations=2, samples=1, root_samples=2, settings=Settings(turns=2)),
         {
             "executor": [
                 " Honeycomb first.\nAction 1: get 3 honeycomb",
@@ -301,7 +307,7 @@ EPISODES = {
     ),
     "webshop_lats": (
         CASE,
-        LATSAgent(WEBSHOP, iterations=2, samples=1, root_samples=1, lookahead=2),
+        LATSAgent(WEBSHOP, iterations=2, samples=1, root_samples=1, settings=Settings(lookahead=2)),
         {
             "executor": [
                 " I search.\nAction 1: search[tablet cover mint]",
@@ -387,7 +393,7 @@ def test_prompts__of_a_folder_replace_the_bundled_ones(tmp_path: Path):
     )
     prompts = Prompts(tmp_path)
     model = ScriptedModel()
-    play(ADaPTAgent(TEXTCRAFT, prompts, d_max=1), {"executor": model})
+    play(ADaPTAgent(TEXTCRAFT, prompts, settings=Settings(d_max=1)), {"executor": model})
     assert model.asked[0]["prompt"].endswith("3 honeycomb and craft beehive, {other}\n>")
     assert prompts.replaced == {"react/textcraft.txt"}
     assert set(prompts.read) == {

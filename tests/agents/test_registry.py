@@ -14,6 +14,8 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import AGENTS, make_agent, why_not
 
 OWN = """
+from textcraft_gym.agents import ReActAgent, Settings
+
 class Whole:
     def __init__(self, profile, prompts, *, pace=1):
         self.given = profile, prompts, pace
@@ -21,6 +23,19 @@ class Whole:
 class Plain:
     def __init__(self, pace):
         self.pace = pace
+
+class Brief(ReActAgent):
+    def __init__(self, profile, prompts, *, turns=5):
+        super().__init__(profile, prompts, settings=Settings(turns=turns))
+
+class Shorter(ReActAgent):
+    pass
+
+class Bounded:
+    uses = ("turns",)
+
+    def __init__(self, settings):
+        self.settings = settings
 
 class Raising:
     def __init__(self, error="TypeError"):
@@ -62,6 +77,8 @@ def test_make_agent__makes_a_users_own_from_what_it_asks_for():
         3,
     )
     assert make_agent("my_agents:Plain", args={"pace": 2}).pace == 2
+    for name in ("my_agents:Bounded", "my_agents:Brief", "my_agents:Shorter"):
+        assert make_agent(name, args={"turns": 7}).settings.turns == 7
     assert make_agent("my_agents:policy")("", {}) == "inventory"
 
 
@@ -73,6 +90,10 @@ def test_make_agent__makes_a_users_own_from_what_it_asks_for():
         ("my_agents:Holes", {}, "Holes"),
         ("my_agents:Plian", {}, "Did you mean my_agents:Plain"),
         ("adapt", {"dmax": 2}, "Did you mean d_max"),
+        ("react", {"turnz": 30}, "Did you mean turns"),
+        ("react", {"d_max": 2}, "Possible: demonstrations, form, turns, patience, max_tokens"),
+        ("react", {"chat_tokens": 9}, "unknown argument of react"),
+        ("react", {"settings": 9}, "unknown argument of react"),
         ("my_agents:Plain", {"speed": 2}, "Possible: pace"),
         ("my_agents:policy", {"speed": 2}, "speed"),
     ],

@@ -23,6 +23,7 @@ from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.step_plan import Plan, parse_plan
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import ALFWORLD
 from textcraft_gym.agents.games.alfworld.household import kind, read_task
 from textcraft_gym.agents.prompts import Prompts
@@ -175,7 +176,7 @@ def test_trials__are_what_reflexion_reads_and_says(tasks: list[str]):
             continue  # patience ends it, and not the player
         executor, reflector = scripted(*lines, trial), scripted(reflection)
         models = {"executor": executor, "reflection": reflector}
-        episode = play(ReflexionAgent(ALFWORLD, SHORT, d_max=2), models, task)
+        episode = play(ReflexionAgent(ALFWORLD, SHORT, settings=Settings(d_max=2)), models, task)
         assert [asked["prompt"] for asked in reflector.asked] == prompts(situation.text, reflection)
         assert [asked["prompt"] for asked in executor.asked[len(lines) :]] == prompts(
             situation.text, trial

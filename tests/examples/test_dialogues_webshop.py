@@ -30,6 +30,7 @@ from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.adapt.reflexion import ReflexionAgent
 from textcraft_gym.agents.adapt.step_plan import parse_plan
 from textcraft_gym.agents.adapt.try_again import TryAgainAgent
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import WEBSHOP
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.envs.webshop.product_templates import attributes
@@ -248,7 +249,7 @@ def test_trials__are_what_reflexion_reads_and_says(situations: dict[Key, data.Si
         lines = re.findall(r"^> (.*)", transcript, re.MULTILINE)
         executor, reflector = scripted(*lines, trial), scripted(reflection)
         models = {"executor": executor, "reflection": reflector}
-        episode = play(ReflexionAgent(WEBSHOP, SHORT, d_max=2), models, key)
+        episode = play(ReflexionAgent(WEBSHOP, SHORT, settings=Settings(d_max=2)), models, key)
         assert asked(reflector)[0] == prompts(situation.text, reflection)[0]
         assert asked(executor)[len(lines) :] == prompts(situation.text, trial)
         assert episode.won == trial.text.endswith(": 1.0\n>")

@@ -250,7 +250,6 @@ def test_adaplanner__wins_although_its_skill_cannot_be_written(
         ({"resets": -1}, "expected resets of 0 or more, got -1"),
         ({"examples": 2}, "expected examples to be 0 or 1, got 2"),
         ({"examples": True}, "expected examples to be 0 or 1, got True"),
-        ({"planner_tokens": 0}, "expected planner_tokens of 1 or more"),
     ],
 )
 def test_adaplanner__says_which_number_is_out_of_bounds(args: dict, message: str):

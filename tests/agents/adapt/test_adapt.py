@@ -9,7 +9,7 @@ from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.contract.agent import Node
 from textcraft_gym.agents.contract.game_profile import last_turn
-from textcraft_gym.agents.defaults import MAX_DEPTH
+from textcraft_gym.agents.defaults import MAX_DEPTH, Settings
 from textcraft_gym.agents.games import TEXTCRAFT
 
 FAIL = "task failed!"
@@ -24,10 +24,17 @@ def steps(order: str, *texts: str) -> str:
 
 
 def adapt(
-    executor: list[str], planner: list[str], *, task="minecraft:beehive", max_calls=1000, **options
+    executor: list[str],
+    planner: list[str],
+    *,
+    task="minecraft:beehive",
+    max_calls=1000,
+    d_max=4,
+    **options,
 ):
     models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(*planner)}
-    return play(ADaPTAgent(TEXTCRAFT, **options), models, task, max_calls=max_calls), models
+    agent = ADaPTAgent(TEXTCRAFT, settings=Settings(d_max=d_max), **options)
+    return play(agent, models, task, max_calls=max_calls), models
 
 
 def outline(node: Node):
@@ -128,7 +135,7 @@ def test_adapt__tells_each_alternative_the_same_unless_it_is_the_state(reports_s
     )
     executor = [FAIL, "get 3 honeycomb", DONE, FAIL, DONE, DONE]
     models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(plan)}
-    play(ADaPTAgent(profile, d_max=2), models, "minecraft:beehive")
+    play(ADaPTAgent(profile, settings=Settings(d_max=2)), models, "minecraft:beehive")
     told = [
         asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0]
         for asked in models["executor"].asked
@@ -212,7 +219,9 @@ def test_adapt__never_goes_on_beyond_the_calls_that_it_has():
 
 
 def test_adapt__propagates_the_last_successful_action_where_its_profile_says_so():
-    agent = ADaPTAgent(replace(TEXTCRAFT, report=last_turn("Could not")), d_max=2)
+    agent = ADaPTAgent(
+        replace(TEXTCRAFT, report=last_turn("Could not")), settings=Settings(d_max=2)
+    )
     models = {
         "executor": ScriptedModel(FAIL, "get 3 honeycomb", "get 1 moon", DONE, DONE),
         "planner": ScriptedModel(steps("", "a", "b")),
@@ -228,7 +237,7 @@ def test_adapt__has_the_depth_of_the_paper_and_refuses_none():
     assert ADaPTAgent(TEXTCRAFT).settings.d_max == 4
     for d_max in (0, -1, MAX_DEPTH + 1):
         with pytest.raises(ValueError, match="d_max"):
-            ADaPTAgent(TEXTCRAFT, d_max=d_max)
+            ADaPTAgent(TEXTCRAFT, settings=Settings(d_max=d_max))
     with pytest.raises(ValueError, match="rollback"):
         ADaPTAgent(TEXTCRAFT, rollback="back")
 

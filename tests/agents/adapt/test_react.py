@@ -4,12 +4,13 @@ import pytest
 
 from tests.agents.scripted import ScriptedModel, play
 from textcraft_gym.agents.adapt.react import MAX_LINE, ReActAgent
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import TEXTCRAFT
 
 
-def act(*answers: str, **options):
+def act(*answers: str, **settings):
     model = ScriptedModel(*answers)
-    return play(ReActAgent(TEXTCRAFT, **options), {"executor": model}), model
+    return play(ReActAgent(TEXTCRAFT, settings=Settings(**settings)), {"executor": model}), model
 
 
 def test_react__plays_its_lines_and_answers_thoughts_itself():
@@ -88,11 +89,3 @@ def test_react__takes_the_first_line_of_a_model_that_does_not_stop():
     episode, _ = act("\n > get 1 honeycomb\nGot 1 honeycomb\n> get 2 honeycomb", "x" * 100_000)
     assert episode.transcript[1][0] == "get 1 honeycomb"
     assert len(episode.transcript[2][0]) == MAX_LINE
-
-
-@pytest.mark.parametrize(
-    "options", [{"turns": 0}, {"patience": 0}, {"max_tokens": -1}, {"turns": 2.5}]
-)
-def test_react__refuses_numbers_that_allow_nothing(options):
-    with pytest.raises(ValueError, match="1 or more"):
-        ReActAgent(TEXTCRAFT, **options)

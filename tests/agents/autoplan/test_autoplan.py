@@ -17,6 +17,7 @@ from textcraft_gym.agents.autoplan.update import (
 )
 from textcraft_gym.agents.autoplan.wording import Wording
 from textcraft_gym.agents.contract.model import prompt_messages
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import TEXTCRAFT
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.replies import MAX_COMMAND
@@ -35,7 +36,7 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
         action=["I get 3 honeycomb\nand fly", "fly"],
         formalizer=["get 3 honeycomb\nget 2 string", "fly"],
     )
-    episode = play(AutoPlanAgent(TEXTCRAFT, turns=2), asked)
+    episode = play(AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=2)), asked)
     assert [action for action, _ in episode.transcript[1:]] == ["get 3 honeycomb", "fly"]
     assert (episode.calls, episode.stop_reason) == (
         {"thought": 2, "action": 2, "formalizer": 2},
@@ -65,7 +66,8 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
 
 def test_turn__without_a_formalizer_plays_what_is_written():
     episode = play(
-        AutoPlanAgent(TEXTCRAFT, turns=1, formalizer=False), models(action=["get 3 honeycomb"])
+        AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), formalizer=False),
+        models(action=["get 3 honeycomb"]),
     )
     assert episode.transcript[1] == ("get 3 honeycomb", "Got 3 honeycomb")
     assert "formalizer" not in episode.calls
@@ -73,7 +75,7 @@ def test_turn__without_a_formalizer_plays_what_is_written():
 
 def test_plan__stands_in_the_first_message_and_changes_the_question():
     asked = models()
-    play(AutoPlanAgent(TEXTCRAFT, turns=1, plan=PLAN), asked)
+    play(AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), plan=PLAN), asked)
     prompt = asked["thought"].asked[0]["prompt"]
     assert PLAN in prompt
     assert "which step of the plan" in prompt.rpartition("\n")[2]
@@ -83,7 +85,9 @@ def test_plan__stands_in_the_first_message_and_changes_the_question():
 @pytest.mark.parametrize("plan", [None, PLAN])
 def test_reflections__are_asked_in_the_dialogue_of_the_episode(reflect: str, plan: str | None):
     asked = models(summary=["I flew."], flaws=["Nobody flies."], revision=["Walk."])
-    episode = play(AutoPlanAgent(TEXTCRAFT, turns=1, plan=plan, reflect=reflect), asked)
+    episode = play(
+        AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), plan=plan, reflect=reflect), asked
+    )
     expected = {
         "none": [],
         "summary": ["summary"],
@@ -111,17 +115,24 @@ def test_reflections__are_asked_in_the_dialogue_of_the_episode(reflect: str, pla
 
 def test_reflections__after_success_and_at_the_end_of_the_calls():
     won = models(formalizer=["get 3 wheat", "craft 1 bread using 3 wheat"], summary=["I made it."])
-    episode = play(AutoPlanAgent(TEXTCRAFT, turns=5, reflect="summary"), won, "minecraft:bread")
+    episode = play(
+        AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=5), reflect="summary"),
+        won,
+        "minecraft:bread",
+    )
     assert (episode.won, episode.claimed_success, episode.steps) == (True, True, 2)
     assert "you succeeded" in won["summary"].asked[0]["prompt"]
-    cut = play(AutoPlanAgent(TEXTCRAFT, turns=1, reflect="full"), models(), max_calls=4)
+    cut = play(
+        AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), reflect="full"), models(), max_calls=4
+    )
     assert (sum(cut.calls.values()), cut.error) == (4, None)
 
 
 @pytest.mark.parametrize("text", [".", "x" * 100_000, "\x00\ud800 {plan}", "\u2028x"])
 def test_turn__is_spent_by_whatever_is_no_action(text: str):
     episode = play(
-        AutoPlanAgent(TEXTCRAFT, turns=2, plan=PLAN, reflect="full"), {"executor": Saying(text)}
+        AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=2), plan=PLAN, reflect="full"),
+        {"executor": Saying(text)},
     )
     assert (episode.steps, episode.error) == (2, None)
     assert all(len(action) <= MAX_COMMAND for action, _ in episode.transcript[1:])
@@ -180,7 +191,6 @@ def test_read_plan__says_what_is_wrong(tmp_path: Path):
         ({"temperature": 3}, "temperature from 0 to 2"),
         ({"thought_tokens": 0}, "thought_tokens of 1 or more"),
         ({"reflection_tokens": 0}, "reflection_tokens of 1 or more"),
-        ({"turns": 0}, "turns of 1 or more"),
     ],
 )
 def test_agent__refuses_what_makes_no_sense(options: dict, message: str):

@@ -14,6 +14,7 @@ from textcraft_gym.agents.adapt.plan_and_execute import PlanAndExecuteAgent
 from textcraft_gym.agents.adapt.step_plan import Group, parse_plan
 from textcraft_gym.agents.contract.agent import Node, Play, Routine, Step
 from textcraft_gym.agents.contract.skill import Known
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import WEBSHOP
 from textcraft_gym.agents.games.webshop.skills import brief, in_view
 from textcraft_gym.agents.prompts import Prompts
@@ -235,7 +236,7 @@ def outline(node: Node) -> list:
 
 
 def bought(
-    planner: tuple[str, ...], simple: tuple[str, ...], detail: tuple[str, ...] = (), **options
+    planner: tuple[str, ...], simple: tuple[str, ...], detail: tuple[str, ...] = (), d_max: int = 3
 ):
     models = {
         "planner": ScriptedModel(*planner),
@@ -243,7 +244,9 @@ def bought(
         "detail_match": ScriptedModel(*detail),
         "executor": ScriptedModel("click[buy now]", "Task completed!"),
     }
-    return run_episode(Counter(), ADaPTAgent(WEBSHOP, **options), seed=0, model=models), models
+    return run_episode(
+        Counter(), ADaPTAgent(WEBSHOP, settings=Settings(d_max=d_max)), seed=0, model=models
+    ), models
 
 
 def test_adapt__plans_search_simple_match_and_buy_at_level_0():
@@ -304,7 +307,9 @@ def test_adapt__never_divides_a_purchase():
 
 def test_adapt__executes_what_it_may_not_plan():
     models = {"executor": ScriptedModel("task failed!"), "planner": ScriptedModel()}
-    episode = run_episode(Counter(), ADaPTAgent(WEBSHOP, d_max=1), seed=0, model=models)
+    episode = run_episode(
+        Counter(), ADaPTAgent(WEBSHOP, settings=Settings(d_max=1)), seed=0, model=models
+    )
     assert (episode.calls, outline(episode.trace)) == (
         {"executor": 1},
         [(WEBSHOP.default_task, "executor", 1, False)],

@@ -14,6 +14,7 @@ from tests.agents.lats.keys import IRON, Gambler, KeysEnv, OneWayKeysEnv
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.game_profile import DEFAULT
 from textcraft_gym.agents.contract.model import Completion
+from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.lats.best_of_n import BestOfNAgent
 from textcraft_gym.agents.lats.branches import Branch, best, describe, read_score, uct
 from textcraft_gym.agents.lats.lats import LATSAgent, backpropagate, select
@@ -27,8 +28,7 @@ SMALL: dict[str, Any] = {
     "iterations": 20,
     "samples": 5,
     "root_samples": 3,
-    "lookahead": 3,
-    "turns": 4,
+    "settings": Settings(lookahead=3, turns=4),
 }
 
 
@@ -220,7 +220,8 @@ def test_lats__stops_when_every_way_has_ended():
 
 def test_lats__cuts_the_tree_at_its_depth():
     found = played(
-        LATSAgent(**{**SMALL, "turns": 2, "iterations": 30}), model=Gambler(("wait", "take gold"))
+        LATSAgent(**{**SMALL, "settings": Settings(lookahead=3, turns=2), "iterations": 30}),
+        model=Gambler(("wait", "take gold")),
     )
     (tree,) = [node for node in found.trace.children if node.task.startswith("search tree")]
     assert max(node.depth for node in tree.walk()) == 2
@@ -263,9 +264,9 @@ def test_lats__is_refused_by_name_where_the_world_cannot_go_back_and_replays_by_
 AGENTS = {
     "lats": lambda: LATSAgent(**{**SMALL, "iterations": 4}),
     "lats with replay": lambda: LATSAgent(**{**SMALL, "iterations": 3}, rollback="replay"),
-    "breadth": lambda: TreeOfThoughtsAgent(samples=5, width=2, turns=4),
-    "depth": lambda: TreeOfThoughtsAgent(order="depth", samples=5, turns=4),
-    "best_of_n": lambda: BestOfNAgent(n=3, turns=4),
+    "breadth": lambda: TreeOfThoughtsAgent(samples=5, width=2, settings=Settings(turns=4)),
+    "depth": lambda: TreeOfThoughtsAgent(order="depth", samples=5, settings=Settings(turns=4)),
+    "best_of_n": lambda: BestOfNAgent(n=3, settings=Settings(turns=4)),
 }
 
 
@@ -299,7 +300,9 @@ def test_search__ends_wherever_a_budget_is_spent_with_a_true_record(name):
 
 def test_tree_of_thoughts__goes_by_judgements_alone():
     for order in ("breadth", "depth"):
-        found = played(TreeOfThoughtsAgent(order=order, samples=5, width=1, turns=4))
+        found = played(
+            TreeOfThoughtsAgent(order=order, samples=5, width=1, settings=Settings(turns=4))
+        )
         assert (found.won, found.reward) == (False, 0.5), order  # the gold key is judged higher
         assert "reflection" not in found.calls
 
@@ -315,7 +318,8 @@ def test_tree_of_thoughts__goes_back_in_depth_where_all_is_judged_too_low():
             )
 
     found = played(
-        TreeOfThoughtsAgent(order="depth", samples=5, turns=4, threshold=0.3), model=Doubting()
+        TreeOfThoughtsAgent(order="depth", samples=5, settings=Settings(turns=4), threshold=0.3),
+        model=Doubting(),
     )
     first = [
         node for node in found.trace.walk() if node.depth == 1 and node.role.endswith("branch")
