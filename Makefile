@@ -59,7 +59,7 @@ unit: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL)
 
 # Minutes: a hundred thousand random actions, and shortest plans against an independent solver.
-test-slow: $(VENV)/.test $(VENV)/.local
+test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) -m slow
 
 # The tests that compare our ALFWorld engine with the original, TextWorld's, which pip compiles.
@@ -135,9 +135,9 @@ notebooks: $(DOCS)/.docs
 	$(foreach file,$(wildcard notebooks/*.py),$(DOCS)/bin/jupytext --quiet --to ipynb \
 		--output build/notebooks/$(notdir $(file:.py=.ipynb)) $(file) &&) true
 
-# The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
+# The language model in the process, and its speed beside llama.cpp's own server, with the real weights: the slow tests, too.
 test-local: $(VENV)/.test $(VENV)/.local
-	$(BIN)/python -m pytest $(PARALLEL) -rs tests/agents/models/test_local.py tests/test_results.py \
+	$(BIN)/python -m pytest $(PARALLEL) -m '' -rs tests/agents/models/test_local.py tests/test_results.py \
 		tests/test_docs.py::test_readme__agents_play \
 		'tests/test_docs.py::test_pages__print_what_stands_below_their_code[docs/agents/index.md]'
 

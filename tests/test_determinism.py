@@ -48,7 +48,7 @@ def write_shuffled_pack(file: Path, seed: int) -> None:
             archive.writestr(path, text)
 
 
-@pytest.mark.parametrize("hash_seed", [0, 1, 4242])
+@pytest.mark.parametrize("hash_seed", [0, 4242])
 def test_all_tasks__read_alike_in_any_process_and_order(hash_seed, tmp_path):
     pack = tmp_path / "pack.zip"
     write_shuffled_pack(pack, hash_seed)

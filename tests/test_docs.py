@@ -71,6 +71,7 @@ def test_readme__first_episode_wins(tmp_path: Path):
     assert "Crafted 1 minecraft:beehive" in output
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_LOCAL, reason="the language model is not installed")
 def test_readme__agents_play(tmp_path: Path):
     function, adapt = run_block("Agents", tmp_path).splitlines()
