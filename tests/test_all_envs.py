@@ -31,7 +31,7 @@ from textcraft_gym.registration import BUNDLED, SUITE, find_spec, parameters
 from textcraft_gym.testing import NONSENSE, EnvContract
 
 CONTEXT = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-"""How a vector starts its processes: each gets the environment pickled, and where it can, what is imported already."""
+"""How a vector starts its processes: each unpickles its environment, and need not import anew."""
 multiprocessing.set_forkserver_preload(["textcraft_gym"])
 
 
