@@ -197,7 +197,7 @@ def test_index__warns_once_of_what_is_skipped(folder: Path):
     write_game(folder, "untyped", spoil="(isClean Box)")
     with pytest.warns(
         UserWarning,
-        match="4 of 6 games of split 'train', which cannot be played: cut/trial, no_fact/trial, no_type/trial, ",
+        match="4 of 6 games of split 'train' as unplayable: cut/trial, no_fact/trial, no_type/trial, ",
     ):
         Games(folder, "train", Difficulty())
     Games(folder, "train", Difficulty())  # a second warning would be an error
@@ -257,7 +257,7 @@ def test_index__of_nothing_that_can_be_played_is_an_error(folder: Path):
     for name, _ in FOUND:
         (folder / "train" / name.partition("/")[0] / "trial" / "game.tw-pddl").write_text("")
     with pytest.raises(
-        GameError, match=r"no playable game \(5 are skipped\): .*cut/trial.*; .*; [^;]*$"
+        GameError, match=r"no playable game \(5 skipped\): .*cut/trial.*; .*; [^;]*$"
     ):
         look(folder)
     (folder / "valid_seen").mkdir()

@@ -78,7 +78,7 @@ def test_env__says_why_nothing_happened():
         ({"dialect": "say"}, "dialect"),
         ({"engine": "inform"}, "engine"),
         ({"task_types": ["pick_heat"]}, "unknown task type 'pick_heat'"),
-        ({"games": "nowhere"}, "there is no file or folder nowhere"),
+        ({"games": "nowhere"}, "no such file or folder: nowhere"),
         ({"receptacles": 3}, "receptacles"),
         ({"hidden": 101}, "hidden"),
     ],

@@ -23,11 +23,11 @@ from textcraft_gym.errors import UnknownName, true_or_false
 ENGINES = ("native", "textworld")
 
 Position: TypeAlias = tuple[str, tuple[int, int, tuple[Content, ...], tuple[int, ...], bool], int]
-"""The fingerprint of the household, its state with the content of each location, and ``moves`` if info has it."""
+"""The household's fingerprint, its state with the content of each location, and ``moves``."""
 
 
 class ALFWorldEnv(TextEnv):
-    """Do a task in a household of text: find objects, clean, heat, cool or light them, and put them where asked.
+    """Do a household task in text: find objects, clean, heat, cool or light them, and place them.
 
     **Actions** (any string; other or impossible commands answer ``Nothing happens.``): ``look``,
     ``inventory``, ``help``, ``go to R``, ``open R``, ``close R``, ``take O from R``,
@@ -232,7 +232,5 @@ class ALFWorldEnv(TextEnv):
             raise ValueError(f"the snapshot is of another game with the id {task.id}")
         self._set_up(task, game)
         self._moves = moves_so_far
-        places = tuple(
-            [game.place(location_index, content) for location_index, content in enumerate(contents)]
-        )
+        places = tuple(map(game.place, range(len(contents)), contents))
         self._state = State(location, held, places, flags, won)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import permutations, product
+from collections.abc import Iterator
+from itertools import chain, permutations, product
 from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.envs.alfworld.game import CLEAN, COOL, HOT, NOTHING, SINKS, TOGGLED, Game, State
@@ -20,7 +20,13 @@ _TREATMENTS = {
 
 
 class Stop(NamedTuple):
-    """A visit to a receptacle, the command to give there (empty for none), and whether it must be open for that."""
+    """A visit to a receptacle.
+
+    Attributes:
+        receptacle: Its index.
+        command: The command to give there; empty for none.
+        inside: Whether the receptacle must be open for that.
+    """
 
     receptacle: int
     command: str
@@ -28,7 +34,7 @@ class Stop(NamedTuple):
 
 
 Route: TypeAlias = tuple[Stop, ...]
-"""Stops in their order; going from one to the next and opening receptacles is understood."""
+"""Stops in order; the commands that go to them and open receptacles are implied."""
 
 
 def expert_plan(game: Game, state: State) -> list[str] | None:
@@ -60,7 +66,9 @@ def _commands(game: Game, state: State, route: Route) -> Iterator[str]:
 
 
 class _Routes:
-    """The routes to the goal from a state: one of them is shortest, since other commands never bring it closer.
+    """The routes to the goal from a state.
+
+    One of them is shortest, since other commands never bring the goal closer.
 
     The official data has objects in two receptacles at once. Such an object can be taken from
     either, and stays in the other one: it may be placed there while it is still in the hand.
@@ -73,7 +81,8 @@ class _Routes:
         self.places: defaultdict[int, list[int]] = defaultdict(list)
         """The receptacles that each object is in, those at the agent's location first."""
         near_first = sorted(
-            range(len(game.receptacles)), key=lambda one: game.location_of[one] != state.location
+            range(len(game.receptacles)),
+            key=lambda receptacle: game.location_of[receptacle] != state.location,
         )
         for receptacle in near_first:
             for obj in game.contents(state, receptacle):
@@ -81,11 +90,9 @@ class _Routes:
 
     def to_goal(self) -> Iterator[Route]:
         """Yield routes to the goal."""
-        return (
-            self._to_lamps()
-            if self.game.goal.task_type == "look_at_obj_in_light"
-            else self._to_targets()
-        )
+        if self.game.goal.task_type == "look_at_obj_in_light":
+            return self._to_lamps()
+        return self._to_targets()
 
     def _to_targets(self) -> Iterator[Route]:
         game, held = self.game, self.state.held
@@ -93,58 +100,54 @@ class _Routes:
         for target, rtype in enumerate(game.receptacle_type):
             if rtype != game.goal.target:
                 continue
-            for chosen in permutations(sorted(game.wanted), needed):
-                if (
-                    held in chosen[1:]
-                ):  # the held object goes first: it would have to be put down to fetch the other
+            for objs in permutations(sorted(game.wanted), needed):
+                # The held object goes first: it would have to be put down to fetch the other.
+                if held in objs[1:]:
                     continue
-                deliveries = product(*(list(self._deliveries(obj, target)) for obj in chosen))
-                for found in deliveries:
-                    yield from self._with_free_hand(
-                        tuple(stop for delivery in found for stop in delivery)
-                    )
+                for deliveries in product(*(self._deliveries(obj, target) for obj in objs)):
+                    route = tuple(chain.from_iterable(deliveries))
+                    yield from self._with_free_hand(route)
 
     def _deliveries(self, obj: int, target: int) -> Iterator[Route]:
         """Yield the ways to bring an object to a receptacle, treated if the task requires that."""
         game = self.game
-        is_treated = self.treatment is None or bool(self.state.flags[obj] & self.treatment[1])
-        if is_treated and target in self.places[obj]:
+        treatments = list(self._treatments(obj))
+        if () in treatments and target in self.places[obj]:
             yield ()
             return
-        treated = [()] if is_treated else [(stop,) for stop in self._treatments(obj)]
-        for fetched, treatment in product(self._fetches(obj), treated):
-            if target in self.places[obj] and not any(
-                stop.receptacle == target for stop in fetched
-            ):
-                yield fetched + treatment
-            elif (game.goal.target, game.goal.otype) in game.fits:
-                yield (*fetched, *treatment, self._put(obj, target))
+        fits = (game.goal.target, game.goal.otype) in game.fits
+        for fetch, treatment in product(self._fetches(obj), treatments):
+            # It stays in the target if it was in two receptacles and is taken from the other.
+            taken_from = {stop.receptacle for stop in fetch}
+            if target in self.places[obj] and target not in taken_from:
+                yield fetch + treatment
+            elif fits:
+                yield (*fetch, *treatment, self._put(obj, target))
 
-    def _treatments(self, obj: int) -> Iterator[Stop]:
-        """Yield the stops at appliances that treat an object; they may be closed."""
-        if self.treatment:
-            verb, _, able, rtypes = self.treatment
-            for appliance, rtype in enumerate(self.game.receptacle_type):
-                if rtype in rtypes and obj in getattr(self.game, able):
-                    command = (
-                        f"{verb} {self.game.objects[obj]} with {self.game.receptacles[appliance]}"
-                    )
-                    yield Stop(appliance, command, inside=False)
+    def _treatments(self, obj: int) -> Iterator[Route]:
+        """Yield the ways to treat an object: an empty one where that is done or not asked for."""
+        game = self.game
+        if self.treatment is None:
+            yield ()
+            return
+        verb, flag, able, rtypes = self.treatment
+        if self.state.flags[obj] & flag:
+            yield ()
+        elif obj in getattr(game, able):
+            for appliance, rtype in enumerate(game.receptacle_type):
+                if rtype in rtypes:
+                    command = f"{verb} {game.objects[obj]} with {game.receptacles[appliance]}"
+                    yield (Stop(appliance, command, inside=False),)  # it may be closed
 
     def _fetches(self, obj: int) -> Iterator[Route]:
         """Yield the ways to have an object in the hand, which is free or holds it."""
+        game = self.game
         if self.state.held == obj:
             yield ()
-        elif obj in self.game.pickupable:
-            name = self.game.objects[obj]
+        elif obj in game.pickupable:
             for receptacle in self.places[obj]:
-                yield (
-                    Stop(
-                        receptacle,
-                        f"take {name} from {self.game.receptacles[receptacle]}",
-                        inside=True,
-                    ),
-                )
+                command = f"take {game.objects[obj]} from {game.receptacles[receptacle]}"
+                yield (Stop(receptacle, command, inside=True),)
 
     def _put(self, obj: int, receptacle: int) -> Stop:
         names = {"o": self.game.objects[obj], "r": self.game.receptacles[receptacle]}
@@ -154,12 +157,12 @@ class _Routes:
         game, state = self.game, self.state
         for lamp, obj in product(sorted(game.lamps), sorted(game.wanted)):
             command = "" if state.flags[lamp] & TOGGLED else f"use {game.objects[lamp]}"
-            for fetched in self._fetches(obj):
+            for fetch in self._fetches(obj):
                 for stand in self.places[lamp]:
-                    yield from self._with_free_hand((*fetched, Stop(stand, command, inside=False)))
+                    yield from self._with_free_hand((*fetch, Stop(stand, command, inside=False)))
                 if state.held == lamp:  # a lamp gives light only from a receptacle
                     for down in self._put_down():
-                        yield (down, *fetched, Stop(down.receptacle, command, inside=False))
+                        yield (down, *fetch, Stop(down.receptacle, command, inside=False))
 
     def _with_free_hand(self, route: Route) -> Iterator[Route]:
         """Yield a route; if it begins with taking something, with what is held put down first."""
@@ -171,24 +174,22 @@ class _Routes:
         stops = {stop.receptacle for stop in route}
         downs = self._put_down()
         # Anywhere else is a detour, the same to each receptacle but for the opening.
-        detours = (down for down in downs if location_of[down.receptacle] not in on_the_way)
         detour = min(
-            detours, key=lambda down: self.game.is_closed(self.state, down.receptacle), default=None
+            (down for down in downs if location_of[down.receptacle] not in on_the_way),
+            key=lambda down: self.game.is_closed(self.state, down.receptacle),
+            default=None,
         )
         for down in downs:
-            if (
-                down is detour
-                or location_of[down.receptacle] in on_the_way
-                or down.receptacle in stops
-            ):
+            is_on_the_way = location_of[down.receptacle] in on_the_way
+            if down is detour or is_on_the_way or down.receptacle in stops:
                 yield (down, *route)
 
-    def _put_down(self) -> Sequence[Stop]:
+    def _put_down(self) -> list[Stop]:
         """Return the stops at which what is held can be put down."""
         held, game = self.state.held, self.game
-        rtypes = enumerate(game.receptacle_type)
+        otype = game.object_type[held]
         return [
-            self._put(held, one)
-            for one, rtype in rtypes
-            if (rtype, game.object_type[held]) in game.fits
+            self._put(held, receptacle)
+            for receptacle, rtype in enumerate(game.receptacle_type)
+            if (rtype, otype) in game.fits
         ]

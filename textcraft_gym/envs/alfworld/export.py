@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -29,9 +30,17 @@ class Logic(NamedTuple):
 
 
 def write_problem(problem: Problem, name: str) -> str:
-    """Return a problem in PDDL, which ``parse_problem`` reads back; ``name`` is its name in the file, a single word."""
-    declared = groupby(problem.things.items(), key=lambda declaration: declaration[1])
-    objects = [f"{' '.join(id for id, _ in group)} - {sort}" for sort, group in declared]
+    """Return a problem in PDDL, which ``parse_problem`` reads back.
+
+    Args:
+        problem: The problem.
+        name: Its name in the file, a single word.
+    """
+    objects = []
+    # Neighbours of one sort are declared on one line.
+    for sort, declarations in groupby(problem.things.items(), key=itemgetter(1)):
+        ids = " ".join(id for id, _ in declarations)
+        objects.append(f"{ids} - {sort}")
     facts = [f"({' '.join(fact)})" for fact in problem.facts]
     lines = [
         f"(define (problem {name})",
@@ -55,7 +64,9 @@ def export_game(
     walkthrough: Sequence[str],
     logic: Logic | None = None,
 ) -> Path:
-    """Write ``<folder>/<task_id>/game.tw-pddl``, and the ``traj_data.json`` without which ALFWorld's loader skips it.
+    """Write ``<folder>/<task_id>/game.tw-pddl`` and its ``traj_data.json``.
+
+    ALFWorld's loader skips a game without the latter.
 
     Args:
         problem: The game.
@@ -88,7 +99,7 @@ def export_game(
 
 @lru_cache(maxsize=1)
 def installed_logic() -> Logic:
-    """Return the domain and the grammar of the installed package ``alfworld``, without importing it.
+    """Return the domain and grammar of the installed package ``alfworld``, without importing it.
 
     Raises:
         GameError: If it is not installed or lacks them.
@@ -96,7 +107,7 @@ def installed_logic() -> Logic:
     spec = find_spec("alfworld")
     if spec is None or not spec.submodule_search_locations:
         raise GameError(
-            'exporting games needs the package alfworld: pip install "textcraft-gym[alfworld]"'
+            'export_game needs the package alfworld: pip install "textcraft-gym[alfworld]"'
         )
     data = Path(spec.submodule_search_locations[0]) / "data"
     try:
@@ -108,7 +119,9 @@ def installed_logic() -> Logic:
 
 
 def wheel_logic(wheel: Path) -> Logic:
-    """Return the domain and the grammar in a wheel of ``alfworld``, such as ``pip download alfworld==0.3.5`` fetches.
+    """Return the domain and grammar in a wheel of ``alfworld``.
+
+    ``pip download alfworld==0.3.5`` fetches one.
 
     Raises:
         GameError: If it cannot be read or lacks them.

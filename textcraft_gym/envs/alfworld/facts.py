@@ -9,6 +9,7 @@ games, as are the numbers of objects of one type.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import NamedTuple
 
 
@@ -59,10 +60,13 @@ class RoomKind(NamedTuple):
 
 
 def _furniture(text: str) -> tuple[Furniture, ...]:
-    return tuple(
-        Furniture(name, int(rooms), *map(int, counts.split("-")))
-        for name, rooms, counts in (line.split() for line in text.strip().splitlines())
-    )
+    """Parse lines of a type, its number of floor plans, and ``least-usual-most``."""
+    return tuple(map(_piece, text.strip().splitlines()))
+
+
+def _piece(line: str) -> Furniture:
+    name, rooms, counts = line.split()
+    return Furniture(name, int(rooms), *map(int, counts.split("-")))
 
 
 def _rooms(text: str) -> tuple[tuple[str, int], ...]:
@@ -97,10 +101,10 @@ ROOM_KINDS = {
         essentials=_words("CounterTop SinkBasin Fridge Microwave"),
         storage=_words("Cabinet Drawer Shelf"),
         objects=_rooms("""
-            Apple 30 Book 2 Bowl 30 Bread 30 ButterKnife 29 CellPhone 4 CreditCard 3 Cup 30 DishSponge 30 Egg 30 Fork 30
-            Glassbottle 7 Kettle 15 Knife 30 Ladle 10 Lettuce 30 Mug 30 Pan 30 Pen 2 Pencil 2 PepperShaker 30 Plate 30
-            Pot 30 Potato 30 SaltShaker 30 SoapBottle 30 Spatula 30 Spoon 30 SprayBottle 2 Statue 4 Tomato 30 Vase 4
-            WineBottle 10
+            Apple 30 Book 2 Bowl 30 Bread 30 ButterKnife 29 CellPhone 4 CreditCard 3 Cup 30
+            DishSponge 30 Egg 30 Fork 30 Glassbottle 7 Kettle 15 Knife 30 Ladle 10 Lettuce 30 Mug 30
+            Pan 30 Pen 2 Pencil 2 PepperShaker 30 Plate 30 Pot 30 Potato 30 SaltShaker 30
+            SoapBottle 30 Spatula 30 Spoon 30 SprayBottle 2 Statue 4 Tomato 30 Vase 4 WineBottle 10
         """),
         extras=_rooms("PaperTowelRoll 10"),
         ornaments=_rooms("HousePlant 10"),
@@ -137,8 +141,9 @@ ROOM_KINDS = {
         essentials=_words("Sofa"),
         storage=_words("Drawer Shelf Cabinet"),
         objects=_rooms("""
-            Book 7 Bowl 4 Box 30 Candle 3 CellPhone 7 CreditCard 30 KeyChain 30 Laptop 30 Newspaper 18 Pen 5 Pencil 4
-            Pillow 30 Plate 10 RemoteControl 30 Statue 29 TissueBox 9 Vase 18 Watch 16 WateringCan 13
+            Book 7 Bowl 4 Box 30 Candle 3 CellPhone 7 CreditCard 30 KeyChain 30 Laptop 30
+            Newspaper 18 Pen 5 Pencil 4 Pillow 30 Plate 10 RemoteControl 30 Statue 29 TissueBox 9
+            Vase 18 Watch 16 WateringCan 13
         """),
         extras=(),
         ornaments=_rooms("HousePlant 30"),
@@ -176,9 +181,9 @@ ROOM_KINDS = {
         essentials=_words("Bed"),
         storage=_words("Drawer Shelf Cabinet"),
         objects=_rooms("""
-            AlarmClock 30 BaseballBat 13 BasketBall 11 Book 30 Bowl 13 Box 12 CD 30 CellPhone 30 Cloth 5 CreditCard 30
-            KeyChain 30 Laptop 30 Mug 16 Pen 30 Pencil 30 Pillow 30 RemoteControl 3 Statue 4 TennisRacket 10 TissueBox 4
-            Vase 3 Watch 2
+            AlarmClock 30 BaseballBat 13 BasketBall 11 Book 30 Bowl 13 Box 12 CD 30 CellPhone 30
+            Cloth 5 CreditCard 30 KeyChain 30 Laptop 30 Mug 16 Pen 30 Pencil 30 Pillow 30
+            RemoteControl 3 Statue 4 TennisRacket 10 TissueBox 4 Vase 3 Watch 2
         """),
         extras=_rooms("TeddyBear 10"),
         ornaments=_rooms("HousePlant 7"),
@@ -219,8 +224,8 @@ ROOM_KINDS = {
         essentials=_words("SinkBasin Toilet"),
         storage=_words("Cabinet Drawer Shelf"),
         objects=_rooms("""
-            Candle 30 Cloth 30 DishSponge 6 HandTowel 30 Plunger 30 SoapBar 30 SoapBottle 30 SprayBottle 30 TissueBox 9
-            ToiletPaper 30 Towel 30
+            Candle 30 Cloth 30 DishSponge 6 HandTowel 30 Plunger 30 SoapBar 30 SoapBottle 30
+            SprayBottle 30 TissueBox 9 ToiletPaper 30 Towel 30
         """),
         extras=_rooms("PaperTowelRoll 4"),
         ornaments=_rooms("HousePlant 1"),
@@ -263,7 +268,7 @@ HOLDS_ONE = frozenset(
 )
 """Receptacles that hold a single object of a type in a real room: never a target for two."""
 STANDS = frozenset(_words("SideTable Desk Dresser CoffeeTable DiningTable CounterTop"))
-"""Receptacles that a lamp or a plant may stand on; ALFRED does not say, since they are part of its floor plans."""
+"""Receptacles for a lamp or a plant; ALFRED does not say, as they are part of its floor plans."""
 STATIONARY = frozenset(_words("DeskLamp FloorLamp HousePlant"))
 """Objects in receptacles that cannot be picked up."""
 PART_OF = {"Sink": "SinkBasin", "Bathtub": "BathtubBasin", "LaundryHamperLid": "LaundryHamper"}
@@ -272,8 +277,8 @@ PART_OF = {"Sink": "SinkBasin", "Bathtub": "BathtubBasin", "LaundryHamperLid": "
 PROPERTIES = {
     "cleanable": frozenset(
         _words("""
-            Apple Bowl ButterKnife Cloth Cup DishSponge Egg Fork Kettle Knife Ladle Lettuce Mug Pan Plate Pot Potato
-            SoapBar Spatula Spoon Tomato
+            Apple Bowl ButterKnife Cloth Cup DishSponge Egg Fork Kettle Knife Ladle Lettuce Mug Pan
+            Plate Pot Potato SoapBar Spatula Spoon Tomato
         """)
     ),
     "heatable": frozenset(_words("Apple Bread Cup Egg Mug Plate Potato Tomato")),
@@ -288,49 +293,56 @@ PROPERTIES = {
 
 
 def _contents(text: str) -> dict[str, frozenset[str]]:
-    """Parse lines of types, a colon and the types that each of them holds; one without a colon continues the last."""
-    contents: dict[str, list[str]] = {}
-    names: list[str] = []
+    """Parse lines of types, a colon, and the types that each of them holds.
+
+    A line without a colon continues the one before.
+    """
+    contents: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+    holders: list[str] = []
     for line in text.strip().splitlines():
-        head, colon, tail = line.partition(":")
-        names = head.split() if colon else names
-        for name in names:
-            contents.setdefault(name, []).extend((tail if colon else line).split())
-    return {name: frozenset(words) for name, words in contents.items()}
+        head, colon, held = line.rpartition(":")
+        if colon:
+            holders = head.split()
+        for holder in holders:
+            contents[holder] |= frozenset(held.split())
+    return dict(contents)
 
 
 CONTENTS = _contents("""
-    CoffeeTable CounterTop DiningTable SideTable: AlarmClock Apple BaseballBat BasketBall Book Bowl Box Bread
-        ButterKnife CD Candle CellPhone Cloth CreditCard Cup DishSponge Egg Fork Glassbottle HandTowel Kettle KeyChain
-        Knife Ladle Laptop Lettuce Mug Newspaper Pan PaperTowel Pen Pencil PepperShaker Plate Pot Potato RemoteControl
-        SaltShaker SoapBar SoapBottle Spatula Spoon SprayBottle Statue TennisRacket TissueBox ToiletPaper
+    CoffeeTable CounterTop DiningTable SideTable: AlarmClock Apple BaseballBat BasketBall Book Bowl
+        Box Bread ButterKnife CD Candle CellPhone Cloth CreditCard Cup DishSponge Egg Fork
+        Glassbottle HandTowel Kettle KeyChain Knife Ladle Laptop Lettuce Mug Newspaper Pan
+        PaperTowel Pen Pencil PepperShaker Plate Pot Potato RemoteControl SaltShaker SoapBar
+        SoapBottle Spatula Spoon SprayBottle Statue TennisRacket TissueBox ToiletPaper
         ToiletPaperRoll Tomato Vase Watch WateringCan WineBottle
-    Desk Dresser: AlarmClock BasketBall Book Bowl Box CD Candle CellPhone Cloth CreditCard Cup Glassbottle KeyChain
-        Laptop Mug Newspaper Pen Pencil Plate RemoteControl SprayBottle Statue TennisRacket TissueBox ToiletPaper
-        ToiletPaperRoll Vase Watch WateringCan WineBottle
+    Desk Dresser: AlarmClock BasketBall Book Bowl Box CD Candle CellPhone Cloth CreditCard Cup
+        Glassbottle KeyChain Laptop Mug Newspaper Pen Pencil Plate RemoteControl SprayBottle Statue
+        TennisRacket TissueBox ToiletPaper ToiletPaperRoll Vase Watch WateringCan WineBottle
     Desk: SoapBottle
-    Shelf: AlarmClock Book Bowl Box CD Candle CellPhone Cloth CreditCard Cup DishSponge Glassbottle HandTowel Kettle
-        KeyChain Mug Newspaper PaperTowel Pen Pencil PepperShaker Plate Pot RemoteControl SaltShaker SoapBar
-        SoapBottle SprayBottle Statue TissueBox ToiletPaper ToiletPaperRoll Vase Watch WateringCan WineBottle
-    Cabinet: Book Bowl Box CD Candle Cloth Cup DishSponge Glassbottle HandTowel Kettle Ladle Mug Newspaper Pan
-        PepperShaker Plate Plunger Pot SaltShaker SoapBar SoapBottle SprayBottle TissueBox ToiletPaper ToiletPaperRoll
-        Vase WateringCan WineBottle
-    Drawer: Book ButterKnife CD Candle CellPhone Cloth CreditCard DishSponge Fork HandTowel KeyChain Knife Ladle
-        Newspaper Pen Pencil PepperShaker RemoteControl SaltShaker SoapBar SoapBottle Spatula Spoon SprayBottle
-        TissueBox ToiletPaper ToiletPaperRoll Watch WateringCan
-    ArmChair Ottoman Sofa: BasketBall Book Box CellPhone Cloth CreditCard KeyChain Laptop Newspaper Pillow
-        RemoteControl
+    Shelf: AlarmClock Book Bowl Box CD Candle CellPhone Cloth CreditCard Cup DishSponge Glassbottle
+        HandTowel Kettle KeyChain Mug Newspaper PaperTowel Pen Pencil PepperShaker Plate Pot
+        RemoteControl SaltShaker SoapBar SoapBottle SprayBottle Statue TissueBox ToiletPaper
+        ToiletPaperRoll Vase Watch WateringCan WineBottle
+    Cabinet: Book Bowl Box CD Candle Cloth Cup DishSponge Glassbottle HandTowel Kettle Ladle Mug
+        Newspaper Pan PepperShaker Plate Plunger Pot SaltShaker SoapBar SoapBottle SprayBottle
+        TissueBox ToiletPaper ToiletPaperRoll Vase WateringCan WineBottle
+    Drawer: Book ButterKnife CD Candle CellPhone Cloth CreditCard DishSponge Fork HandTowel KeyChain
+        Knife Ladle Newspaper Pen Pencil PepperShaker RemoteControl SaltShaker SoapBar SoapBottle
+        Spatula Spoon SprayBottle TissueBox ToiletPaper ToiletPaperRoll Watch WateringCan
+    ArmChair Ottoman Sofa: BasketBall Book Box CellPhone Cloth CreditCard KeyChain Laptop Newspaper
+        Pillow RemoteControl
     Bed: BaseballBat BasketBall Book CellPhone Laptop Newspaper Pillow TennisRacket
-    Cart: Candle Cloth DishSponge HandTowel Mug PaperTowel Plunger SoapBar SoapBottle SprayBottle Statue TissueBox
-        ToiletPaper ToiletPaperRoll Vase
-    Toilet: Candle Cloth DishSponge HandTowel Newspaper PaperTowel SoapBar SoapBottle SprayBottle TissueBox
-        ToiletPaper ToiletPaperRoll
-    GarbageCan: Apple Bread CD Cloth DishSponge Egg HandTowel Lettuce Newspaper PaperTowel Pen Pencil Potato SoapBar
-        SoapBottle SprayBottle TissueBox ToiletPaper ToiletPaperRoll Tomato WineBottle
+    Cart: Candle Cloth DishSponge HandTowel Mug PaperTowel Plunger SoapBar SoapBottle SprayBottle
+        Statue TissueBox ToiletPaper ToiletPaperRoll Vase
+    Toilet: Candle Cloth DishSponge HandTowel Newspaper PaperTowel SoapBar SoapBottle SprayBottle
+        TissueBox ToiletPaper ToiletPaperRoll
+    GarbageCan: Apple Bread CD Cloth DishSponge Egg HandTowel Lettuce Newspaper PaperTowel Pen
+        Pencil Potato SoapBar SoapBottle SprayBottle TissueBox ToiletPaper ToiletPaperRoll Tomato
+        WineBottle
     Fridge: Apple Bowl Bread Cup Egg Glassbottle Lettuce Mug Pan Plate Pot Potato Tomato WineBottle
     Microwave: Apple Bowl Bread Cup Egg Glassbottle Mug Plate Potato Tomato
-    SinkBasin: Apple Bowl ButterKnife Cloth Cup DishSponge Egg Fork Glassbottle HandTowel Kettle Knife Ladle Lettuce
-        Mug Pan Plate Pot Potato SoapBar Spatula Spoon Tomato
+    SinkBasin: Apple Bowl ButterKnife Cloth Cup DishSponge Egg Fork Glassbottle HandTowel Kettle
+        Knife Ladle Lettuce Mug Pan Plate Pot Potato SoapBar Spatula Spoon Tomato
     BathtubBasin: Cloth DishSponge HandTowel SoapBar
     Safe: CD CellPhone CreditCard KeyChain Statue Vase Watch
     CoffeeMachine: Mug
@@ -344,32 +356,34 @@ CONTENTS = _contents("""
     CoffeeTable CounterTop DiningTable Shelf SideTable: PaperTowelRoll
     ArmChair Bed Sofa: TeddyBear
 """)
-"""Object types that fit into each type of receptacle; slices are not objects of their own in ALFWorld.
+"""Object types that fit into each type of receptacle.
 
-The last two lines are not ALFRED's, where those two fit nowhere, so that who picks one up can never
-put it down.
+Slices are not objects of their own in ALFWorld. The last two lines are not ALFRED's, where those
+two fit nowhere, so that who picks one up can never put it down.
 """
 
 INNER_CONTENTS = _contents("""
-    Bowl Pan Plate Pot: Apple ButterKnife DishSponge Egg Fork Knife Ladle Lettuce Potato Spatula Spoon Tomato
+    Bowl Pan Plate Pot: Apple ButterKnife DishSponge Egg Fork Knife Ladle Lettuce Potato Spatula
+        Spoon Tomato
     Bowl Plate: CD Candle CellPhone Cloth CreditCard KeyChain Mug PaperTowel Pen Pencil Watch
     Bowl: RemoteControl
     Plate: AlarmClock Book Glassbottle TissueBox
-    Box: AlarmClock Book CD Candle CellPhone Cloth CreditCard DishSponge Glassbottle KeyChain Mug PaperTowel Pen Pencil
-        RemoteControl Statue TissueBox Vase Watch
+    Box: AlarmClock Book CD Candle CellPhone Cloth CreditCard DishSponge Glassbottle KeyChain Mug
+        PaperTowel Pen Pencil RemoteControl Statue TissueBox Vase Watch
     Mug: ButterKnife Fork KeyChain Knife Pen Pencil Spoon Watch
     Cup: ButterKnife Fork Spoon
 """)
 """Object types that fit into objects that can hold others."""
 
 OTYPES = _words("""
-    AlarmClock Apple BaseballBat BasketBall Bathtub Blinds Book Boots Bowl Box Bread ButterKnife CD Candle CellPhone
-    Chair Cloth CreditCard Cup Curtains DeskLamp DishSponge Egg FloorLamp Footstool Fork Glassbottle HandTowel
-    HousePlant Kettle KeyChain Knife Ladle Laptop LaundryHamperLid Lettuce LightSwitch Mirror Mug Newspaper Painting
-    Pan PaperTowel PaperTowelRoll Pen Pencil PepperShaker Pillow Plate Plunger Poster Pot Potato RemoteControl
-    SaltShaker ScrubBrush ShowerDoor ShowerGlass Sink SoapBar SoapBottle Spatula Spoon SprayBottle Statue StoveKnob
-    TeddyBear Television TennisRacket TissueBox ToiletPaper ToiletPaperRoll Tomato Towel Vase Watch WateringCan Window
-    WineBottle
+    AlarmClock Apple BaseballBat BasketBall Bathtub Blinds Book Boots Bowl Box Bread ButterKnife CD
+    Candle CellPhone Chair Cloth CreditCard Cup Curtains DeskLamp DishSponge Egg FloorLamp Footstool
+    Fork Glassbottle HandTowel HousePlant Kettle KeyChain Knife Ladle Laptop LaundryHamperLid
+    Lettuce LightSwitch Mirror Mug Newspaper Painting Pan PaperTowel PaperTowelRoll Pen Pencil
+    PepperShaker Pillow Plate Plunger Poster Pot Potato RemoteControl SaltShaker ScrubBrush
+    ShowerDoor ShowerGlass Sink SoapBar SoapBottle Spatula Spoon SprayBottle Statue StoveKnob
+    TeddyBear Television TennisRacket TissueBox ToiletPaper ToiletPaperRoll Tomato Towel Vase Watch
+    WateringCan Window WineBottle
 """)
 """Every type of object that a game declares."""
 RTYPES = tuple(sorted(CONTENTS))

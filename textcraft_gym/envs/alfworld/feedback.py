@@ -9,8 +9,8 @@ _ECHOED = 200
 _APPLIANCES = {"clean": "a sink", "heat": "a microwave", "cool": "a fridge"}
 _UNKNOWN = "There is no such command: help lists what there is."
 _UNKNOWN_WITHOUT_HELP = (
-    "There is no such command: there are look, inventory, go to, open, close, take, put, examine, use, heat, clean, "
-    "cool and slice."
+    "There is no such command: there are look, inventory, go to, open, close, take, put, "
+    "examine, use, heat, clean, cool and slice."
 )
 _UNKNOWN_PUT = "There is no such command: say {put}."
 _OUT_OF_REACH = "There is no {object} within reach that this can be done to."
@@ -40,29 +40,39 @@ def explain(game: Game, state: State, command: str, reason: str) -> str:
     _, arguments = parsed
     verb = arguments.pop("verb", "")
     arguments = {role: name[:_ECHOED] for role, name in arguments.items()}
-    mentioned = list(arguments.values())
-    # The first name that does not exist is the mistake.
-    unknown = next((name for name in mentioned if name not in game.names), mentioned[0])
-    obj = arguments.get("object", mentioned[0])
-    receptacle = arguments.get("receptacle", mentioned[-1])
-    words = (
-        _OUT_OF_REACH
-        if reason == "wrong_location" and receptacle not in game.receptacles
-        else _WORDS[reason]
-    )
+    names = list(arguments.values())
+    unknown = _first_unknown(game, names)
+    obj = arguments.get("object", names[0])
+    receptacle = arguments.get("receptacle", names[-1])
+    held = "nothing"
+    if state.held != NOTHING:
+        held = game.objects[state.held]
+    words = _WORDS[reason]
+    if reason == "wrong_location" and receptacle not in game.receptacles:
+        words = _OUT_OF_REACH
     return words.format(
         first=unknown,
         missing=unknown,
         object=obj,
         receptacle=receptacle,
         needed=arguments.get("tool", obj),
-        held=game.objects[state.held] if state.held != NOTHING else "nothing",
+        held=held,
         verb=verb or "do",
         appliance=_APPLIANCES.get(verb, "another thing"),
     )
 
 
+def _first_unknown(game: Game, names: list[str]) -> str:
+    """Return the first name that does not exist, which is the mistake; else the first name."""
+    for name in names:
+        if name not in game.names:
+            return name
+    return names[0]
+
+
 def _unknown(game: Game, form: str) -> str:
     if form == "put":  # in the words of the other dialect
         return _UNKNOWN_PUT.format(put=game.wording.put.format(o="(object)", r="(receptacle)"))
-    return _UNKNOWN if game.wording.help else _UNKNOWN_WITHOUT_HELP
+    if game.wording.help:
+        return _UNKNOWN
+    return _UNKNOWN_WITHOUT_HELP

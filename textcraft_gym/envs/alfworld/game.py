@@ -1,20 +1,21 @@
-"""A game ready to play: lookup tables, shared by every environment that plays it, and its states."""
+"""A game ready to play: lookup tables, which all environments that play it share, and states."""
 
 from __future__ import annotations
 
 import hashlib
+from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from operator import itemgetter
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.envs.alfworld.problem import TREATED, GameError, Goal, Problem
 from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
 
-Key = TypeVar("Key")
+Facts: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
+"""The arguments of facts by predicate."""
 
 NOWHERE = -1
 NOTHING = -1
@@ -121,32 +122,25 @@ class Game:
         names = _names(set(chain.from_iterable(chain.from_iterable(facts.values()))))
         self.receptacles = [names[receptacle] for receptacle in receptacles]
         self.objects = [names[obj] for obj in objects]
-        index = _Indices(
-            {id: index for ids in (receptacles, objects) for index, id in enumerate(ids)}
-        )
-
-        def having(predicate: str) -> frozenset[int]:
-            return frozenset(index[id] for (id,) in facts[predicate] if id in index)
-
-        self.openable = having("openable")
-        self.pickupable = having("pickupable")
-        self.cleanable = having("cleanable")
-        self.heatable = having("heatable")
-        self.coolable = having("coolable")
-        self.sliceable = having("sliceable")
-        self.toggleable = having("toggleable")
+        index = _Indices(receptacles, objects)
+        self.openable = index.known(facts["openable"])
+        self.pickupable = index.known(facts["pickupable"])
+        self.cleanable = index.known(facts["cleanable"])
+        self.heatable = index.known(facts["heatable"])
+        self.coolable = index.known(facts["coolable"])
+        self.sliceable = index.known(facts["sliceable"])
+        self.toggleable = index.known(facts["toggleable"])
         self.receptacle_type = _only_values(facts["receptacleType"], receptacles, "type")
         self.object_type = _only_values(facts["objectType"], objects, "type")
         self.fits = frozenset(facts["canContain"])
-        inner = _grouped(
-            (index[outer], index[inside]) for inside, outer in facts["inReceptacleObject"]
-        )
-        self.inner = {obj: inner[obj] for obj in having("isReceptacleObject")}
+        inner: defaultdict[int, list[int]] = defaultdict(list)
+        for inside, outer in facts["inReceptacleObject"]:
+            insort(inner[index[outer]], index[inside])
+        self.inner = {obj: inner[obj] for obj in index.known(facts["isReceptacleObject"])}
         locations = _only_values(facts["receptacleAtLocation"], receptacles, "location")
-        by_location = self.wording.arrives_at_locations
-        self.arrivals = (
-            [names[location] for location in locations] if by_location else self.receptacles
-        )
+        self.arrivals = self.receptacles
+        if self.wording.arrives_at_locations:
+            self.arrivals = [names[location] for location in locations]
         self._set_locations(locations)
         self._common: dict[int, list[str]] = {}
         self.places: dict[tuple[int, Content], Place] = {}
@@ -156,23 +150,34 @@ class Game:
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of everything that decides how the game plays, the same on every machine."""
-        able = (
+        sets: tuple[frozenset[Any], ...] = (
             self.openable,
             self.pickupable,
             self.cleanable,
             self.heatable,
             self.coolable,
             self.sliceable,
+            self.toggleable,
+            self.fits,
         )
-        sets = [sorted(members) for members in (*able, self.toggleable, self.fits)]
         receptacles = list(
             zip(self.receptacles, self.receptacle_type, self.location_of, strict=True)
         )
         objects = list(zip(self.objects, self.object_type, self.first.flags, strict=True))
         contents = [place.content for place in self.first.places]
         start = self.first.location
-        said = self.task, self.wording, self.arrivals
-        parts = (*said, self.goal, receptacles, objects, self.inner, sets, start, contents)
+        parts = (
+            self.task,
+            self.wording,
+            self.arrivals,
+            self.goal,
+            receptacles,
+            objects,
+            self.inner,
+            [sorted(members) for members in sets],
+            start,
+            contents,
+        )
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @cached_property
@@ -212,82 +217,105 @@ class Game:
 
     def _set_locations(self, location_ids: list[str]) -> None:
         """Index the locations, given that of each receptacle."""
-        index = {location: index for index, location in enumerate(dict.fromkeys(location_ids))}
-        self.locations = list(index)
-        self.location_of = [index[location] for location in location_ids]
+        self.locations = list(dict.fromkeys(location_ids))
+        index = {location_id: index for index, location_id in enumerate(self.locations)}
+        self.location_of = [index[location_id] for location_id in location_ids]
         self.here: list[list[int]] = [[] for _ in self.locations]
         for receptacle, location in enumerate(self.location_of):
             self.here[location].append(receptacle)
-        self.go_to = {
-            f"go to {name}": receptacle for receptacle, name in enumerate(self.receptacles)
-        }
-        leads_to = {
-            command: self.location_of[receptacle] for command, receptacle in self.go_to.items()
-        }
-        always = ("help", "inventory", "look") if self.wording.help else ("inventory", "look")
-        self._going = sorted([*leads_to.items(), *((command, None) for command in always)])
+        self.go_to: dict[str, int] = {}
+        leads_to: dict[str, int | None] = {"inventory": None, "look": None}
+        if self.wording.help:
+            leads_to["help"] = None
+        for receptacle, name in enumerate(self.receptacles):
+            command = f"go to {name}"
+            self.go_to[command] = receptacle
+            leads_to[command] = self.location_of[receptacle]
+        self._going = sorted(leads_to.items())
 
     def _set_goal(self, goal: Goal) -> None:
-        able, state = TREATED.get(goal.task_type, (None, None))
-        self.required = STATES[state] if state else 0
+        self.required = 0
         wanted = {obj for obj, otype in enumerate(self.object_type) if otype == goal.otype}
-        self.wanted = frozenset(wanted & getattr(self, able) if able else wanted)
+        if goal.task_type in TREATED:
+            able, state = TREATED[goal.task_type]
+            self.required = STATES[state]
+            wanted &= getattr(self, able)
+        self.wanted = frozenset(wanted)
         self.lamps = frozenset(
             lamp for lamp in self.toggleable if self.object_type[lamp] == goal.target
         )
-        self.targets = [
-            (location, position)
-            for location, here in enumerate(self.here)
-            for position, receptacle in enumerate(here)
-            if self.receptacle_type[receptacle] == goal.target
-        ]
+        self.targets: list[tuple[int, int]] = []
+        for location, here in enumerate(self.here):
+            for position, receptacle in enumerate(here):
+                if self.receptacle_type[receptacle] == goal.target:
+                    self.targets.append((location, position))
 
-    def _first_state(
-        self, facts: Mapping[str, Sequence[tuple[str, ...]]], index: _Indices
-    ) -> State:
-        inside = _grouped(
-            (index[receptacle], index[obj]) for obj, receptacle in facts["inReceptacle"]
-        )
-        lying = _grouped((location, index[obj]) for obj, location in facts["objectAtLocation"])
-        opened = {index[receptacle] for (receptacle,) in facts["opened"]}
-        places = []
-        for location, (location_id, here) in enumerate(zip(self.locations, self.here, strict=True)):
-            contents = tuple([tuple(inside[receptacle]) for receptacle in here])
-            is_open = tuple([receptacle in opened for receptacle in here])
-            places.append(
-                self.place(location, Content(is_open, contents, tuple(lying[location_id]), ()))
-            )
+    def _first_state(self, facts: Facts, index: _Indices) -> State:
+        places = tuple(self._first_places(facts, index))
         flags = [0] * len(self.objects)
         for predicate, flag in STATES.items():
             for (obj,) in facts[predicate]:
                 flags[index[obj]] |= flag
         if len(facts["atLocation"]) != 1:
-            raise GameError(
-                f"expected the agent to be at one location, got {len(facts['atLocation'])}"
-            )
+            count = len(facts["atLocation"])
+            raise GameError(f"expected the agent to be at one location, got {count}")
         start = facts["atLocation"][0][1]
         location = self.locations.index(start) if start in self.locations else NOWHERE
-        return State(location, NOTHING, tuple(places), tuple(flags), False)
+        return State(location, NOTHING, places, tuple(flags), False)
+
+    def _first_places(self, facts: Facts, index: _Indices) -> Iterator[Place]:
+        """Yield the state of each location at the start."""
+        inside: defaultdict[int, list[int]] = defaultdict(list)
+        for obj, receptacle in facts["inReceptacle"]:
+            insort(inside[index[receptacle]], index[obj])
+        lying: defaultdict[str, list[int]] = defaultdict(list)
+        for obj, location_id in facts["objectAtLocation"]:
+            insort(lying[location_id], index[obj])
+        opened = {index[receptacle] for (receptacle,) in facts["opened"]}
+        for location, location_id in enumerate(self.locations):
+            here = self.here[location]
+            content = Content(
+                opened=tuple([receptacle in opened for receptacle in here]),
+                contents=tuple([tuple(inside[receptacle]) for receptacle in here]),
+                lying=tuple(lying[location_id]),
+                taken=(),
+            )
+            yield self.place(location, content)
 
 
 class _Indices(dict[str, int]):
-    """The index of each receptacle among the receptacles, and of each object among the objects, by id."""
+    """The index of each receptacle among the receptacles, and of each object among the objects."""
+
+    def __init__(self, receptacles: Iterable[str], objects: Iterable[str]) -> None:
+        for ids in (receptacles, objects):
+            for index, id in enumerate(ids):
+                self[id] = index
 
     def __missing__(self, id: str) -> int:
         raise GameError(f"{id} has no type")
 
+    def known(self, arguments: Iterable[tuple[str, ...]]) -> frozenset[int]:
+        """Return the indices of the ids in facts of one argument; ids without a type have none."""
+        return frozenset(self[id] for (id,) in arguments if id in self)
+
 
 def _names(ids: set[str]) -> dict[str, str]:
-    """Return the name of each id: its class in lower case and a number, the highest for the first in order."""
+    """Return the name of each id: its class in lower case and a number.
+
+    The first in order has the highest number.
+    """
     classes: defaultdict[str, list[str]] = defaultdict(list)
     names = {}
     for id in sorted(ids, key=str.lower):
         lowered = id.lower()
         head, bar, _ = lowered.partition("_bar_")
-        name = (f"{head}basin" if "basin" in lowered else head) if bar else ""
+        name = head if bar else ""
+        if bar and "basin" in lowered:
+            name = f"{head}basin"
         if name:
             classes[name].append(id)
-        else:  # an id without coordinates has a blank where others have their number, as in the real engine
+        else:
+            # As in the real engine, a blank stands for the number of an id without coordinates.
             names[id] = f"{lowered} "
     for name, members in classes.items():
         for number, id in enumerate(reversed(members), 1):
@@ -298,14 +326,6 @@ def _names(ids: set[str]) -> dict[str, str]:
 def _sorted_ids(arguments: Iterable[tuple[str, ...]]) -> list[str]:
     """Return the first arguments of facts: the ids that the facts are about."""
     return sorted({id for id, *_ in arguments}, key=str.lower)
-
-
-def _grouped(pairs: Iterable[tuple[Key, int]]) -> defaultdict[Key, list[int]]:
-    """Collect the sorted second members of all pairs by their first."""
-    groups: defaultdict[Key, list[int]] = defaultdict(list)
-    for key, value in sorted(pairs, key=itemgetter(1)):
-        groups[key].append(value)
-    return groups
 
 
 def _only_values(pairs: Sequence[tuple[str, ...]], ids: list[str], relation: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Generates the game of a task id: the same id gives the same game, byte for byte, on every machine.
+"""Generates the game of a task id: the same game, byte for byte, on every machine.
 
 The floor plan alone determines the room: its receptacles, their locations and its lamps. The whole
 id determines the rest.

@@ -1,4 +1,4 @@
-"""Households: the receptacles, objects and start of one game, and the PDDL facts that describe them."""
+"""Households: the receptacles, objects and start of one game, and their PDDL facts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Fact: TypeAlias = tuple[str, ...]
 """A predicate and its arguments."""
 
 NESTED = 0.06
-"""Probability that an object that can hold others, such as a bowl, holds one: about as often as in official games."""
+"""Probability that an object such as a bowl holds another, about that of official games."""
 
 
 class Household(NamedTuple):
@@ -64,7 +64,10 @@ _COMMON = {
     **{f"{otype}Type": "otype" for otype in OTYPES},
     **{f"{rtype}Type": "rtype" for rtype in RTYPES},
 }
-"""Declarations of every game; the bare names of the types are objects without facts, as in the official games."""
+"""Declarations of every game.
+
+The bare names of the types are objects without facts, as in the official games.
+"""
 
 
 def initial_facts(rng: Uniform, household: Household) -> Iterator[Fact]:
@@ -126,18 +129,21 @@ def _draw_nesting(rng: Uniform, objects: Sequence[PlacedObject]) -> Iterator[Fac
     for outer in objects:
         # ``rng`` is called last, so that only objects that can hold others use up a draw.
         if outer.otype in INNER_CONTENTS and outer.id not in nested and rng() < NESTED:
-            candidates = [
-                obj
-                for obj in objects
-                if obj.receptacle is outer.receptacle
-                and obj.otype in INNER_CONTENTS[outer.otype]
-                and obj.otype not in INNER_CONTENTS  # one level of nesting only
-                and obj.id not in nested
-            ]
+            fitting = _fitting(objects, outer)
+            candidates = [obj for obj in fitting if obj.id not in nested]
             if candidates:
                 inner = pick(rng, candidates)
                 nested.add(inner.id)
                 yield "inReceptacleObject", inner.id, outer.id
+
+
+def _fitting(objects: Sequence[PlacedObject], outer: PlacedObject) -> Iterator[PlacedObject]:
+    """Yield the objects beside another one that fit into it."""
+    # One level of nesting only.
+    otypes = INNER_CONTENTS[outer.otype] - INNER_CONTENTS.keys()
+    for obj in objects:
+        if obj.receptacle is outer.receptacle and obj.otype in otypes:
+            yield obj
 
 
 def _positions(household: Household) -> Iterator[Fact]:

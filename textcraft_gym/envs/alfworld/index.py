@@ -19,11 +19,11 @@ from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.storage.cache import cache_folder, keep
 
 DECIDING = ("problem.py", "game.py", "rules.py", "expert.py", "tasks.py")
-"""Modules that decide whether a game can be played; an index written by other versions of them is ignored."""
+"""Modules that decide whether a game can be played: their change makes an index invalid."""
 
 
 def file_stamp(file: Path) -> str:
-    """Return a game file's task id, size and time of change as one string; empty if it cannot be read."""
+    """Return a game file's task id, size and time of change; empty if it cannot be read."""
     try:
         status = file.stat()
     except OSError:
@@ -40,9 +40,9 @@ def read_index(folder: Path) -> dict[str, str]:
     if not isinstance(index, dict) or index.get("version") != _version():
         return {}
     games = index.get("games")
-    if not isinstance(games, dict) or not all(
-        task_type in TASK_TYPES for task_type in games.values()
-    ):
+    if not isinstance(games, dict):
+        return {}
+    if not all(task_type in TASK_TYPES for task_type in games.values()):
         return {}
     return games
 
@@ -61,6 +61,7 @@ def _file(folder: Path) -> Path:
 @lru_cache(maxsize=1)
 def _version() -> str:
     package = files("textcraft_gym.envs.alfworld")
-    return hashlib.sha256(
-        b"".join(package.joinpath(name).read_bytes() for name in DECIDING)
-    ).hexdigest()
+    digest = hashlib.sha256()
+    for name in DECIDING:
+        digest.update(package.joinpath(name).read_bytes())
+    return digest.hexdigest()

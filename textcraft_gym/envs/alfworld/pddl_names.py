@@ -1,4 +1,4 @@
-"""Names of objects and locations in the form of ALFRED's PDDL files: an object is named by its type and coordinates."""
+"""Names as in ALFRED's PDDL files: an object is named by its type and coordinates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def draw_id(
 
 
 def object_id(type_name: str, point: Point) -> str:
-    """Return ``Cabinet_bar__plus_00_dot_50_bar_...``; a basin is a part of its sink or bathtub and named after it."""
+    """Return ``Cabinet_bar__plus_00_dot_50_bar_...``."""
+    # A basin is a part of its sink or bathtub and named after it.
     whole = type_name.removesuffix("Basin")
     part = f"_bar_{type_name}" if whole != type_name else ""
     return f"{whole}_bar_{'_bar_'.join(map(_coordinate, point))}{part}"
@@ -49,16 +50,19 @@ def object_id(type_name: str, point: Point) -> str:
 @lru_cache(maxsize=1024)
 def _coordinate(centimetres: int) -> str:
     metres, hundredths = divmod(abs(centimetres), 100)
-    return f"_{'minus' if centimetres < 0 else 'plus'}_{metres:02d}_dot_{hundredths:02d}"
+    sign = "minus" if centimetres < 0 else "plus"
+    return f"_{sign}_{metres:02d}_dot_{hundredths:02d}"
 
 
 def draw_location(rng: Uniform, used: set[str]) -> str:
-    """Draw an unused location (quarters of a metre, quarter turns, degrees downward) and add it to ``used``."""
+    """Draw an unused location, and add it to ``used``.
+
+    It has x and z in quarters of a metre, quarter turns, and degrees downward.
+    """
     while True:
         x, z = int(25 * rng()) - 12, int(25 * rng()) - 12
         turn, horizon = int(4 * rng()), (0, 30, 45, 60)[int(4 * rng())]
-        parts = (str(part).replace("-", "_minus_") for part in (x, z, turn, horizon))
-        location = f"loc_bar_{'_bar_'.join(parts)}"
+        location = f"loc_bar_{x}_bar_{z}_bar_{turn}_bar_{horizon}".replace("-", "_minus_")
         if location not in used:
             used.add(location)
             return location

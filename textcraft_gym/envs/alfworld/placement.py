@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
@@ -16,9 +16,9 @@ from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 
 MAX_OF_A_TYPE = 3
-"""Number of distractors of one type, as in ALFRED; more only if the game asks for more distractors than that allows."""
+"""Number of distractors of one type, as in ALFRED; more only if the game asks for too many."""
 SINGLE, AT_MOST_DOUBLE = 0.47, 0.78
-"""Share of the types in official games of which there is one object, and of those with one or two."""
+"""Share of the types in official games with one object, and of those with one or two."""
 MAX_GOAL_OBJECTS = 4
 
 
@@ -35,22 +35,31 @@ Placement: TypeAlias = tuple[str, Receptacle]
 
 
 def choose_receptacles(room: Room, goal: Goal, count: int | None) -> tuple[Receptacle, ...]:
-    """Choose receptacles of a room, among them all that the task needs; None for the default number."""
-    sources = _sources(goal, room.default_receptacles)
-    open_sources = [receptacle for receptacle in sources if receptacle.rtype not in OPENABLE]
+    """Choose receptacles of a room, among them all that the task needs.
+
+    Args:
+        room: The room.
+        goal: The goal of the task.
+        count: Number of receptacles; None for the default number.
+    """
+    if count is None:
+        count = room.size
+    closed_sources, open_sources = _sources(goal, room.default_receptacles)
+    targets = [
+        receptacle
+        for receptacle in room.default_receptacles
+        if receptacle.rtype == bare(goal.target)
+    ]
     # The task needs a target, and a closed and an open receptacle to start from, so that ``hidden``
     # can be met.
-    needed = [
-        _first(room.default_receptacles, {bare(goal.target)}),
-        _first(sources, OPENABLE),
-        *open_sources[:1],
-    ]
-    chosen = {receptacle.id for receptacle in needed if receptacle}
+    needed = [*targets[:1], *closed_sources[:1], *open_sources[:1]]
+    chosen = {receptacle.id for receptacle in needed}
     # Essential receptacles such as the microwave come first in a room, so that even the smallest
     # game has them.
-    free = (room.size if count is None else count) - len(chosen)
-    others = [receptacle.id for receptacle in room.receptacles if receptacle.id not in chosen]
-    chosen.update(others[: max(free, 0)])
+    for receptacle in room.receptacles:
+        if len(chosen) >= count:
+            break
+        chosen.add(receptacle.id)
     return tuple(receptacle for receptacle in room.receptacles if receptacle.id in chosen)
 
 
@@ -71,24 +80,28 @@ def place_objects(
 
 
 def draw_start(rng: Uniform, room: Room) -> str:
-    """Draw the location where the agent starts: at no receptacle of the room, not even at an unused one."""
+    """Draw the location where the agent starts: at no receptacle of the room, used or not."""
     used = {receptacle.location for receptacle in room.receptacles}
-    return draw_location(rng, used.union(fixture.location for fixture in room.fixtures))
+    used.update(fixture.location for fixture in room.fixtures)
+    return draw_location(rng, used)
 
 
-def _sources(goal: Goal, receptacles: Sequence[Receptacle]) -> list[Receptacle]:
-    """Return the receptacles in which a goal object may start."""
+def _sources(
+    goal: Goal, receptacles: Sequence[Receptacle]
+) -> tuple[list[Receptacle], list[Receptacle]]:
+    """Return the closed and the open receptacles in which a goal object may start."""
     otype, target = bare(goal.otype), bare(goal.target)
-    return [
-        receptacle
-        for receptacle in receptacles
-        if otype in CONTENTS[receptacle.rtype]
-        and can_start_in(goal.task_type, target, receptacle.rtype)
-    ]
-
-
-def _first(receptacles: Sequence[Receptacle], rtypes: Collection[str]) -> Receptacle | None:
-    return next((receptacle for receptacle in receptacles if receptacle.rtype in rtypes), None)
+    closed_sources: list[Receptacle] = []
+    open_sources: list[Receptacle] = []
+    for receptacle in receptacles:
+        rtype = receptacle.rtype
+        if otype not in CONTENTS[rtype] or not can_start_in(goal.task_type, target, rtype):
+            continue
+        if rtype in OPENABLE:
+            closed_sources.append(receptacle)
+        else:
+            open_sources.append(receptacle)
+    return closed_sources, open_sources
 
 
 def _place_standing(
@@ -96,18 +109,20 @@ def _place_standing(
 ) -> Iterator[Placement]:
     """Place the lamps and, if there is anything that it may stand on, each ornament."""
     stands = [receptacle for receptacle in receptacles if receptacle.rtype in STANDS]
-    for otype in (*room.lamps, *(room.ornaments if stands else ())):
+    otypes = room.lamps
+    if stands:
+        otypes += room.ornaments
+    for otype in otypes:
         yield otype, pick(rng, stands)
 
 
 def _place_goal_objects(
     rng: Uniform, goal: Goal, receptacles: Sequence[Receptacle], hidden: int
 ) -> Iterator[Placement]:
-    sources = _sources(goal, receptacles)
-    closed_sources = [receptacle for receptacle in sources if receptacle.rtype in OPENABLE]
-    open_sources = [receptacle for receptacle in sources if receptacle.rtype not in OPENABLE]
+    closed_sources, open_sources = _sources(goal, receptacles)
     least = 2 if goal.task_type == "pick_two_obj_and_place" else 1
-    for _ in range(least + int((MAX_GOAL_OBJECTS - least + 1) * rng())):
+    count = least + int((MAX_GOAL_OBJECTS - least + 1) * rng())
+    for _ in range(count):
         preferred = closed_sources if rng() * 100 < hidden else open_sources
         yield bare(goal.otype), _draw_receptacle(rng, preferred or closed_sources or open_sources)
 
@@ -115,27 +130,45 @@ def _place_goal_objects(
 def _place_distractors(
     rng: Uniform, room: Room, goal: Goal, receptacles: Sequence[Receptacle], count: int | None
 ) -> Iterator[Placement]:
-    holders = {
-        otype: [receptacle for receptacle in receptacles if otype in CONTENTS[receptacle.rtype]]
-        for otype in (*room.objects, *room.extras)
-        if otype != bare(goal.otype)
-    }
-    fitting = [otype for otype, some in holders.items() if some]
-    copies = {otype: 1 if otype in room.extras else _draw_copies(rng) for otype in fitting}
-    usual = shuffle(rng, [otype for otype in fitting for _ in range(copies[otype])])
+    holders = _holders(room, goal, receptacles)
+    otypes: list[str] = []
+    for otype in holders:
+        copies = 1 if otype in room.extras else _draw_copies(rng)
+        otypes += [otype] * copies
+    otypes = shuffle(rng, otypes)
     if count is None:
-        count = len(usual)
-    # Each round of the generator offers every type three times; a game takes one only if it needs
-    # more than usual.
-    more = (otype for _ in range(count) for otype in shuffle(rng, fitting * MAX_OF_A_TYPE))
-    for otype in islice(chain(usual, more), count):
+        count = len(otypes)
+    for otype in islice(chain(otypes, _more(rng, list(holders))), count):
         yield otype, _draw_receptacle(rng, holders[otype])
+
+
+def _holders(
+    room: Room, goal: Goal, receptacles: Sequence[Receptacle]
+) -> dict[str, list[Receptacle]]:
+    """Return the receptacles for each type of distractor that has any."""
+    holders: dict[str, list[Receptacle]] = {}
+    for otype in (*room.objects, *room.extras):
+        fitting = [receptacle for receptacle in receptacles if otype in CONTENTS[receptacle.rtype]]
+        if fitting and otype != bare(goal.otype):
+            holders[otype] = fitting
+    return holders
+
+
+def _more(rng: Uniform, otypes: Sequence[str]) -> Iterator[str]:
+    """Yield object types without end, each three times a round."""
+    # Lazy: a round is drawn only for a game that needs more distractors than usual.
+    while otypes:
+        yield from shuffle(rng, [*otypes] * MAX_OF_A_TYPE)
 
 
 def _draw_copies(rng: Uniform) -> int:
     """Draw the number of objects of a type, as often one, two or three as in official games."""
     share = rng()
-    return 1 if share < SINGLE else 2 if share < AT_MOST_DOUBLE else MAX_OF_A_TYPE
+    if share < SINGLE:
+        return 1
+    if share < AT_MOST_DOUBLE:
+        return 2
+    return MAX_OF_A_TYPE
 
 
 def _draw_receptacle(rng: Uniform, receptacles: Sequence[Receptacle]) -> Receptacle:

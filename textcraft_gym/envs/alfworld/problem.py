@@ -1,4 +1,4 @@
-"""Problems: the declarations, facts, goal and task sentence of a game, as read from a game file in JSON.
+"""Problems: the declarations, facts, goal and task sentence of a game, as in its file.
 
 The PDDL domain and the grammar in a game file (apart from the task sentence) are the same in all
 official games of a release and are built into this engine, so that a file with others is refused.
@@ -22,16 +22,20 @@ from textcraft_gym.envs.alfworld.text import WORDINGS, Dialect
 from textcraft_gym.errors import TextCraftGymError
 
 KNOWN_DOMAINS: Mapping[str, Dialect] = {
-    "0af55e7f92d12b09d28515aa730e4d03fddd17228ef1fd7b18a3ee8ba49b27b9": "0.4",  # in the games of 0.4
-    "f1473041ed01da514de1f87adfd7ef0804862361f83ccf63c75e43633b0eb280": "0.4",  # in the package alfworld 0.4.2
-    "e64e8c0002648c403e05adedc25be5ea8b9863924f32cc7611051bed1f386e46": "0.3",  # in the packages 0.2.2 to 0.3.5
+    # In the games of 0.4, in the package alfworld 0.4.2, and in the packages 0.2.2 to 0.3.5.
+    "0af55e7f92d12b09d28515aa730e4d03fddd17228ef1fd7b18a3ee8ba49b27b9": "0.4",
+    "f1473041ed01da514de1f87adfd7ef0804862361f83ccf63c75e43633b0eb280": "0.4",
+    "e64e8c0002648c403e05adedc25be5ea8b9863924f32cc7611051bed1f386e46": "0.3",
 }
 KNOWN_GRAMMARS: Mapping[str, Dialect] = {
     "063d42f07581dbed3b4f655bae25e0af94fd0e062f9eae0f6f63037ecd5177e6": "0.4",
     "93119b93cd2872a8057ed9a13f40891d21ee1be4d95a6dc2f8fe36b55630e652": "0.4",
     "f1c3ceffd69e615da58f23a499185f2dc3449da391226bbeda8184064cdaaade": "0.3",
 }
-"""The dialects of the domains and grammars that this engine implements, by SHA-256; of grammars without the task."""
+"""The dialects of the domains and grammars that this engine implements, by SHA-256.
+
+That of a grammar is taken without the task.
+"""
 TASK = re.compile(r'Your task is to: [^"]*')
 
 MAX_NESTING = 100
@@ -62,7 +66,7 @@ PREDICATES: dict[str, tuple[str, ...]] = {
     "sliceable": ("object",),
     "toggleable": ("object",),
 }
-"""The predicates of the domain that the rules or the texts use, with the sorts of their arguments."""
+"""The predicates of the domain that rules or texts use, with the sorts of their arguments."""
 
 TASK_TYPES = (
     "pick_and_place_simple",
@@ -111,7 +115,7 @@ class Problem:
 
     @cached_property
     def arguments(self) -> Mapping[str, Sequence[tuple[str, ...]]]:
-        """The arguments of all facts, each once, by predicate; none of a predicate without facts."""
+        """The arguments of all facts, each once, by predicate; empty for one without facts."""
         by_predicate: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         for fact in dict.fromkeys(self.facts):
             by_predicate[fact[0]].append(fact[1:])
@@ -152,19 +156,24 @@ def _read(file: Path) -> tuple[Dialect, str, str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise GameError(f"{file}: not a game file: {type(error).__name__}: {error}") from error
     if not dialect or not task:
-        seen = " or ".join(
-            name for name, wording in WORDINGS.items() if f'"{wording.put}"' in grammar
-        )
         raise GameError(
-            f"{file}: unknown version of its domain or grammar, in dialect {seen or 'unknown'}"
+            f"{file}: unknown version of its domain or grammar, in dialect {_guess(grammar)}"
         )
     return dialect, str(text), task[0].removeprefix("Your task is to: ")
+
+
+def _guess(grammar: str) -> str:
+    """Name the dialects whose command to put something down a grammar has."""
+    dialects = [name for name, wording in WORDINGS.items() if f'"{wording.put}"' in grammar]
+    return " or ".join(dialects) or "unknown"
 
 
 def known_dialect(domain: str, grammar: str) -> Dialect | None:
     """Return the dialect of a domain and a grammar; None if this engine does not implement them."""
     dialect = KNOWN_DOMAINS.get(_sha256(domain))
-    return dialect if dialect == KNOWN_GRAMMARS.get(_sha256(TASK.sub("", grammar))) else None
+    if dialect != KNOWN_GRAMMARS.get(_sha256(TASK.sub("", grammar))):
+        return None
+    return dialect
 
 
 def parse_problem(text: str, task: str) -> Problem:
@@ -180,8 +189,10 @@ def parse_problem(text: str, task: str) -> Problem:
     declared = _declarations(sections[":objects"])
     facts = sections[":init"]
     problem = Problem(declared, facts, _goal(sections[":goal"]), task)
+    # Facts are checked by predicate, which is fast, and one by one only to name the wrong one.
     if () in facts or not all(
-        _are_declared(*group, declared) for group in problem.arguments.items()
+        _are_declared(predicate, arguments, declared)
+        for predicate, arguments in problem.arguments.items()
     ):
         raise GameError(next(filter(None, (_wrong_fact(fact, declared) for fact in facts))))
     return problem
@@ -211,8 +222,8 @@ def goal_form(goal: Goal) -> str:
         other = f"(exists (?o2 - object) (and (not (= ?o1 ?o2)) {second}))"
         return f"(and (exists (?r - receptacle) (exists (?o1 - object) (and {first} {other}))))"
     lamp = (
-        f"(objectType ?ot {target}) (toggleable ?ot) (isToggled ?ot) (receptacleAtLocation ?r ?l) (atLocation ?a ?l) "
-        "(inReceptacle ?ot ?r)"
+        f"(objectType ?ot {target}) (toggleable ?ot) (isToggled ?ot) "
+        "(receptacleAtLocation ?r ?l) (atLocation ?a ?l) (inReceptacle ?ot ?r)"
     )
     near = f"(exists (?ot - object ?r - receptacle ?a - agent ?l - location) (and {lamp}))"
     held = f"(exists (?o - object ?a - agent) (and (objectType ?o {otype}) (holds ?a ?o)))"
@@ -224,7 +235,7 @@ TREATED = {
     "pick_heat_then_place_in_recep": ("heatable", "isHot"),
     "pick_cool_then_place_in_recep": ("coolable", "isCool"),
 }
-"""For each task that treats an object, the predicate of objects that allow it and that of treated ones."""
+"""For each task that treats an object: the predicates of objects that allow it, and of treated."""
 
 
 def _parse(text: str) -> tuple[Any, ...]:
@@ -234,21 +245,17 @@ def _parse(text: str) -> tuple[Any, ...]:
         raise GameError("expected the problem to begin with a bracket")
     open_forms: list[list[Any]] = [[]]
     for form in forms:
-        words, closing, rest = form.partition(")")
-        depth = len(open_forms)
-        if depth > MAX_NESTING:
+        if len(open_forms) > MAX_NESTING:
             raise GameError(f"the problem has brackets nested more than {MAX_NESTING} deep")
-        if closing and depth > 1 and (not rest or rest.isspace()):
-            # A form without others inside, as most are.
-            open_forms[-1].append(tuple(words.split()))
-            continue
+        words, *tails = form.split(")")
         open_forms.append(words.split())
-        for more in rest.split(")") if closing else ():
-            inner = tuple(open_forms.pop())
+        # Each bracket closes a form; the words behind it go on with the form around that.
+        for tail in tails:
+            closed = tuple(open_forms.pop())
             if len(open_forms) == 1:
-                return inner
-            open_forms[-1].append(inner)
-            open_forms[-1].extend(more.split())
+                return closed
+            open_forms[-1].append(closed)
+            open_forms[-1].extend(tail.split())
     raise GameError("the problem is truncated: a bracket is not closed")
 
 
@@ -278,19 +285,19 @@ def _declarations(forms: Iterable[Any]) -> dict[str, str]:
 def _are_declared(
     predicate: str, arguments: Sequence[tuple[str, ...]], declared: dict[str, str]
 ) -> bool:
-    """Return whether all facts of a predicate have the arguments that it takes, declared as of the right sorts."""
+    """Return whether all facts of a predicate have its number of arguments, of the right sorts."""
     sorts = PREDICATES.get(predicate)
     if sorts is None or set(map(len, arguments)) != {len(sorts)}:
         return False
     columns = zip(*arguments, strict=True)
     return all(
-        {sort} == set(map(declared.get, column))
+        set(map(declared.get, column)) == {sort}
         for sort, column in zip(sorts, columns, strict=True)
     )
 
 
 def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
-    """Return the error message for a form that is not a fact about declared ids; empty for a fact."""
+    """Return the error in a form that is not a fact about declared ids; empty for a fact."""
     if not isinstance(form, tuple) or not form or not all(isinstance(part, str) for part in form):
         return f"expected a fact, got {_written(form)}"
     predicate, *ids = form
@@ -300,10 +307,9 @@ def _wrong_fact(form: Any, declared: dict[str, str]) -> str:
     if len(ids) != len(sorts):
         return f"expected {len(sorts)} arguments in {_written(form)}"
     for id, sort in zip(ids, sorts, strict=True):
-        if declared.get(id) != sort:
-            return (
-                f"{id} in {_written(form)} is {declared.get(id, 'not declared')}, expected {sort}"
-            )
+        got = declared.get(id, "not declared")
+        if got != sort:
+            return f"{id} in {_written(form)} is {got}, expected {sort}"
     return ""
 
 
@@ -320,7 +326,9 @@ def _goal(forms: Sequence[Any]) -> Goal:
 
 
 def _written(form: Any) -> str:
-    return f"({' '.join(map(_written, form))})" if isinstance(form, tuple) else str(form)
+    if isinstance(form, tuple):
+        return f"({' '.join(map(_written, form))})"
+    return str(form)
 
 
 @lru_cache(maxsize=32)  # the domain is the same in all games of a release

@@ -1,4 +1,4 @@
-"""The official engine: TextWorld, started as the package alfworld starts it. Needs the extra ``[alfworld]``."""
+"""The official engine, TextWorld, started as alfworld starts it; needs the extra ``[alfworld]``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ class RealEngine:
     def __init__(self, dialect: Dialect) -> None:
         try:
             self._textworld: Any = import_module("textworld")
-            self._wrapper: Any = import_module(
-                "alfworld.agents.environment.alfred_tw_env"
-            ).AlfredDemangler
+            alfworld: Any = import_module("alfworld.agents.environment.alfred_tw_env")
         except ImportError as error:
-            problem = f"engine='textworld' needs its packages ({error}): pip install 'textcraft-gym[alfworld]'"
-            raise GameError(problem) from error
+            raise GameError(
+                f"engine='textworld' needs its packages ({error}): "
+                "pip install 'textcraft-gym[alfworld]'"
+            ) from error
+        self._wrapper: Any = alfworld.AlfredDemangler
         self._dialect = dialect
         self._exported = tempfile.TemporaryDirectory(prefix="alfworld-")
         self._engine: Any = None
@@ -76,10 +77,6 @@ class RealEngine:
         file = Path(self._exported.name) / task.id / GAME_FILE
         if not file.exists():
             game = task.game(self._dialect)
-            export_game(
-                generate(task.id),
-                task.id,
-                Path(self._exported.name),
-                expert_plan(game, game.first) or [],
-            )
+            plan = expert_plan(game, game.first) or []
+            export_game(generate(task.id), task.id, Path(self._exported.name), plan)
         return file

@@ -1,4 +1,4 @@
-"""Short codes for the reason why a command did nothing; the observation is always ``Nothing happens.``.
+"""Codes for the reason why a command did nothing, which is always answered ``Nothing happens.``.
 
 The codes cover those of AutoPlan's table 6 (Ouyang and Li 2023) and everything else that can go
 wrong.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from textcraft_gym.envs.alfworld.game import NOTHING, NOWHERE, SINKS, Game, State
+from textcraft_gym.envs.alfworld.game import NOTHING, SINKS, Game, State
 
 REASONS = (
     "unknown_command",
@@ -48,10 +48,10 @@ def reason(game: Game, state: State, command: str) -> str:
     if parsed is None:
         return "unknown_command"
     form, arguments = parsed
-    if form == "put" and command.strip() != game.wording.put.format(
-        o=arguments["object"], r=arguments["receptacle"]
-    ):
-        return "unknown_command"  # in the words of the other dialect
+    if form == "put":
+        put = game.wording.put.format(o=arguments["object"], r=arguments["receptacle"])
+        if command.strip() != put:  # in the words of the other dialect
+            return "unknown_command"
     return _unknown_name(game, arguments) or _why(game, state, form, arguments)
 
 
@@ -66,8 +66,7 @@ def read(command: str) -> tuple[str, dict[str, str]] | None:
 def _unknown_name(game: Game, arguments: dict[str, str]) -> str | None:
     for role, name in arguments.items():
         if role != "verb" and name not in game.names:
-            # A name without its number, such as ``fridge``, is a different mistake from an unknown
-            # one.
+            # A name without its number, such as ``fridge``, is another mistake than an unknown one.
             kinds = {known.rpartition(" ")[0] for known in game.names}
             return "missing_index" if name in kinds else "no_such_thing"
     return None
@@ -75,7 +74,8 @@ def _unknown_name(game: Game, arguments: dict[str, str]) -> str | None:
 
 def _why(game: Game, state: State, form: str, arguments: dict[str, str]) -> str:
     if form == "slice":
-        return "not_possible" if arguments["tool"] == _held_name(game, state) else "not_carrying"
+        has_tool = arguments["tool"] == _held_name(game, state)
+        return "not_possible" if has_tool else "not_carrying"
     if "receptacle" not in arguments:
         return "wrong_location"
     if arguments["receptacle"] not in game.receptacles:
@@ -83,9 +83,15 @@ def _why(game: Game, state: State, form: str, arguments: dict[str, str]) -> str:
     receptacle = game.receptacles.index(arguments["receptacle"])
     if form == "go":
         return "already_there"
-    if state.location == NOWHERE or game.location_of[receptacle] != state.location:
+    if game.location_of[receptacle] != state.location:
         return "wrong_location"
-    # From here on the agent is at the receptacle.
+    return _why_here(game, state, form, arguments, receptacle)
+
+
+def _why_here(
+    game: Game, state: State, form: str, arguments: dict[str, str], receptacle: int
+) -> str:
+    """Return the reason where the agent is at the receptacle of the command."""
     if form == "open":
         return _why_not_open(game, arguments["verb"], receptacle)
     if form == "take":
@@ -94,12 +100,15 @@ def _why(game: Game, state: State, form: str, arguments: dict[str, str]) -> str:
         return "not_carrying"
     if form == "put":
         return "closed" if game.is_closed(state, receptacle) else "does_not_fit"
-    is_appliance = game.receptacle_type[receptacle] in _APPLIANCES[arguments["verb"]]
-    return "not_possible" if is_appliance else "wrong_appliance"
+    if game.receptacle_type[receptacle] not in _APPLIANCES[arguments["verb"]]:
+        return "wrong_appliance"
+    return "not_possible"
 
 
 def _held_name(game: Game, state: State) -> str | None:
-    return game.objects[state.held] if state.held != NOTHING else None
+    if state.held == NOTHING:
+        return None
+    return game.objects[state.held]
 
 
 def _why_not_open(game: Game, verb: str, receptacle: int) -> str:

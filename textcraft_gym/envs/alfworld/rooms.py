@@ -1,9 +1,9 @@
-"""Rooms: the furniture of a floor plan and the types of objects in it, drawn from its number alone."""
+"""Rooms: the furniture of a floor plan and its types of objects, drawn from its number alone."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,11 +24,18 @@ MAX_RECEPTACLES = 60
 
 FLOOR_PLANS_OF_A_KIND = 30
 SHARED_LOCATION = 0.15
-"""Probability that an openable receptacle is reached from the location of the previous one of its type."""
+"""Probability that an openable receptacle shares the location of the previous one of its type."""
 
 
 class Receptacle(NamedTuple):
-    """A piece of furniture: its id, its type (``Cabinet``), the location it is reached from, and its centre."""
+    """A piece of furniture.
+
+    Attributes:
+        id: Its id.
+        rtype: Its type, ``Cabinet``.
+        location: The location that it is reached from.
+        centre: Its centre.
+    """
 
     id: str
     rtype: str
@@ -93,13 +100,19 @@ def build_room(plan: int) -> Room:
     # A game may ask for more receptacles than the room has by default: those are of the storage
     # types that it has.
     storage = [rtype for rtype in kind.storage if rtype in rtypes] or list(kind.storage[:1])
-    rtypes += [pick(rng, storage) for _ in range(MAX_RECEPTACLES - size)]
+    while len(rtypes) < MAX_RECEPTACLES:
+        rtypes.append(pick(rng, storage))
     receptacles = _place_receptacles(rng, rtypes)
-    fixtures = _draw_fixtures(rng, kind, receptacles)
-    objects, extras, ornaments = (
-        _draw_types(rng, types) for types in (kind.objects, kind.extras, kind.ornaments)
+    return Room(
+        kind=kind,
+        receptacles=receptacles,
+        size=size,
+        lamps=lamps,
+        fixtures=tuple(_draw_fixtures(rng, kind, receptacles)),
+        objects=_draw_types(rng, kind.objects),
+        extras=_draw_types(rng, kind.extras),
+        ornaments=_draw_types(rng, kind.ornaments),
     )
-    return Room(kind, receptacles, size, lamps, fixtures, objects, extras, ornaments)
 
 
 def _draw_types(rng: Uniform, types: Sequence[tuple[str, int]]) -> tuple[str, ...]:
@@ -109,9 +122,10 @@ def _draw_types(rng: Uniform, types: Sequence[tuple[str, int]]) -> tuple[str, ..
 
 def _draw_furniture(rng: Uniform, kind: RoomKind, has_lamps: bool) -> list[str]:
     """Draw the types of a room's receptacles, starting with one of each essential type."""
-    others = [
-        furniture.name for furniture in kind.furniture for _ in range(_draw_count(rng, furniture))
-    ]
+    others: list[str] = []
+    for furniture in kind.furniture:
+        others += [furniture.name] * _draw_count(rng, furniture)
+    # A lamp needs something to stand on.
     if has_lamps and not STANDS.intersection(others):
         others.append("SideTable")
     essentials = list(kind.essentials)
@@ -123,7 +137,10 @@ def _draw_furniture(rng: Uniform, kind: RoomKind, has_lamps: bool) -> list[str]:
 
 
 def _draw_count(rng: Uniform, furniture: Furniture) -> int:
-    """Draw a number of things of a type: half of the non-zero draws are at most the median, and the maximum is rare."""
+    """Draw a number of things of a type.
+
+    Half of the non-zero draws are at most the median, and the maximum is rare.
+    """
     if rng() * FLOOR_PLANS_OF_A_KIND >= furniture.rooms:
         return 0
     level = 2 * rng()
@@ -135,14 +152,16 @@ def _draw_count(rng: Uniform, furniture: Furniture) -> int:
 
 
 def _place_receptacles(rng: Uniform, rtypes: Sequence[str]) -> tuple[Receptacle, ...]:
-    """Give each receptacle an id and a location; some share a location, as the drawers of a chest do."""
+    """Give each receptacle an id and a location; some share one, as the drawers of a chest do."""
     receptacles: list[Receptacle] = []
     ids: set[str] = set()
     locations: set[str] = set()
     last_location: dict[str, str] = {}
     for rtype in rtypes:
         id, centre = draw_id(rng, rtype, ids)
-        shared = last_location.get(rtype) if rtype in OPENABLE and rng() < SHARED_LOCATION else None
+        shared = None
+        if rtype in OPENABLE and rng() < SHARED_LOCATION:
+            shared = last_location.get(rtype)
         location = shared or draw_location(rng, locations)
         last_location[rtype] = location
         receptacles.append(Receptacle(id, rtype, location, centre))
@@ -151,21 +170,21 @@ def _place_receptacles(rng: Uniform, rtypes: Sequence[str]) -> tuple[Receptacle,
 
 def _draw_fixtures(
     rng: Uniform, kind: RoomKind, receptacles: Sequence[Receptacle]
-) -> tuple[Fixture, ...]:
+) -> Iterator[Fixture]:
     locations = {receptacle.location for receptacle in receptacles}
     ids: set[str] = set()
-    fixtures: list[Fixture] = []
     for furniture in kind.fixtures:
         otype = furniture.name
         if otype in PART_OF:
-            wholes = [
-                receptacle for receptacle in receptacles if receptacle.rtype == PART_OF[otype]
-            ]
-            fixtures += [
-                Fixture(object_id(otype, whole.centre), otype, whole.location) for whole in wholes
-            ]
+            yield from _parts(otype, receptacles)
             continue
         for _ in range(_draw_count(rng, furniture)):
             id, _ = draw_id(rng, otype, ids)
-            fixtures.append(Fixture(id, otype, draw_location(rng, locations)))
-    return tuple(fixtures)
+            yield Fixture(id, otype, draw_location(rng, locations))
+
+
+def _parts(otype: str, receptacles: Sequence[Receptacle]) -> Iterator[Fixture]:
+    """Yield a fixture for each receptacle that it is a part of."""
+    for receptacle in receptacles:
+        if receptacle.rtype == PART_OF[otype]:
+            yield Fixture(object_id(otype, receptacle.centre), otype, receptacle.location)

@@ -8,7 +8,7 @@ never are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from textcraft_gym.envs.alfworld import text
@@ -54,26 +54,28 @@ class Move(NamedTuple):
 
 
 Rule: TypeAlias = Callable[[Game, Place, int, int, int], Move]
-"""The effect of a verb at a place, given the held object, the position of a receptacle there, and an object in it."""
+"""The effect of a verb: game, place, held object, position of a receptacle, object in it."""
+
+Rules: TypeAlias = dict[str, tuple[Rule, int, int]]
+"""The rule of each command, with the position of a receptacle and an object."""
 
 
 class Moves(NamedTuple):
     """The commands that can be played at a place, given the held object.
 
     Attributes:
-        rules: The rule of each command that acts on the place, with the position of a receptacle
-            and an object.
+        rules: The rules of the commands that act on the place.
         effects: The effects of those that have been played.
         commands: All admissible commands, sorted.
     """
 
-    rules: dict[str, tuple[Rule, int, int]]
+    rules: Rules
     effects: dict[str, Move]
     commands: tuple[str, ...]
 
 
 def apply(game: Game, state: State, command: str) -> Turn[State]:
-    """Play a command; one that cannot be played changes nothing and answers ``Nothing happens.``."""
+    """Play a command; an impossible one changes nothing and answers ``Nothing happens.``."""
     command = command.strip()
     receptacle = game.go_to.get(command)
     if receptacle is not None and game.location_of[receptacle] != state.location:
@@ -87,8 +89,10 @@ def apply(game: Game, state: State, command: str) -> Turn[State]:
             return state, move.answer, "", ""
         return _moved(game, state, move), move.answer, "", ""
     answer = _passive_answer(game, state, command)
+    if answer != text.NOTHING_HAPPENS:
+        return state, answer, "", ""
     # The reason takes parsing, which is only worth its time where nothing happened.
-    return state, answer, reason(game, state, command) if answer == text.NOTHING_HAPPENS else "", ""
+    return state, answer, reason(game, state, command), ""
 
 
 def _moved(game: Game, state: State, move: Move) -> State:
@@ -115,9 +119,9 @@ def moves(game: Game, state: State) -> Moves:
 
 
 def _place(game: Game, state: State) -> Place:
-    return (
-        state.places[state.location] if state.location != NOWHERE else game.place(NOWHERE, _MIDDLE)
-    )
+    if state.location == NOWHERE:
+        return game.place(NOWHERE, _MIDDLE)
+    return state.places[state.location]
 
 
 def _effect(game: Game, state: State, command: str) -> Move | None:
@@ -132,12 +136,11 @@ def _effect(game: Game, state: State, command: str) -> Move | None:
 
 def opening(game: Game) -> str:
     """Return the text of a reset."""
-    # Only here does the middle of the room show receptacles: later, the grammar lists those at the
-    # agent's location.
-    seen = (
-        text.around(game.receptacles) if game.first.location == NOWHERE else look(game, game.first)
-    )
-    return text.opening(seen, game.task)
+    if game.first.location == NOWHERE:
+        # Only here does the middle of the room show receptacles: later, the grammar lists those at
+        # the agent's location.
+        return text.opening(text.around(game.receptacles), game.task)
+    return text.opening(look(game, game.first), game.task)
 
 
 def look(game: Game, state: State) -> str:
@@ -146,12 +149,12 @@ def look(game: Game, state: State) -> str:
         return text.around([])
     content = state.places[state.location].content
     here = game.here[state.location]
-    floor = [
-        game.objects[obj]
-        for obj in content.lying
-        for receptacle in here
-        if (obj, receptacle) in content.taken
-    ]
+    floor = []
+    for obj in content.lying:
+        # As in the official grammar, an object that was moved is listed once for each receptacle
+        # here that it was taken from.
+        taken_from = [receptacle for receptacle in here if (obj, receptacle) in content.taken]
+        floor += [game.objects[obj]] * len(taken_from)
     return text.facing([game.receptacles[receptacle] for receptacle in here], floor)
 
 
@@ -164,7 +167,8 @@ def is_won(game: Game, state: State) -> bool:
     for location, position in game.targets:
         done = 0
         for obj in state.places[location].content.contents[position]:
-            done += obj in game.wanted and state.flags[obj] & game.required == game.required
+            if obj in game.wanted and state.flags[obj] & game.required == game.required:
+                done += 1
         if done >= needed:
             return True
     return False
@@ -173,11 +177,11 @@ def is_won(game: Game, state: State) -> bool:
 def _is_by_a_lit_lamp(game: Game, state: State) -> bool:
     if state.location == NOWHERE:
         return False
-    return any(
-        obj in game.lamps and state.flags[obj] & TOGGLED
-        for inside in state.places[state.location].content.contents
-        for obj in inside
-    )
+    for contents in state.places[state.location].content.contents:
+        for obj in contents:
+            if obj in game.lamps and state.flags[obj] & TOGGLED:
+                return True
+    return False
 
 
 def _judged(game: Game, state: State) -> State:
@@ -191,9 +195,9 @@ def _passive_answer(game: Game, state: State, command: str) -> str:
     if command == "look":
         return look(game, state)
     if command == "inventory":
-        return (
-            text.carrying(game.objects[state.held]) if state.held != NOTHING else text.EMPTY_HANDED
-        )
+        if state.held == NOTHING:
+            return text.EMPTY_HANDED
+        return text.carrying(game.objects[state.held])
     if command == "help" and game.wording.help:
         return game.wording.help
     if state.held != NOTHING and command == f"examine {game.objects[state.held]}":
@@ -203,10 +207,12 @@ def _passive_answer(game: Game, state: State, command: str) -> str:
 
 def _examine(game: Game, state: State, obj: int) -> str:
     flags = state.flags[obj]
-    inner = game.inner.get(obj)
+    inner = None
+    if obj in game.inner:
+        inner = [game.objects[inside] for inside in game.inner[obj]]
     return text.thing(
         game.objects[obj],
-        inner=None if inner is None else [game.objects[inside] for inside in inner],
+        inner=inner,
         clean=bool(flags & CLEAN),
         hot=bool(flags & HOT),
         cool=bool(flags & COOL),
@@ -234,47 +240,64 @@ _MIDDLE = Content((), (), (), ())
 
 
 def _list_moves(game: Game, place: Place, held: int) -> Moves:
-    rules = dict(_rules(game, place, held)) if place.location != NOWHERE else {}
-    examine = {f"examine {game.objects[held]}"} if held != NOTHING else set()
-    commands = sorted([*game.common_commands(place.location), *(examine | rules.keys())])
+    rules: Rules = {}
+    if place.location != NOWHERE:
+        rules = _rules(game, place, held)
+    local = {*rules}
+    if held != NOTHING:
+        local.add(f"examine {game.objects[held]}")
+    commands = sorted([*game.common_commands(place.location), *local])
     return Moves(rules, {}, tuple(commands))
 
 
-def _rules(game: Game, place: Place, held: int) -> Iterator[tuple[str, tuple[Rule, int, int]]]:
-    """Yield each command that acts on a place, with its rule, the position of its receptacle, and its object."""
-    content = place.content
-    for position, receptacle in enumerate(game.here[place.location]):
-        name, closable = game.receptacles[receptacle], receptacle in game.openable
-        is_accessible = content.opened[position] or not closable
-        yield f"examine {name}", (_examined, position, NOTHING)
-        if closable:
-            yield (
-                f"{'close' if content.opened[position] else 'open'} {name}",
-                (_opened_or_closed, position, NOTHING),
-            )
-        for obj in content.contents[position]:
-            if is_accessible and held == NOTHING and obj in game.pickupable:
-                yield f"take {game.objects[obj]} from {name}", (_taken, position, obj)
-            # As in the official domain, a lamp can be turned on even if its receptacle is closed.
-            if obj in game.toggleable:
-                yield f"use {game.objects[obj]}", (_used, position, obj)
+def _rules(game: Game, place: Place, held: int) -> Rules:
+    """Return the rules of the commands that act on a place."""
+    rules: Rules = {}
+    for position in range(len(game.here[place.location])):
+        _add_contents(rules, game, place, held, position)
         if held != NOTHING:
-            thing, rtype = game.objects[held], game.receptacle_type[receptacle]
-            if is_accessible and (rtype, game.object_type[held]) in game.fits:
-                yield game.wording.put.format(o=thing, r=name), (_put, position, held)
-            if rtype in SINKS and held in game.cleanable:
-                yield f"clean {thing} with {name}", (_cleaned, position, held)
-            if rtype == "MicrowaveType" and held in game.heatable:
-                yield f"heat {thing} with {name}", (_heated, position, held)
-            if rtype == "FridgeType" and held in game.coolable:
-                yield f"cool {thing} with {name}", (_cooled, position, held)
+            _add_held(rules, game, place, held, position)
     if held != NOTHING and game.object_type[held] in KNIVES:
-        for obj in content.lying:
+        knife = game.objects[held]
+        for obj in place.content.lying:
             if obj in game.sliceable:
-                yield (
-                    f"slice {game.objects[obj]} with {game.objects[held]}",
-                    (_sliced, NOTHING, obj),
-                )
+                rules[f"slice {game.objects[obj]} with {knife}"] = _sliced, NOTHING, obj
+    return rules
+
+
+def _add_contents(rules: Rules, game: Game, place: Place, held: int, position: int) -> None:
+    """Add the commands about a receptacle and the objects in it."""
+    receptacle = game.here[place.location][position]
+    name = game.receptacles[receptacle]
+    opened = place.content.opened[position]
+    rules[f"examine {name}"] = _examined, position, NOTHING
+    is_accessible = True
+    if receptacle in game.openable:
+        is_accessible = opened
+        verb = "close" if opened else "open"
+        rules[f"{verb} {name}"] = _opened_or_closed, position, NOTHING
+    for obj in place.content.contents[position]:
+        if is_accessible and held == NOTHING and obj in game.pickupable:
+            rules[f"take {game.objects[obj]} from {name}"] = _taken, position, obj
+        # As in the official domain, a lamp can be turned on even if its receptacle is closed.
+        if obj in game.toggleable:
+            rules[f"use {game.objects[obj]}"] = _used, position, obj
+
+
+def _add_held(rules: Rules, game: Game, place: Place, held: int, position: int) -> None:
+    """Add the commands that put the held object into a receptacle, or treat it there."""
+    receptacle = game.here[place.location][position]
+    name, rtype = game.receptacles[receptacle], game.receptacle_type[receptacle]
+    thing = game.objects[held]
+    is_accessible = place.content.opened[position] or receptacle not in game.openable
+    if is_accessible and (rtype, game.object_type[held]) in game.fits:
+        rules[game.wording.put.format(o=thing, r=name)] = _put, position, held
+    if rtype in SINKS and held in game.cleanable:
+        rules[f"clean {thing} with {name}"] = _cleaned, position, held
+    if rtype == "MicrowaveType" and held in game.heatable:
+        rules[f"heat {thing} with {name}"] = _heated, position, held
+    if rtype == "FridgeType" and held in game.coolable:
+        rules[f"cool {thing} with {name}"] = _cooled, position, held
 
 
 def _examined(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
@@ -302,9 +325,8 @@ def _taken(game: Game, place: Place, held: int, position: int, obj: int) -> Move
         tuple(other for other in content.lying if other != obj),
         tuple(sorted({*content.taken, (obj, receptacle)})),
     )
-    return Move(
-        f"You pick up the {game.objects[obj]} from the {game.receptacles[receptacle]}.", after, obj
-    )
+    answer = f"You pick up the {game.objects[obj]} from the {game.receptacles[receptacle]}."
+    return Move(answer, after, obj)
 
 
 def _put(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
@@ -336,17 +358,13 @@ def _cooled(game: Game, place: Place, held: int, position: int, obj: int) -> Mov
 
 
 def _treated(verb: str, game: Game, place: Place, position: int, obj: int) -> str:
-    return f"You {verb} the {game.objects[obj]} using the {game.receptacles[game.here[place.location][position]]}."
+    appliance = game.receptacles[game.here[place.location][position]]
+    return f"You {verb} the {game.objects[obj]} using the {appliance}."
 
 
 def _sliced(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
-    return Move(
-        f"You sliced the {game.objects[obj]} with the {game.objects[held]}.",
-        None,
-        held,
-        obj,
-        SLICED,
-    )
+    answer = f"You sliced the {game.objects[obj]} with the {game.objects[held]}."
+    return Move(answer, None, held, obj, SLICED)
 
 
 def _with(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:

@@ -22,8 +22,11 @@ BOUNDS = {"receptacles": (8, MAX_RECEPTACLES), "distractors": (0, 100), "hidden"
 """Smallest and largest value of each field of Difficulty; every task fits into 8 receptacles."""
 
 _ID = re.compile(
-    r"(?P<task_type>[a-z_]+)-(?P<otype>[A-Za-z]+)-None-(?P<target>[A-Za-z]+)-(?P<plan>[1-9]\d{0,2})/trial_(?P<trial>\d{5})"
-    r"(?:_receptacles(?P<receptacles>\d{1,3}))?(?:_distractors(?P<distractors>\d{1,3}))?(?:_hidden(?P<hidden>\d{1,3}))?",
+    r"(?P<task_type>[a-z_]+)-(?P<otype>[A-Za-z]+)-None-(?P<target>[A-Za-z]+)-(?P<plan>[1-9]\d{0,2})"
+    r"/trial_(?P<trial>\d{5})"
+    r"(?:_receptacles(?P<receptacles>\d{1,3}))?"
+    r"(?:_distractors(?P<distractors>\d{1,3}))?"
+    r"(?:_hidden(?P<hidden>\d{1,3}))?",
     re.ASCII,
 )
 
@@ -54,11 +57,14 @@ class TaskSpec(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The id in ALFWorld's form; fields of the difficulty appear only if they are not the default."""
+        """The id in ALFWorld's form, with the fields of the difficulty that are not the default."""
         task_type, otype, target = self.goal
-        fields = zip(Difficulty._fields, self.difficulty, Difficulty(), strict=True)
-        suffix = "".join(f"_{name}{value}" for name, value, default in fields if value != default)
-        return f"{task_type}-{bare(otype)}-None-{bare(target)}-{self.plan}/trial_{self.trial:05d}{suffix}"
+        task = f"{task_type}-{bare(otype)}-None-{bare(target)}-{self.plan}"
+        trial = f"trial_{self.trial:05d}"
+        for name, value in self.difficulty._asdict().items():
+            if value != getattr(Difficulty(), name):
+                trial += f"_{name}{value}"
+        return f"{task}/{trial}"
 
 
 def parse_id(task_id: str) -> TaskSpec:
@@ -70,25 +76,31 @@ def parse_id(task_id: str) -> TaskSpec:
     """
     match = _ID.fullmatch(task_id)
     if not match:
-        raise GameError(
-            f"expected <task type>-<Object>-None-<Target>-<floor plan>/trial_<5 digits>, got {task_id!r}"
-        )
+        form = "<task type>-<Object>-None-<Target>-<floor plan>/trial_<5 digits>"
+        raise GameError(f"expected {form}, got {task_id!r}")
     goal = Goal(match["task_type"], f"{match['otype']}Type", f"{match['target']}Type")
-    difficulty = Difficulty()._replace(
-        **{name: int(match[name]) for name in Difficulty._fields if match[name]}
-    )
+    given = {name: int(match[name]) for name in Difficulty._fields if match[name]}
+    difficulty = Difficulty()._replace(**given)
     spec = TaskSpec(goal, int(match["plan"]), int(match["trial"]), difficulty)
     check_difficulty(difficulty)
     # The id must name a goal that its room offers, and spell it in the only canonical way.
-    if match["target"] not in dict(goal_options(goal.task_type, spec.plan)).get(match["otype"], ()):
+    targets = dict(goal_options(goal.task_type, spec.plan)).get(match["otype"], ())
+    if match["target"] not in targets:
         raise GameError(f"{task_id}: there is no such task on floor plan {spec.plan}")
     if spec.id != task_id:
         raise GameError(f"expected the id {spec.id}, got {task_id}")
     return spec
 
 
-def make_id(task_type: str, plan: int, trial: int, difficulty: Difficulty = Difficulty()) -> str:  # noqa: B008 a value
-    """Return the id of a task of this type on this floor plan; the trial determines the object and the target.
+def make_id(
+    task_type: str,
+    plan: int,
+    trial: int,
+    difficulty: Difficulty = Difficulty(),  # noqa: B008 a value
+) -> str:
+    """Return the id of a task of this type on this floor plan.
+
+    The trial determines the object and the target.
 
     Raises:
         UnknownName: If there is no such task type.
@@ -102,11 +114,9 @@ def make_id(task_type: str, plan: int, trial: int, difficulty: Difficulty = Diff
     check_difficulty(difficulty)
     options = goal_options(task_type, plan)
     if not options:
-        kinds = ", ".join(
-            f"{ROOM_KINDS[kind].plans[0]}-{ROOM_KINDS[kind].plans[-1]}"
-            for kind in TASK_ROOMS[task_type]
-        )
-        raise GameError(f"{task_type} is set on floor plans {kinds}, not on {plan}")
+        ranges = [ROOM_KINDS[kind].plans for kind in TASK_ROOMS[task_type]]
+        plans = ", ".join(f"{plans[0]}-{plans[-1]}" for plans in ranges)
+        raise GameError(f"{task_type} is set on floor plans {plans}, not on {plan}")
     goal = draw_goal(random.Random(f"{task_type}/{plan}/{trial}").random, task_type, options)
     return TaskSpec(goal, plan, trial, difficulty).id
 

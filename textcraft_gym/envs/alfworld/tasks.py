@@ -1,4 +1,4 @@
-"""ALFWorld's tasks: generated ones, which are fully described by their id, and game files on disk."""
+"""ALFWorld's tasks: generated ones, which their id describes in full, and game files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from textcraft_gym.envs.alfworld.expert import can_win, expert_plan
@@ -62,7 +63,7 @@ class Task:
 
     @property
     def depth(self) -> int:
-        """Number of subgoals: take, clean, heat or cool, put; those of both objects where the task asks for two."""
+        """Number of subgoals: take, clean, heat or cool, and put, for one object or for two."""
         return _SUBGOALS[self.task_type]
 
     @cached_property
@@ -72,12 +73,12 @@ class Task:
         return len(expert_plan(game, game.first) or [])
 
     def walkthrough(self, dialect: Dialect) -> tuple[str, ...]:
-        """Return the walkthrough in the game file, which need not be short; a shortest plan if it has none."""
+        """Return the walkthrough of the game file, which may be long, or else a shortest plan."""
         return _walkthrough(self.file or self.id, dialect)
 
     @property
     def content(self) -> str:
-        """The goal and the initial facts; tasks of equal content may differ in the sentence that states the goal."""
+        """The goal and the initial facts; equal ones may differ in the sentence of the task."""
         problem = _problem(self.file or self.id)
         return "\n".join(map(" ".join, [problem.goal, *sorted(set(problem.facts))]))
 
@@ -91,7 +92,13 @@ class Task:
 
 
 class _Split(NamedTuple):
-    """Tasks of a split, loaded once and shared by all environments; ``skipped`` has messages on unplayable games."""
+    """Tasks of a split, loaded once and shared by all environments.
+
+    Attributes:
+        tasks: The tasks.
+        by_id: The same by id.
+        skipped: The error messages of unplayable games.
+    """
 
     tasks: tuple[Task, ...]
     by_id: dict[str, Task]
@@ -129,7 +136,8 @@ class Games:
             loaded = _generated(split, difficulty)
         elif difficulty != Difficulty():
             raise GameError(
-                f"receptacles, distractors and hidden need games='generated', got games={str(source)!r}"
+                "receptacles, distractors and hidden need games='generated', "
+                f"got games={str(source)!r}"
             )
         elif source != "official" and (file := game_file(source)):
             loaded = _one_game(file)
@@ -154,17 +162,21 @@ class Games:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of all games: of the contents of files, and of the ids of generated games, which determine them."""
+        """SHA-256 of all games: of the files, or of the ids that determine generated games."""
         digest = hashlib.sha256()
         for task in self.tasks:
-            digest.update(task.file.read_bytes() if task.file else task.id.encode())
+            content = task.file.read_bytes() if task.file else task.id.encode()
+            digest.update(content)
         return digest.hexdigest()
 
 
 def game_file(source: str | Path) -> Path | None:
-    """Return the file of one game, given that or the folder that holds it; None if the source is no single game."""
+    """Return the file of one game, given that or its folder; None for another source."""
     path = Path(source).absolute()
-    return next((file for file in (path, path / GAME_FILE) if file.is_file()), None)
+    for file in (path, path / GAME_FILE):
+        if file.is_file():
+            return file
+    return None
 
 
 def data_folder(source: str | Path) -> Path:
@@ -179,9 +191,7 @@ def data_folder(source: str | Path) -> Path:
     for folder in (root / "json_2.1.1", root):
         if folder.is_dir():
             return folder
-    raise GameError(
-        f"there is no file or folder {root}; alfworld-download fetches the official games"
-    )
+    raise GameError(f"no such file or folder: {root}; alfworld-download fetches the official games")
 
 
 def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tuple[Task, ...]:
@@ -190,34 +200,36 @@ def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tup
     Raises:
         UnknownName: For a type that does not exist.
     """
-    task_types = (task_types,) if isinstance(task_types, str) else tuple(task_types or ())
-    for task_type in task_types:
+    if isinstance(task_types, str):
+        task_types = (task_types,)
+    chosen = tuple(task_types or ())
+    for task_type in chosen:
         if task_type not in TASK_TYPES:
             raise UnknownName("task type", task_type, TASK_TYPES)
-    return (
-        tuple(task for task in tasks if task.task_type in task_types)
-        if task_types
-        else tuple(tasks)
-    )
+    if not chosen:
+        return tuple(tasks)
+    return tuple(task for task in tasks if task.task_type in chosen)
 
 
 def _parts(split: str, stored: Sequence[str]) -> Sequence[str]:
     """Return those of the stored splits that a split is made of."""
-    made_of = {**{part: [part] for part in stored}, "dev": ["valid_seen"], "all": stored}
-    if split not in made_of:
-        raise UnknownName("split", split, list(made_of))
-    return made_of[split]
+    if split == "dev":
+        return ["valid_seen"]
+    if split == "all":
+        return stored
+    if split not in stored:
+        raise UnknownName("split", split, [*stored, "dev", "all"])
+    return [split]
 
 
 @lru_cache(maxsize=32)
 def _generated(split: str, difficulty: Difficulty) -> _Split:
-    specs = [
-        parse_id(task_id) for part in _parts(split, tuple(GENERATED)) for task_id in split_ids(part)
-    ]
-    return _split(
-        split,
-        [Task(spec._replace(difficulty=difficulty).id, spec.goal.task_type) for spec in specs],
-    )
+    tasks: list[Task] = []
+    for part in _parts(split, tuple(GENERATED)):
+        for task_id in split_ids(part):
+            spec = parse_id(task_id)._replace(difficulty=difficulty)
+            tasks.append(Task(spec.id, spec.goal.task_type))
+    return _split(split, tasks)
 
 
 @lru_cache(maxsize=16)
@@ -228,60 +240,66 @@ def _one_game(file: Path) -> _Split:
 @lru_cache(maxsize=16)
 def _in_folder(folder: Path, split: str) -> _Split:
     """Return the playable games of a split; warn about the others, once in each process."""
-    found: dict[str, Task] = {}
+    playable: dict[str, Task] = {}
     skipped: dict[str, str] = {}
     for part in _folder_parts(folder, split):
         tasks, unplayable = _indexed(folder / part)
         for task in tasks:
-            found.setdefault(task.id, task)  # a game of valid_train may be in train, too
+            playable.setdefault(task.id, task)  # a game of valid_train may be in train, too
         skipped.update(unplayable)
-    if not found:
+    if not playable:
         problem = "; ".join(list(skipped.values())[:SHOWN]) or f"there is no */*/{GAME_FILE}"
         raise GameError(
-            f"{folder}: split {split!r} has no playable game ({len(skipped)} are skipped): {problem}"
+            f"{folder}: split {split!r} has no playable game ({len(skipped)} skipped): {problem}"
         )
     if skipped:
-        names = ", ".join([*list(skipped)[:SHOWN], *["..."][: len(skipped) - SHOWN]])
-        count = f"{len(skipped)} of {len(skipped) + len(found)} games of split {split!r}"
-        message = f"{folder}: skipped {count}, which cannot be played: {names}"
+        names = list(skipped)[:SHOWN]
+        if len(skipped) > SHOWN:
+            names.append("...")
+        count = f"{len(skipped)} of {len(skipped) + len(playable)}"
         warnings.warn(
-            f"{message}; why is in the attribute games.skipped of the environment", stacklevel=2
+            f"{folder}: skipped {count} games of split {split!r} as unplayable: "
+            f"{', '.join(names)}; env.games.skipped has the reasons",
+            stacklevel=2,
         )
-    return _split(split, list(found.values()), list(skipped.values()))
+    return _split(split, list(playable.values()), list(skipped.values()))
 
 
 def _indexed(folder: Path) -> tuple[list[Task], dict[str, str]]:
     """Return the playable games of a stored split, and the error messages of the others by id."""
     cached = read_index(folder)
-    files = sorted(
-        filter(Path.is_file, folder.glob(f"*/*/{GAME_FILE}"))
-    )  # to read a pipe would wait without end
+    # A pipe is no file: to read it would wait without end.
+    files = sorted(filter(Path.is_file, folder.glob(f"*/*/{GAME_FILE}")))
     stamps = {file: file_stamp(file) for file in files}
-    task_types = {file: cached[stamp] for file, stamp in stamps.items() if stamp in cached}
-    found, skipped = _checked([file for file in stamps if file not in task_types], folder.name)
-    task_types.update(found)
-    index = {
-        stamp: task_types[file] for file, stamp in stamps.items() if stamp and file in task_types
-    }
+    unchecked = [file for file, stamp in stamps.items() if stamp not in cached]
+    task_types, skipped = _checked(unchecked, folder.name)
+    index: dict[str, str] = {}
+    tasks: list[Task] = []
+    for file, stamp in stamps.items():
+        task_type = cached.get(stamp) or task_types.get(file)
+        if task_type is None:
+            continue
+        tasks.append(Task(_id(file), task_type, file))
+        if stamp:
+            index[stamp] = task_type
     if index != cached:
         write_index(folder, index)
-    return [
-        Task(_id(file), task_types[file], file) for file in stamps if file in task_types
-    ], skipped
+    return tasks, skipped
 
 
 def _checked(files: Sequence[Path], split: str) -> tuple[dict[Path, str], dict[str, str]]:
-    """Return the task types of those games that can be played, and the error messages of the others by id."""
+    """Return the task types of the playable games, and the error messages of the others by id."""
     task_types: dict[Path, str] = {}
     skipped: dict[str, str] = {}
-    if files:
-        with progress_bar(f"Checking the games in {split}") as progress:
-            for done, file in enumerate(files):
-                progress(done, len(files))
-                try:
-                    task_types[file] = _playable(file, "0.4").goal.task_type
-                except GameError as error:
-                    skipped[_id(file)] = str(error)
+    if not files:
+        return task_types, skipped
+    with progress_bar(f"Checking the games in {split}") as progress:
+        for done, file in enumerate(files):
+            progress(done, len(files))
+            try:
+                task_types[file] = _playable(file, "0.4").goal.task_type
+            except GameError as error:
+                skipped[_id(file)] = str(error)
     return task_types, skipped
 
 
@@ -291,11 +309,11 @@ def _id(file: Path) -> str:
 
 def _folder_parts(folder: Path, split: str) -> Sequence[str]:
     """Return the stored splits that a split is made of, as far as the folder has them."""
-    parts = [part for part in _parts(split, PARTS) if (folder / part).is_dir()]
+    available = [part for part in PARTS if (folder / part).is_dir()]
+    parts = [part for part in _parts(split, PARTS) if part in available]
+    if not available:
+        raise GameError(f"{folder} has none of the folders {', '.join(PARTS)}")
     if not parts:
-        available = [part for part in PARTS if (folder / part).is_dir()]
-        if not available:
-            raise GameError(f"{folder} has none of the folders {', '.join(PARTS)}")
         raise UnknownName("split", split, available)
     return parts
 
@@ -307,7 +325,7 @@ _in_play: WeakValueDictionary[tuple[Path | str, Dialect], Game] = WeakValueDicti
 
 @lru_cache(maxsize=64)
 def _load(source: Path | str, dialect: Dialect) -> Game:
-    """Return a game from the cache, or the object of an environment that still plays it, if there is one."""
+    """Return a game from the cache, or the object of an environment that still plays it."""
     game = _in_play.get((source, dialect))
     if game is None:
         game = _in_play[source, dialect] = _playable(source, dialect)
@@ -316,21 +334,22 @@ def _load(source: Path | str, dialect: Dialect) -> Game:
 
 @lru_cache(maxsize=64)
 def _walkthrough(source: Path | str, dialect: Dialect) -> tuple[str, ...]:
+    commands: Any = None
     # A file speaks the dialect of its release.
     if isinstance(source, Path) and read_dialect(source) == dialect:
-        written = json.loads(source.read_text(encoding="utf-8")).get("walkthrough")
-        if (
-            written
-            and isinstance(written, list)
-            and all(isinstance(command, str) for command in written)
-        ):
-            return tuple(written)
-    game = _load(source, dialect)
-    return tuple(expert_plan(game, game.first) or ())
+        commands = json.loads(source.read_text(encoding="utf-8")).get("walkthrough")
+    if not isinstance(commands, list) or not all(isinstance(line, str) for line in commands):
+        commands = []
+    if not commands:
+        game = _load(source, dialect)
+        commands = expert_plan(game, game.first) or []
+    return tuple(commands)
 
 
 def _problem(source: Path | str) -> Problem:
-    return read_game(source) if isinstance(source, Path) else generate(source)
+    if isinstance(source, Path):
+        return read_game(source)
+    return generate(source)
 
 
 def _playable(source: Path | str, dialect: Dialect) -> Game:
@@ -348,10 +367,13 @@ def _playable(source: Path | str, dialect: Dialect) -> Game:
 
 def _split(split: str, tasks: Sequence[Task], skipped: Sequence[str] = ()) -> _Split:
     if split == "dev":
-        of_type = {
-            task_type: [task for task in tasks if task.task_type == task_type]
-            for task_type in TASK_TYPES
-        }
-        first = [task for some in of_type.values() for task in some[:DEV_TASKS_PER_TYPE]]
-        tasks = sorted(first, key=lambda task: task.id)
+        tasks = sorted(_first_of_each_type(tasks), key=lambda task: task.id)
     return _Split(tuple(tasks), {task.id: task for task in tasks}, tuple(skipped))
+
+
+def _first_of_each_type(tasks: Sequence[Task]) -> Iterator[Task]:
+    counts: Counter[str] = Counter()
+    for task in tasks:
+        counts[task.task_type] += 1
+        if counts[task.task_type] <= DEV_TASKS_PER_TYPE:
+            yield task

@@ -67,11 +67,12 @@ def listing(names: Sequence[str]) -> str:
 
 def around(receptacles: Sequence[str]) -> str:
     """Describe the room from its middle."""
-    return f"You are in the middle of a room. Looking quickly around you, you see {listing(receptacles)}."
+    seen = listing(receptacles)
+    return f"You are in the middle of a room. Looking quickly around you, you see {seen}."
 
 
 def facing(receptacles: Sequence[str], floor: Sequence[str]) -> str:
-    """Describe a location; ``floor`` lists the objects that were moved from one of its receptacles to another."""
+    """Describe a location; ``floor`` lists the objects moved between its receptacles."""
     return f"You are facing the {_joined(receptacles)}. Next to it, you see {listing(floor)}."
 
 
@@ -79,11 +80,9 @@ def receptacle(name: str, openable: bool, opened: bool, contents: Sequence[str])
     """Describe a receptacle and its contents."""
     if not openable:
         return f"On the {name}, you see {listing(contents)}."
-    return (
-        f"The {name} is open. In it, you see {listing(contents)}."
-        if opened
-        else f"The {name} is closed."
-    )
+    if not opened:
+        return f"The {name} is closed."
+    return f"The {name} is open. In it, you see {listing(contents)}."
 
 
 def thing(
@@ -97,28 +96,33 @@ def thing(
     sliceable: bool,
     toggled: bool,
 ) -> str:
-    """Describe an object in the hand; ``inner`` lists its contents, None for an object that cannot hold any."""
+    """Describe an object in the hand.
+
+    ``inner`` lists its contents, None for an object that cannot hold any.
+    """
     if inner is not None:
         return f"This is a normal {name}. In it, you see {listing(inner)}."
     if hot or clean or cool:
-        return (
-            f"This is a {_condition(clean, hot, cool, sliced)} {'sliced ' if sliced else ''}{name}."
-        )
+        condition = _condition(clean, hot, cool, sliced)
+        if sliced:
+            condition += " sliced"
+        return f"This is a {condition} {name}."
     if toggled:
         return f"This {name} is on."
-    return (
-        f"This is a sliced {name}."
-        if sliced and sliceable
-        else f"There's nothing special about {name}."
-    )
+    if sliced and sliceable:
+        return f"This is a sliced {name}."
+    return f"There's nothing special about {name}."
 
 
 def _condition(clean: bool, hot: bool, cool: bool, sliced: bool) -> str:
-    """Name a state; the official grammar calls a whole object ``cold`` and a sliced or clean one ``cool``."""
-    temperature = "hot" if hot else "cool" if cool else ""
+    if hot:
+        return "hot and clean" if clean else "hot"
+    if cool and clean:
+        return "cool and clean"
     if clean:
-        return f"{temperature} and clean" if temperature else "clean"
-    return "cold" if temperature == "cool" and not sliced else temperature
+        return "clean"
+    # The official grammar calls a whole object cold, and a sliced or clean one cool.
+    return "cool" if sliced else "cold"
 
 
 def carrying(name: str) -> str:
@@ -128,4 +132,6 @@ def carrying(name: str) -> str:
 
 def _joined(words: Iterable[str]) -> str:
     *most, last = list(words) or ["nothing"]
-    return ", ".join([*most, f"and {last}"]) if most else last
+    if not most:
+        return last
+    return ", ".join([*most, f"and {last}"])

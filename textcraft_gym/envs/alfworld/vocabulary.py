@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 
 from textcraft_gym.envs.alfworld import text
 from textcraft_gym.envs.alfworld.facts import OTYPES, RTYPES
@@ -13,9 +14,7 @@ from textcraft_gym.envs.alfworld.generator import SENTENCES
 def vocabulary() -> str:
     """Return a text with every word of both dialects, and the digits in the names of things."""
     types = [type_name.lower() for type_name in (*OTYPES, *RTYPES)]
-    tasks = [
-        sentence.format(object="", target="") for pair in SENTENCES.values() for sentence in pair
-    ]
+    tasks = " ".join(chain.from_iterable(SENTENCES.values())).format(object="", target="")
     normal = {"clean": False, "hot": False, "cool": False, "sliced": False, "toggled": False}
     changes = [
         {},
@@ -25,13 +24,12 @@ def vocabulary() -> str:
         {"toggled": True},
     ]
     lines = [
-        text.opening(text.around(["", ""]), " ".join(tasks)),
+        text.opening(text.around(["", ""]), tasks),
         text.facing([""], [""]),
-        *(
-            text.receptacle("", openable, opened, [])
-            for openable in (True, False)
-            for opened in (True, False)
-        ),
+        text.receptacle("", openable=True, opened=True, contents=[]),
+        text.receptacle("", openable=True, opened=False, contents=[]),
+        text.receptacle("", openable=False, opened=True, contents=[]),
+        text.receptacle("", openable=False, opened=False, contents=[]),
         *(text.thing("", inner=None, sliceable=True, **(normal | change)) for change in changes),
         text.thing("", inner=None, sliceable=True, **(normal | {"sliced": True, "clean": True})),
         text.thing("", inner=[], sliceable=False, **normal),
