@@ -110,7 +110,7 @@ def test_made_worlds__have_bounds():
     ):
         made_corpus(MAX_PAGES + 1)
     with pytest.raises(
-        ValueError, match=f"expected num_products of {MAX_GENERATED} or less to generate, got"
+        ValueError, match=f"expected num_products <= {MAX_GENERATED} of a generated shop, got"
     ):
         Catalogue.load(num_products=MAX_GENERATED + 1)
 

@@ -1,4 +1,4 @@
-"""Actions of a customer, ``search[words]`` and ``click[target]``, parsed independently of the page."""
+"""Actions of a customer, ``search[words]`` and ``click[target]``, parsed without the page."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ _TO_SPACES = str.maketrans("[]\n", "   ")
 
 
 def parse(action: str) -> tuple[str, str]:
-    r"""Return the name of an action and its argument in lower case; both are empty if it does not have that form.
+    r"""Return the name of an action and its argument in lower case; empty ones for another form.
 
     The result is that of the original's regular expression ``(.+)\[(.+)\]``, in linear time: the
     argument starts at the last possible bracket, and text after the closing bracket is ignored. The
     name keeps its case, and nothing is stripped.
     """
-    return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _parse(action)
+    if len(action) > _MEMOISED_LENGTH:
+        return _parse(action)
+    return _memoised(action)
 
 
 def search(words: str) -> str:
-    """Return the action that searches for words, without brackets and new lines, which would end it early."""
+    """Return the action that searches for words."""
+    # Brackets and new lines would end it early.
     return f"{SEARCH}[{words.translate(_TO_SPACES)}]"
 
 
@@ -32,7 +35,7 @@ def click(target: str) -> str:
 
 
 def can_be_clicked(target: str) -> bool:
-    """Return whether a click on this name is parsed as such; an opening bracket in the name prevents it."""
+    """Return whether a click on this name is parsed as such."""
     return bool(target) and "[" not in target and "\n" not in target
 
 

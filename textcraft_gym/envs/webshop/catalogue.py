@@ -17,6 +17,7 @@ from textcraft_gym.envs.webshop.generator import PRODUCTS, generate
 from textcraft_gym.envs.webshop.goals import shuffled, split_range
 from textcraft_gym.envs.webshop.product import Goal, Product
 from textcraft_gym.envs.webshop.store import StoredGoals, StoredProducts, load
+from textcraft_gym.storage.arrays import Arrays
 from textcraft_gym.storage.progress import Progress
 from textcraft_gym.storage.search.bm25 import Index
 
@@ -103,32 +104,23 @@ class Catalogue:
         if num_products is not None and (type(num_products) is not int or num_products < 1):
             raise ValueError(f"expected num_products >= 1, got {num_products!r}")
         if data == GENERATED:
-            if (num_products or 0) > MAX_GENERATED:
-                raise ValueError(
-                    f"expected num_products of {MAX_GENERATED} or less to generate, got {num_products}"
-                )
             return _generated(seed, num_products or PRODUCTS)
         files = find_files(data, goals)
-        stamps = tuple(
-            (stat.st_size, stat.st_mtime_ns) for stat in (file.stat() for file in files.all)
-        )
+        stats = [file.stat() for file in files.all]
+        stamps = tuple((stat.st_size, stat.st_mtime_ns) for stat in stats)
         key = (files, stamps, goals, seed, num_products)
         if key not in _loaded:
             arrays = load(files, goals, seed, progress, num_products)
-            products = StoredProducts(arrays)
-            fingerprint = arrays["fingerprint"].tobytes().hex()
-            stored_goals = StoredGoals(arrays, products)
-            catalogue = cls(
-                products,
-                products.asins,
-                stored_goals,
-                stored_goals.weights,
-                Index(arrays),
-                fingerprint,
-            )
             _loaded.clear()  # the arrays are large: keep one catalogue of files at a time
-            _loaded[key] = catalogue
+            _loaded[key] = cls._of_arrays(arrays)
         return _loaded[key]
+
+    @classmethod
+    def _of_arrays(cls, arrays: Arrays) -> Catalogue:
+        products = StoredProducts(arrays)
+        goals = StoredGoals(arrays, products)
+        fingerprint = arrays["fingerprint"].tobytes().hex()
+        return cls(products, products.asins, goals, goals.weights, Index(arrays), fingerprint)
 
     def search(self, query: str) -> tuple[str, ...]:
         """Return the ASINs of the top 50, best first."""
@@ -136,13 +128,12 @@ class Catalogue:
         if results is None:
             if len(self._results) >= _KEPT_SEARCHES:
                 self._results.clear()
-            results = self._results[query] = tuple(
-                self._asins[index] for index in self.index.search(query)
-            )
+            results = tuple(self._asins[index] for index in self.index.search(query))
+            self._results[query] = results
         return results
 
     def split(self, split: str) -> range:
-        """Return the indices of the goals in a split: ``test``, ``dev``, ``train``, ``all``, and two of ADaPT.
+        """Return the indices of the goals in a split, one of ``goals.SPLITS``.
 
         Raises:
             UnknownName: If there is no such split.
@@ -155,6 +146,10 @@ _loaded: dict[Any, Catalogue] = {}
 
 @lru_cache(maxsize=4)
 def _generated(seed: int, num_products: int) -> Catalogue:
+    if num_products > MAX_GENERATED:
+        raise ValueError(
+            f"expected num_products <= {MAX_GENERATED} of a generated shop, got {num_products}"
+        )
     products, goals = generate(seed, num_products)
     return Catalogue.of(products, shuffled(goals))
 
@@ -162,11 +157,8 @@ def _generated(seed: int, num_products: int) -> Catalogue:
 def _fingerprint(products: Sequence[Product], goals: Sequence[Goal]) -> str:
     contents = hashlib.sha256()
     for product in products:
-        contents.update(
-            repr([getattr(product, field.name) for field in fields(product)]).encode(
-                errors="replace"
-            )
-        )
+        values = [getattr(product, field.name) for field in fields(product)]
+        contents.update(repr(values).encode(errors="replace"))
     for goal in goals:
         parts = (
             goal.instruction,

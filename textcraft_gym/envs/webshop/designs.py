@@ -1,4 +1,4 @@
-"""Designs of products: families that differ in one aspect, before a seller describes them in words."""
+"""Designs of products: families that differ in one aspect, before sellers describe them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VALUES = (2, 4, 5, 6, 6, 7, 9, 12)
 SHOWN = 0.9
 """Probability that a design with options has each option of its template."""
 COMPOSED = 0.65
-"""Probability that a kind, a feature or a use is composed of rarer words, and not of the template."""
+"""Probability that a kind, feature or use is composed of rarer words, not of the template's."""
 FIXED = 0.5
 """Probability that the title names a value for an option of the template that cannot be chosen."""
 
@@ -103,17 +103,21 @@ def _draw_design(rng: Uniform, template: ProductTemplate, has_options: bool) -> 
 
 def _draw_seller(rng: Uniform, template: ProductTemplate) -> str:
     name = compose(rng, template.category, "sellers")
-    return name.upper() if rng() < 0.3 else name
+    if rng() < 0.3:
+        return name.upper()
+    return name
 
 
 def _draw_phrase(
     rng: Uniform, template: ProductTemplate, purpose: str, usual: Sequence[str]
 ) -> str:
-    return compose(rng, template.category, purpose) if rng() < COMPOSED else pick(rng, usual)
+    if rng() < COMPOSED:
+        return compose(rng, template.category, purpose)
+    return pick(rng, usual)
 
 
 def _draw_values(rng: Uniform, choice: str) -> tuple[str, ...]:
-    """Draw the values of an option: neighbours of an ordered list such as sizes, others in alphabetical order."""
+    """Draw the values of an option: neighbours of an ordered list, or any in alphabetical order."""
     values, count = choices()[choice].values, pick(rng, VALUES)
     if choices()[choice].in_order:
         start = int(rng() * max(1, len(values) - count + 1))
@@ -134,33 +138,37 @@ def _draw_sibling(rng: Uniform, base: Design) -> Design:
 
 
 def _change_attribute(rng: Uniform, base: Design) -> Design:
-    """Replace an attribute by one of its group or of an unused group; remove it if there is none."""
+    """Replace an attribute by one of its group or an unused one; remove it if there is none."""
     index = int(rng() * len(base.attributes))
     before, after = base.attributes[:index], base.attributes[index + 1 :]
-    free_groups = (group for group in base.template.attributes if not {*group} & {*before, *after})
-    others = [name for group in free_groups for name in group if name != base.attributes[index]]
-    replacement = (pick(rng, others),) if others else ()
-    return base._replace(attributes=(*before, *replacement, *after))
+    candidates: list[str] = []
+    for group in base.template.attributes:
+        # A product has at most one attribute of each group.
+        if {*group}.isdisjoint((*before, *after)):
+            candidates += [name for name in group if name != base.attributes[index]]
+    if not candidates:
+        return base._replace(attributes=(*before, *after))
+    return base._replace(attributes=(*before, pick(rng, candidates), *after))
 
 
 def _change_values(rng: Uniform, base: Design) -> Design:
-    """Redraw the values of an option, or a fixed value where there are no options; larger packs cost more."""
+    """Redraw the values of an option, or a fixed value where there are no options."""
     choice_of = dict(base.template.options)
     if base.values:
         option = pick(rng, list(base.values))
         return base._replace(values={**base.values, option: _draw_values(rng, choice_of[option])})
     option = pick(rng, base.template.options)[0]
     value = pick(rng, choices()[choice_of[option]].values)
+    # Larger packs cost more.
     price = base.price * math.sqrt(_pack_size(value) / _pack_size(base.fixed.get(option, "")))
     return base._replace(fixed={**base.fixed, option: value}, price=price)
 
 
 def _change_detail(rng: Uniform, base: Design) -> Design:
+    template = base.template
     if rng() < 0.5:
-        return base._replace(kind=_draw_phrase(rng, base.template, "kinds", base.template.kinds))
-    return base._replace(
-        feature=_draw_phrase(rng, base.template, "features", base.template.features)
-    )
+        return base._replace(kind=_draw_phrase(rng, template, "kinds", template.kinds))
+    return base._replace(feature=_draw_phrase(rng, template, "features", template.features))
 
 
 def _change_seller(rng: Uniform, base: Design) -> Design:
@@ -172,4 +180,6 @@ def _change_seller(rng: Uniform, base: Design) -> Design:
 
 def _pack_size(value: str) -> int:
     match = _PACK.search(value)
-    return int(match[1]) if match else 1
+    if match is None:
+        return 1
+    return int(match[1])

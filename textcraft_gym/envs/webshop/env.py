@@ -32,7 +32,7 @@ MAX_RECALLED = 100
 
 
 class WebShopLiteEnv(TextEnv):
-    """Buy a product that fits an instruction, in a shop of a thousand products or more, by searching and clicking.
+    """Buy a product that fits an instruction, by searching and clicking in a shop of thousands.
 
     **Actions** (any string; others, and clicks on targets that are not on the page, change
     nothing):
@@ -156,13 +156,11 @@ class WebShopLiteEnv(TextEnv):
             count = len(self.market.catalogue.goals)
             kept = " that filter_goals keeps" if self.market.catalogue.split(split) else ""
             raise ValueError(
-                f"split {split!r} of {data} has no goal{kept}: there are {count} goals, of which the first 500 are test"
+                f"split {split!r} of {data} has no goal{kept}: "
+                f"there are {count} goals, of which the first 500 are test"
             )
-        for name, number in (
-            ("num_prev_obs", num_prev_obs),
-            ("num_prev_actions", num_prev_actions),
-        ):
-            between(name, number, 0, MAX_RECALLED)
+        between("num_prev_obs", num_prev_obs, 0, MAX_RECALLED)
+        between("num_prev_actions", num_prev_actions, 0, MAX_RECALLED)
         self.num_prev_obs = num_prev_obs
         self.num_prev_actions = num_prev_actions
         self._recalled = 2 * max(num_prev_obs, num_prev_actions)

@@ -7,14 +7,14 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from textcraft_gym.envs.webshop.actions import click, search
-from textcraft_gym.envs.webshop.product import Goal
+from textcraft_gym.envs.webshop.product import Goal, WantedOption
 from textcraft_gym.envs.webshop.queries import searches
 from textcraft_gym.envs.webshop.reward import fits
 from textcraft_gym.envs.webshop.rules import BACK_TO_SEARCH, BUY, NEXT, PREVIOUS, navigate
 from textcraft_gym.envs.webshop.state import START, Shop, State
 
 Approach: TypeAlias = tuple[list[str], str, Mapping[str, str]]
-"""The actions that lead to a product's page, the product, and the options that are chosen there already."""
+"""The actions that lead to a product's page, the product, and the options chosen there already."""
 
 _fits = lru_cache(maxsize=1 << 14)(fits)
 
@@ -53,12 +53,11 @@ class Expert:
         return known or self._by_search([search(product.title), search(product.document)])
 
     def _by_search(self, queries: Iterable[str]) -> list[str] | None:
-        least = 3 + bool(
-            self.goal.options
-        )  # the search, a click on a product, one on an option, and the purchase
+        # The search, a click on a product, one on an option, and the purchase.
+        least = 4 if self.goal.options else 3
         best: list[str] | None = None
         for query in queries:
-            best = self._shortest(self._found(query), best)
+            best = self._shortest(self._results(query), best)
             if best is not None and len(best) == least:
                 break
         return best
@@ -66,30 +65,33 @@ class Expert:
     def _shortest(
         self, approaches: Iterable[Approach], best: list[str] | None = None
     ) -> list[str] | None:
-        """Return the shortest plan by one of these approaches if it is shorter than the best, else that."""
+        """Return the shortest plan by one of these approaches; ``best`` if none is shorter."""
         for approach, asin, chosen in approaches:
             # Skip the costly search for clicks where even the fewest possible ones would make no
             # shorter plan.
             least_clicks = 1 if self.goal.options and not chosen else 0
-            if best is None or len(approach) + least_clicks + 1 < len(best):
-                clicks = self._clicks(asin, chosen)
-                if clicks is not None and (
-                    best is None or len(approach) + len(clicks) + 1 < len(best)
-                ):
-                    best = [*approach, *clicks, click(BUY)]
+            if best is not None and len(approach) + least_clicks + 1 >= len(best):
+                continue
+            clicks = self._clicks(asin, chosen)
+            if clicks is None:
+                continue
+            plan = [*approach, *clicks, click(BUY)]
+            if best is None or len(plan) < len(best):
+                best = plan
         return best
 
     def _at_hand(self, state: State) -> Iterator[Approach]:
         """Yield the approaches to the product and the results that the customer has now."""
         back: list[str] = []
+        if state.page == "sub":
+            back = [click(PREVIOUS)]
         if state.page in ("item", "sub"):
-            back = [click(PREVIOUS)] if state.page == "sub" else []
             yield back, state.asin, dict(state.chosen)
             back = [*back, click(PREVIOUS)]
         if state.page != "index":
             yield from self._listed(back, state.results, state.number)
 
-    def _found(self, query: str) -> Iterator[Approach]:
+    def _results(self, query: str) -> Iterator[Approach]:
         """Yield the approaches to the results of a search, the goal's own product first."""
         yield from self._listed([query], navigate(self.shop, START, query).state.results, 1)
 
@@ -105,7 +107,7 @@ class Expert:
                 yield [*before, *turns, click(asin.lower())], asin, {}
 
     def _clicks(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
-        """Return the fewest clicks on options after which buying the product earns 1; None if there are none."""
+        """Return the fewest clicks on options that let the product earn 1; None if it cannot."""
         values = self._cover(asin, chosen)
         if values is None:
             return None
@@ -113,48 +115,80 @@ class Expert:
             option_of = self.shop.options(asin)
             options = {**chosen, **{option_of[value]: value for value in values}}
             self._earns[asin] = self.shop.judge(self.goal, asin, options).score == 1.0
-        return [click(value) for value in values] if self._earns[asin] else None
+        if not self._earns[asin]:
+            return None
+        return [click(value) for value in values]
 
     def _cover(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
-        """Return the fewest values to click to meet every wanted option; None if one cannot be met."""
-        option_of = self.shop.options(asin)
-        page = State("item", asin=asin)
+        """Return the fewest values to click to meet all wanted options; None if one is not met."""
         fitting: list[list[str]] = []
         for wanted in self.goal.options:
-            values = [value for value in option_of if _fits(wanted, value)]
-            # Some values match but cannot be clicked: one named like a button is the button.
-            values = [
-                value for value in values if navigate(self.shop, page, click(value)).chosen == value
-            ]
+            values = self._fitting(wanted, asin, chosen)
             if not values:
                 return None
-            exact = wanted if isinstance(wanted, str) else wanted[1]
-            # Try the chosen value first, then the value exactly as it is wanted.
-            fitting.append(
-                sorted(
-                    values,
-                    key=lambda value: (chosen.get(option_of[value]) != value, value != exact),
-                )
-            )
-        best: list[str] | None = None
+            fitting.append(values)
+        cover = _Cover(fitting, self.shop.options(asin), chosen)
+        cover.extend({}, [])
+        return cover.best
 
-        def extend(picked: dict[str, str], clicks: list[str]) -> None:
-            nonlocal best
-            if best is not None and len(clicks) >= len(best):  # branch and bound
-                return
-            unmet = next(
-                (values for values in fitting if not set(values) & set(picked.values())), None
-            )
-            if unmet is None:
-                best = clicks
-                return
-            for value in unmet:
-                option = option_of[value]
-                if option not in picked:
-                    extend(
-                        {**picked, option: value},
-                        clicks if chosen.get(option) == value else [*clicks, value],
-                    )
+    def _fitting(self, wanted: WantedOption, asin: str, chosen: Mapping[str, str]) -> list[str]:
+        """Return the values that match a wanted option and can be clicked, the best first."""
+        option_of = self.shop.options(asin)
+        page = State("item", asin=asin)
+        # A value named like a button cannot be clicked: it is the button.
+        values = [
+            value
+            for value in option_of
+            if _fits(wanted, value) and navigate(self.shop, page, click(value)).chosen == value
+        ]
+        exact = wanted if isinstance(wanted, str) else wanted[1]
+        # Try the chosen value first, then the value exactly as it is wanted.
+        return sorted(
+            values, key=lambda value: (chosen.get(option_of[value]) != value, value != exact)
+        )
 
-        extend({}, [])
-        return best
+
+class _Cover:
+    """Searches the fewest values to click so that every wanted option is met.
+
+    Args:
+        fitting: The values that meet each wanted option, in the order to try them.
+        option_of: The option that each value belongs to.
+        chosen: The values that are chosen already, by option.
+
+    Attributes:
+        best: The fewest values so far; None if there are none.
+    """
+
+    def __init__(
+        self,
+        fitting: Sequence[Sequence[str]],
+        option_of: Mapping[str, str],
+        chosen: Mapping[str, str],
+    ) -> None:
+        self.fitting = fitting
+        self.option_of = option_of
+        self.chosen = chosen
+        self.best: list[str] | None = None
+
+    def extend(self, picked: Mapping[str, str], clicks: list[str]) -> None:
+        """Extend the picked values, by option, until they meet every wanted option."""
+        if self.best is not None and len(clicks) >= len(self.best):  # branch and bound
+            return
+        unmet = self._unmet(picked)
+        if unmet is None:
+            self.best = clicks
+            return
+        for value in unmet:
+            option = self.option_of[value]
+            if option in picked:
+                continue
+            is_chosen = self.chosen.get(option) == value
+            self.extend({**picked, option: value}, clicks if is_chosen else [*clicks, value])
+
+    def _unmet(self, picked: Mapping[str, str]) -> Sequence[str] | None:
+        """Return the values for the first wanted option that is not met yet."""
+        for values in self.fitting:
+            if {*picked.values()}.isdisjoint(values):
+                return values
+        return None

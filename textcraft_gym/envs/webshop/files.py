@@ -54,7 +54,9 @@ class ShopFiles:
     @property
     def all(self) -> tuple[Path, ...]:
         """Every file."""
-        return (self.products, self.attributes, *([self.human] if self.human else ()))
+        if self.human is None:
+            return (self.products, self.attributes)
+        return (self.products, self.attributes, self.human)
 
 
 def find_files(data: str | Path, goals: GoalKind) -> ShopFiles:
@@ -79,13 +81,14 @@ def find_files(data: str | Path, goals: GoalKind) -> ShopFiles:
 
 
 def _attributes_file(products: Path) -> Path:
-    """Return ``items_ins_v2_1000.json`` for ``items_shuffle_1000.json``, or else the only file of attributes."""
+    """Return the file of attributes of the same name, or else the only one.
+
+    That is ``items_ins_v2_1000.json`` for ``items_shuffle_1000.json``.
+    """
     same = products.with_name(products.name.replace(_PRODUCTS, _ATTRIBUTES))
-    candidates = (
-        [same]
-        if same != products and same.is_file()
-        else sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
-    )
+    if same != products and same.is_file():
+        return same
+    candidates = sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
     if len(candidates) != 1:
         raise ShopDataError(
             products.parent, f"expected {same.name} or one file {_ATTRIBUTES}*.json"
@@ -121,9 +124,8 @@ def read_shop(
         human = _entries_by_asin(files.human, on_read)
         read_before += sizes[files.human]
     seen: set[str] = set()
-    for index, values in enumerate(
-        islice(_located(files.products, read_items(files.products, on_read)), num_products)
-    ):
+    entries = islice(_located(files.products, read_items(files.products, on_read)), num_products)
+    for index, values in enumerate(entries):
         entry = _Entry(files.products, index, values)
         asin = entry.text("asin")
         if not asin:
@@ -134,12 +136,11 @@ def read_shop(
         facts = _Entry(files.attributes, asin, json.loads(attributes.pop(asin, b"{}")))
         product = _product(entry, asin, facts.texts("attributes"), seed)
         if human is None:
-            yield product, list(_synthetic_wishes(facts, product, seed))
+            wishes = _synthetic_wishes(facts, product, seed)
         else:
-            yield (
-                product,
-                list(_human_wishes(files.human, product, json.loads(human.pop(asin, b"[]")), seed)),
-            )
+            written = json.loads(human.pop(asin, b"[]"))
+            wishes = _human_wishes(files.human, product, written, seed)
+        yield product, list(wishes)
     if not seen:
         raise ShopDataError(files.products, "expected a list of products, got none")
     on_read(sizes[files.products])
@@ -188,20 +189,24 @@ class _Entry:
 
 def _abbreviated(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."
+    if len(text) > 60:
+        return f"{text[:60]}..."
+    return text
 
 
 def _product(entry: _Entry, asin: str, attributes: tuple[str, ...], seed: int) -> Product:
     prices = _prices(entry)
-    # Seeded for each product, so that its price does not depend on the other products of the file.
-    rng = random.Random(f"price {seed} {asin}")
+    price = prices[0]
+    if len(prices) > 1:
+        # Seeded for each product, so that its price does not depend on the others of the file.
+        price += (prices[1] - price) * random.Random(f"price {seed} {asin}").random()
     return Product(
         asin=asin,
         title=entry.text("name"),
         description=entry.text("full_description", ""),
         bullets=_bullets(entry),
         prices=prices,
-        price=prices[0] if len(prices) == 1 else prices[0] + (prices[1] - prices[0]) * rng.random(),
+        price=price,
         options=_options(entry),
         attributes=attributes,
         category=entry.text("category"),
@@ -213,7 +218,9 @@ def _product(entry: _Entry, asin: str, attributes: tuple[str, ...], seed: int) -
 def _bullets(entry: _Entry) -> tuple[str, ...]:
     # Most entries have a list of bullets, some a single text.
     bullets = entry.get("small_description")
-    return (bullets,) if isinstance(bullets, str) else entry.texts("small_description")
+    if isinstance(bullets, str):
+        return (bullets,)
+    return entry.texts("small_description")
 
 
 def _prices(entry: _Entry) -> tuple[float, ...]:
@@ -289,7 +296,7 @@ def _entries_by_asin(file: Path, on_read: Callable[[int], None]) -> dict[str, by
 
 
 def _located(file: Path, entries: Iterator[T]) -> Iterator[T]:
-    """Yield entries; an error is reported with the file and the index of the entry that it is in."""
+    """Yield entries; an error is reported with the file and the index of its entry."""
     index = 0
     try:
         for entry in entries:

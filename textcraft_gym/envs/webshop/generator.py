@@ -1,4 +1,4 @@
-"""Generates a shop and its customers from a seed: the same seed gives the same shop, byte for byte, on every machine.
+"""Generates a shop and its customers from a seed: the same, byte for byte, on every machine.
 
 Products come in families that differ in one aspect: an attribute, a value, a detail, the seller or
 the price. Every goal can be met: its product with its options has a reward of 1.
@@ -69,10 +69,9 @@ def generate(
     titles: set[str] = set()
     # Shuffled, so that the members of a family are not next to each other.
     designs = shuffle(rng, designs)
-    listings = [
-        write_listing(rng, design, asin, titles)
-        for design, asin in zip(designs, asins, strict=True)
-    ]
+    listings: list[Product] = []
+    for design, asin in zip(designs, asins, strict=True):
+        listings.append(write_listing(rng, design, asin, titles))
     bounds_rng = random.Random(f"bounds {seed}")
     goals: list[Goal] = []
     for design, product in zip(designs, listings, strict=True):
@@ -85,26 +84,35 @@ def _draw_goals(
 ) -> Iterator[Goal]:
     """Draw the goals of some customers, all of different wording."""
     instructions: set[str] = set()
-    for _ in range(pick(rng, GOALS_WITH_OPTIONS if product.options else GOALS)):
-        options = {
-            option: pick(rng, values) for option, values in product.options.items() if rng() < ASKED
-        }
-        wanted = shuffle(rng, product.attributes)[
-            : pick(rng, WANTED_WITH_OPTIONS if options else WANTED)
-        ]
-        fixed = {
-            option: value for option, value in design.fixed.items() if rng() < DETAILS["fixed"]
-        }
-        details = Details(
-            kind=design.kind.lower() if rng() < DETAILS["kind"] else "",
-            feature=design.feature.lower() if rng() < DETAILS["feature"] else "",
-            use=design.use.lower() if rng() < DETAILS["use"] else "",
-            values={**options, **fixed},
-        )
+    counts = GOALS_WITH_OPTIONS if product.options else GOALS
+    for _ in range(pick(rng, counts)):
+        options = _draw_options(rng, product)
+        attributes = shuffle(rng, product.attributes)
+        wanted = attributes[: pick(rng, WANTED_WITH_OPTIONS if options else WANTED)]
+        details = _draw_details(rng, design, options)
         instruction = write_instruction(rng, design.template, wanted, details)
         if instruction not in instructions:
             instructions.add(instruction)
             bound = price_upper(product.price, bounds_rng)
-            yield Wish(instruction, tuple(wanted), tuple(options.values()), bound).goal(
-                product, index=0
-            )
+            wish = Wish(instruction, tuple(wanted), tuple(options.values()), bound)
+            yield wish.goal(product, index=0)
+
+
+def _draw_options(rng: Uniform, product: Product) -> dict[str, str]:
+    """Draw the option values that a customer asks for, by option."""
+    options: dict[str, str] = {}
+    for option, values in product.options.items():
+        if rng() < ASKED:
+            options[option] = pick(rng, values)
+    return options
+
+
+def _draw_details(rng: Uniform, design: Design, options: dict[str, str]) -> Details:
+    """Draw the details that a customer mentions besides the options."""
+    fixed = {option: value for option, value in design.fixed.items() if rng() < DETAILS["fixed"]}
+    return Details(
+        kind=design.kind.lower() if rng() < DETAILS["kind"] else "",
+        feature=design.feature.lower() if rng() < DETAILS["feature"] else "",
+        use=design.use.lower() if rng() < DETAILS["use"] else "",
+        values={**options, **fixed},
+    )

@@ -1,4 +1,4 @@
-"""Goals of customers: written by people, or made of a template sentence and each combination of options."""
+"""Goals of customers: written by people, or made of a template sentence and the options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
-from textcraft_gym.envs.webshop.product import Goal, Product
+from textcraft_gym.envs.webshop.product import Goal, Product, WantedOption
 from textcraft_gym.errors import UnknownName
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ def shuffled(goals: Iterable[T]) -> list[T]:
 
 
 def drawn(weights: Sequence[float], count: int, goals: int) -> list[int]:
-    """Return the indices of some goals, drawn by their weights as the original draws a limited number of goals.
+    """Return the indices of some goals, drawn by their weights as the original limits goals.
 
     It goes on with the generator that shuffled all goals, and never draws the first.
 
@@ -65,22 +65,25 @@ def drawn(weights: Sequence[float], count: int, goals: int) -> list[int]:
     cumulative = [0.0, *accumulate(weights)]
     indices: dict[int, None] = {}
     while len(indices) < count:
-        indices[min(bisect(cumulative, rng.uniform(0, cumulative[-1])), len(weights) - 1)] = None
+        index = bisect(cumulative, rng.uniform(0, cumulative[-1]))
+        indices[min(index, len(weights) - 1)] = None
     return list(indices)
 
 
 def price_upper(price: float, rng: random.Random) -> float:
-    """Return a bound on the price: the larger of two that are drawn from the next four multiples of ten.
+    """Return a bound on the price: the larger of two among the next four multiples of ten.
 
     It is infinite if fewer than two multiples of ten are between the price and 1,000.
     """
     nearest = [bound for bound in _PRICE_BOUNDS if bound > price][:_NEAREST_BOUNDS]
-    return max(rng.sample(nearest, 2)) if len(nearest) > 1 else math.inf
+    if len(nearest) < 2:
+        return math.inf
+    return max(rng.sample(nearest, 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A sentence about one product, from which one goal is made, or one for each combination of option values.
+    """A sentence about one product, which makes one goal or one for each combination of options.
 
     Attributes:
         text: The sentence.
@@ -100,24 +103,17 @@ class Wish:
 
     def goal(self, product: Product, index: int, weight: float = 1.0) -> Goal:
         """Return one of its goals by index."""
-        bound = (
-            f", and price lower than {self.price_upper:.2f} dollars"
-            if math.isfinite(self.price_upper)
-            else ""
-        )
-        if self.options is not None:
-            return Goal(
-                f"{self.text}{bound}",
-                product,
-                self.attributes,
-                self.options,
-                self.price_upper,
-                weight,
-            )
-        chosen = _combination(product.options, index)
-        choices = ", and ".join(f"{option}: {value}" for option, value in chosen.items())
-        text = f"{self.text} with {choices}{bound}" if choices else f"{self.text}{bound}"
-        return Goal(text, product, self.attributes, tuple(chosen.items()), self.price_upper, weight)
+        text = self.text
+        options: tuple[WantedOption, ...] = self.options or ()
+        if self.options is None:
+            chosen = _combination(product.options, index)
+            options = tuple(chosen.items())
+            if chosen:
+                choices = ", and ".join(f"{option}: {value}" for option, value in chosen.items())
+                text += f" with {choices}"
+        if math.isfinite(self.price_upper):
+            text += f", and price lower than {self.price_upper:.2f} dollars"
+        return Goal(text, product, self.attributes, options, self.price_upper, weight)
 
 
 def _combination(options: Mapping[str, Sequence[str]], index: int) -> dict[str, str]:
@@ -130,7 +126,7 @@ def _combination(options: Mapping[str, Sequence[str]], index: int) -> dict[str, 
 
 
 def weights(wanted: Sequence[Sequence[str] | None], goal_counts: Sequence[int]) -> list[float]:
-    """Return the weight with which a goal of each wish is drawn: synthetic goals of rare attributes get more.
+    """Return the weight of the goals of each wish: rare attributes give synthetic goals more.
 
     Args:
         wanted: The attributes of each wish; None for one whose goals have the weight 1.
@@ -140,10 +136,11 @@ def weights(wanted: Sequence[Sequence[str] | None], goal_counts: Sequence[int]) 
     for attributes, count in zip(wanted, goal_counts, strict=True):
         for attribute in attributes or ():
             attribute_counts[attribute] += count
-
-    def weight(attributes: Sequence[str] | None) -> float:
-        if attributes is None:
-            return 1.0
-        return sum(1 / attribute_counts[attribute] for attribute in attributes) / len(attributes)
-
-    return list(map(weight, wanted))
+    goal_weights: list[float] = []
+    for attributes in wanted:
+        weight = 1.0
+        if attributes is not None:
+            rarities = [1 / attribute_counts[attribute] for attribute in attributes]
+            weight = sum(rarities) / len(rarities)
+        goal_weights.append(weight)
+    return goal_weights

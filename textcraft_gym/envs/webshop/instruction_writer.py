@@ -1,4 +1,4 @@
-"""Writes instructions as customers do: in lower case, in other words than the listing, with rare typing errors."""
+"""Writes instructions as customers do: in lower case, in their own words, with rare mistakes."""
 
 from __future__ import annotations
 
@@ -121,30 +121,43 @@ def write_instruction(
     if sentences and rng() < APART:
         further_sentences.append(_write_demand(rng, sentences, is_plural))
         sentences = []
-    with_, of, that = _sort_clauses(rng, sentences)
+    features, materials, clauses = _sort_clauses(rng, sentences)
     parts = [
         _write_noun_phrase(noun_phrase, adjectives, details.kind),
-        _join("with ", [details.feature, *with_]),
-        " and ".join(of),
+        _join("with ", [details.feature, *features]),
+        " and ".join(materials),
         _join("for ", [details.use]),
     ]
     body = " ".join(filter(None, parts))
-    clause = _join(" that ", map(_plural, that) if is_plural else that)
-    values, position = _write_values(rng, template, details.values), rng()
-    if not values:
-        body += clause
-    # Values that do not all begin with a preposition read well only after a comma.
-    elif position < 0.3 or not all(value.startswith(_PREPOSITIONS) for value in values):
-        body += f"{clause}, {_join_values(values)}"
-    elif position < 0.7:
-        body += f" {_join_values(values)}{clause}"
-    else:
-        body += clause
-        choice = pick(rng, phrases()["choices"])
-        further_sentences.append(
-            choice.format(_join_values(values), them="them" if is_plural else "it")
-        )
+    if is_plural:
+        clauses = list(map(_plural, clauses))
+    clause = _join(" that ", clauses)
+    values = _write_values(rng, template, details.values)
+    body, choice = _add_values(rng, body, clause, values, is_plural)
+    if choice:
+        further_sentences.append(choice)
     return _mistype(rng, ". ".join([*_open(rng, template.category, body), *further_sentences]))
+
+
+def _add_values(
+    rng: Uniform, body: str, clause: str, values: Sequence[str], is_plural: bool
+) -> tuple[str, str]:
+    """Add a clause and the wanted values to a sentence.
+
+    Returns:
+        The sentence, and a second one about the values; empty if the first has them.
+    """
+    position = rng()
+    if not values:
+        return body + clause, ""
+    joined = _join_values(values)
+    # Values that do not all begin with a preposition read well only after a comma.
+    if position < 0.3 or not _all_begin(values, _PREPOSITIONS):
+        return f"{body}{clause}, {joined}", ""
+    if position < 0.7:
+        return f"{body} {joined}{clause}", ""
+    choice = pick(rng, phrases()["choices"])
+    return body + clause, choice.format(joined, them="them" if is_plural else "it")
 
 
 def _open(rng: Uniform, department: str, body: str) -> Iterator[str]:
@@ -164,11 +177,12 @@ def _open(rng: Uniform, department: str, body: str) -> Iterator[str]:
 
 
 def _write_noun_phrase(noun_phrase: NounPhrase, adjectives: Sequence[str], kind: str) -> str:
-    """Name the product, ``a pair of non slip beaded sandals``, without the kind if it would repeat a word."""
+    """Name the product, ``a pair of non slip beaded sandals``."""
     article, noun = noun_phrase
-    used = {word for phrase in (*adjectives, noun) for word in phrase.split()}
-    parts = [*adjectives, noun] if used & {*kind.split()} else [*adjectives, kind, noun]
-    name = " ".join(filter(None, parts))
+    words = " ".join([*adjectives, noun]).split()
+    if {*words} & {*kind.split()}:
+        kind = ""  # it would repeat a word
+    name = " ".join(filter(None, [*adjectives, kind, noun]))
     if article in ("a", "an"):
         article = "an" if _VOWEL_SOUND.match(name) else "a"
     return f"{article} {name}"
@@ -177,7 +191,7 @@ def _write_noun_phrase(noun_phrase: NounPhrase, adjectives: Sequence[str], kind:
 def _express(
     rng: Uniform, wanted: Sequence[Attribute], noun_phrase: NounPhrase
 ) -> tuple[list[str], list[str]]:
-    """Express up to two attributes by an adjective, and the others by a sentence without its subject."""
+    """Express up to two attributes by an adjective, and others by a sentence without subject."""
     adjectives: list[str] = []
     sentences: list[str] = []
     for attribute in wanted:
@@ -191,27 +205,29 @@ def _express(
 
 
 def _sort_clauses(rng: Uniform, sentences: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Sort sentences into clauses that follow a noun: ``with ...``, ``is made of ...`` and ``that ...``."""
-    with_: list[str] = []
-    of: list[str] = []
-    that: list[str] = []
+    """Sort sentences into what follows a noun: ``with ...``, ``made of ...`` and ``that ...``."""
+    features: list[str] = []
+    materials: list[str] = []
+    clauses: list[str] = []
     for sentence in sentences:
         verb, _, predicate = sentence.partition(" ")
         if verb == "has" and not predicate.startswith("only") and rng() < 0.7:
-            with_.append(predicate)
+            features.append(predicate)
         elif sentence.startswith(("is made", "is padded", "is covered")) and rng() < 0.7:
-            of.append(predicate)
+            materials.append(predicate)
         else:
-            that.append(sentence)
-    return with_, of, that
+            clauses.append(sentence)
+    return features, materials, clauses
 
 
 def _write_demand(rng: Uniform, sentences: Sequence[str], is_plural: bool) -> str:
     """Ask for attributes in a separate sentence."""
-    finite = " and ".join(map(_plural, sentences) if is_plural else sentences)
     infinitive = " and ".join(map(_infinitive, sentences))
     demand = pick(rng, phrases()["demands"])
-    return demand.format(it="they" if is_plural else "it", does=finite, do=infinitive)
+    if is_plural:
+        finite = " and ".join(map(_plural, sentences))
+        return demand.format(it="they", does=finite, do=infinitive)
+    return demand.format(it="it", does=" and ".join(sentences), do=infinitive)
 
 
 def _plural(sentence: str) -> str:
@@ -237,7 +253,9 @@ def _write_values(rng: Uniform, template: ProductTemplate, values: Mapping[str, 
             ask = pick(rng, choices()[choice].asks)
             value = _paraphrase(rng, values[option])
             # A value such as ``with lid`` needs no preposition.
-            written.append(value if values[option].startswith("with") else ask.format(value))
+            if not values[option].startswith("with"):
+                value = ask.format(value)
+            written.append(value)
     return written
 
 
@@ -253,14 +271,22 @@ def _paraphrase(rng: Uniform, value: str) -> str:
 
 def _join_values(values: Sequence[str]) -> str:
     """Join values: ``in teal and in size 8``, ``in teal for my phone``, ``in teal, 12 inch``."""
-    if not all(value.startswith(_PREPOSITIONS) for value in values):
+    if not _all_begin(values, _PREPOSITIONS):
         return ", ".join(values)
-    return (" and " if all(value.startswith("in ") for value in values) else " ").join(values)
+    if not _all_begin(values, ("in ",)):
+        return " ".join(values)
+    return " and ".join(values)
+
+
+def _all_begin(values: Sequence[str], prefixes: tuple[str, ...]) -> bool:
+    return all(value.startswith(prefixes) for value in values)
 
 
 def _join(start: str, parts: Iterable[str]) -> str:
     joined = " and ".join(filter(None, parts))
-    return start + joined if joined else ""
+    if not joined:
+        return ""
+    return start + joined
 
 
 def _mistype(rng: Uniform, text: str) -> str:

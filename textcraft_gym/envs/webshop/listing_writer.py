@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from itertools import compress
 
 from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 from textcraft_gym.envs.webshop.designs import ATTRIBUTES, Design
@@ -45,7 +46,7 @@ def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> 
     # Designs of the same phrasing get the same wording, as a seller's products of a family do.
     wording = random.Random(f"words {design.phrasing}").random
     is_named = [wording() < IN_TITLE for _ in range(max(ATTRIBUTES))]
-    in_title = [name for name, named in zip(design.attributes, is_named, strict=False) if named]
+    in_title = list(compress(design.attributes, is_named))
     # Drawn from ``rng``: a title has words of its own, beside those that a family shares.
     own = [compose(rng, design.template.category, "names") for _ in range(NAMES)]
     title = _write_title(wording, design, in_title, own)
@@ -74,26 +75,36 @@ def _write_title(
     rng: Uniform, design: Design, attribute_names: Sequence[str], own: Sequence[str]
 ) -> str:
     """Add search words to the name until the title has the length that the seller likes."""
-    template, max_words = design.template, pick(rng, TITLE_WORDS)
+    # The order of the draws is part of every generated shop.
+    template = design.template
+    max_words = pick(rng, TITLE_WORDS)
     name, *other_names = shuffle(rng, template.names)
-    named = [pick(rng, attributes()[attribute].titles) for attribute in attribute_names]
-    core = f"{design.kind} {name}"
-    if named and not named[0].startswith(_AFTER_NAME) and rng() < 0.5:
-        core = f"{named.pop(0)} {core}"
-    if rng() < 0.85:
-        core = f"{design.seller} {core}"
-    if rng() < 0.4:
-        core += f" with {design.feature}"
+    required = [pick(rng, attributes()[attribute].titles) for attribute in attribute_names]
+    core = _write_core(rng, design, name, required)
     use = f"for {_without_article(design.use)}"
-    required = shuffle(rng, [*named, use] if rng() < 0.4 else named)
-    extras = [compose(rng, template.category, "extras") for _ in range(EXTRAS)]
-    optional = [*extras, *shuffle(rng, [*template.gloss, *other_names, use])]
-    tail = _write_fixed_values(rng, [_title_case(value) for value in design.fixed.values()])
+    if rng() < 0.4:
+        required.append(use)
+    required = shuffle(rng, required)
+    optional = [compose(rng, template.category, "extras") for _ in range(EXTRAS)]
+    optional += shuffle(rng, [*template.gloss, *other_names, use])
+    tail = _write_fixed_values(rng, list(map(_title_case, design.fixed.values())))
     parts = [core, *required, *own]
     for part in optional:
         if part not in parts and _count_words([*parts, part, tail]) <= max_words + 1:
             parts.append(part)
     return pick(rng, (", ", ", ", ", ", " ", " - ", " | ")).join(parts) + tail
+
+
+def _write_core(rng: Uniform, design: Design, name: str, required: list[str]) -> str:
+    """Write the start of a title, which may take the first of the required attributes away."""
+    core = f"{design.kind} {name}"
+    if required and not required[0].startswith(_AFTER_NAME) and rng() < 0.5:
+        core = f"{required.pop(0)} {core}"
+    if rng() < 0.85:
+        core = f"{design.seller} {core}"
+    if rng() < 0.4:
+        core += f" with {design.feature}"
+    return core
 
 
 def _write_fixed_values(rng: Uniform, values: Sequence[str]) -> str:
@@ -115,49 +126,68 @@ def _write_bullets(
     Each attribute that the title does not name is in a bullet or left for the description.
     """
     bullet_format = pick(rng, _BULLET_FORMATS)
+    chosen, remaining = _choose_bullets(rng, design, in_title)
+    fields = _template_fields(design)
+    written: list[str] = []
+    for bullet in chosen:
+        needs_head = bullet in design.template.bullets
+        written.append(_write_bullet(bullet_format, bullet, needs_head, fields))
+    return tuple(written), remaining
+
+
+def _choose_bullets(
+    rng: Uniform, design: Design, in_title: Sequence[str]
+) -> tuple[list[Bullet], list[Bullet]]:
+    """Choose the features in the bullets and those that are left for the description."""
     count = pick(rng, BULLETS)
     bullet_of = {name: pick(rng, attributes()[name].bullets) for name in design.attributes}
     is_described = rng() > WITHOUT_DESCRIPTION
     required = [bullet for name, bullet in bullet_of.items() if name not in in_title]
-    remaining = [required.pop()] if is_described and required and rng() < 0.3 else []
-    optional = [bullet for name, bullet in bullet_of.items() if name in in_title and rng() < 0.6]
+    remaining: list[Bullet] = []
+    if is_described and required and rng() < 0.3:
+        remaining.append(required.pop())
+    optional = _draw_optional_bullets(rng, design, [bullet_of[name] for name in in_title])
+    chosen = shuffle(rng, [*required, *optional[: max(0, count - len(required))]])
+    if not is_described:
+        return chosen, []
+    remaining += [bullet for bullet in design.template.bullets if bullet not in chosen]
+    return chosen, remaining
+
+
+def _draw_optional_bullets(
+    rng: Uniform, design: Design, of_title: Sequence[Bullet]
+) -> list[Bullet]:
+    """Draw bullets that a listing may have: of attributes in the title, the template, a service."""
+    optional = [bullet for bullet in of_title if rng() < 0.6]
     optional += shuffle(rng, design.template.bullets)[:3]
     if rng() < 0.4:
         optional.append(parse_bullet(pick(rng, phrases()["services"])))
-    chosen = shuffle(rng, [*required, *optional[: max(0, count - len(required))]])
-    fields = _template_fields(design)
-    written = tuple(
-        _write_bullet(bullet_format, bullet, bullet in design.template.bullets, fields)
-        for bullet in chosen
-    )
-    if not is_described:
-        return written, []
-    return written, [
-        *remaining,
-        *(bullet for bullet in design.template.bullets if bullet not in chosen),
-    ]
+    return optional
 
 
 def _write_bullet(
     bullet_format: str, bullet: Bullet, needs_head: bool, fields: dict[str, str]
 ) -> str:
-    """Write a bullet in the seller's format; the bodies of a template's bullets make no sense without their heads."""
-    head, body = (_capitalise(text.format(**fields)) for text in bullet)
+    """Write a bullet in the seller's format."""
+    head = _capitalise(bullet.head.format(**fields))
+    body = _capitalise(bullet.body.format(**fields))
+    # The bodies of a template's bullets make no sense without their heads.
     if needs_head and bullet_format == "{body}":
         bullet_format = _BULLET_FORMATS[0]
     return bullet_format.format(head=head, HEAD=head.upper(), body=body)
 
 
 def _write_description(rng: Uniform, design: Design, bullets: Sequence[Bullet]) -> str:
-    """Write some sentences, among them one of each of the bullets; without bullets the description is empty."""
+    """Write some sentences, among them one of each of the bullets; none without bullets."""
     if not bullets:
         return ""
     openings = (*phrases()["descriptions"], *phrases()[f"{design.template.category} descriptions"])
-    opening = shuffle(rng, openings)[: pick(rng, (1, 2, 2, 3))]
-    features = [f"{bullet.head}: {bullet.body}" for bullet in bullets]
-    ending = [pick(rng, phrases()["endings"])] if rng() < 0.5 else []
+    sentences = shuffle(rng, openings)[: pick(rng, (1, 2, 2, 3))]
+    sentences += [f"{bullet.head}: {bullet.body}" for bullet in bullets]
+    if rng() < 0.5:
+        sentences.append(pick(rng, phrases()["endings"]))
     fields = _template_fields(design)
-    return " ".join(_capitalise(text.format(**fields)) for text in (*opening, *features, *ending))
+    return " ".join(_capitalise(sentence.format(**fields)) for sentence in sentences)
 
 
 def _template_fields(design: Design) -> dict[str, str]:
@@ -188,9 +218,11 @@ def _without_article(use: str) -> str:
 
 def _lower_case(text: str) -> str:
     """Write as within a sentence, keeping abbreviations: ``LED lights``, ``a side slit``."""
-    return " ".join(
-        word if sum(map(str.isupper, word)) > 1 else word.lower() for word in text.split()
-    )
+    words: list[str] = []
+    for word in text.split():
+        is_abbreviation = sum(map(str.isupper, word)) > 1
+        words.append(word if is_abbreviation else word.lower())
+    return " ".join(words)
 
 
 def _capitalise(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The content of each page as a list of nodes, in the order of the original's pages; ``text`` formats them."""
+"""The content of each page as nodes, in the order of the original; ``text`` formats them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def _item(shop: Shop, state: State) -> Iterator[Node]:
 
 
 def _sub_page(product: Product, sub_page: str) -> Iterator[Node]:
-    """Yield the nodes of a page about a product; that of reviews is empty, since the published data has none."""
+    """Yield the nodes of a page about a product."""
+    # That of reviews is empty, since the published data has none.
     if sub_page == "description":
         yield TEXT, product.description
     elif sub_page == "features":
@@ -139,7 +140,7 @@ def _done(state: State, score: float) -> list[Node]:
 
 
 def _without_blanks(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Shorten a node of blanks to one space, and drop it if it is empty or has a new line, as the original does."""
+    """Shorten a node of blanks to one space; drop it if it is empty or has a new line."""
     for node in nodes:
         kind, words = node
         if words.strip(_SPACES):

@@ -47,12 +47,13 @@ class Product:
 
     @property
     def document(self) -> str:
-        """The text that the search engine indexes, in lower case; as in the original, it has the first bullet only."""
-        choices = ", and ".join(
-            f"{option}: {', '.join(values)}" for option, values in self.options.items()
-        )
+        """The text that the search engine indexes, in lower case."""
+        choices = [f"{option}: {', '.join(values)}" for option, values in self.options.items()]
+        # As in the original, the first bullet only.
         first_bullet = self.bullets[0] if self.bullets else ""
-        return " ".join((self.title, self.description, first_bullet, choices)).lower()
+        return " ".join(
+            (self.title, self.description, first_bullet, ", and ".join(choices))
+        ).lower()
 
 
 WantedOption: TypeAlias = "str | tuple[str, str]"

@@ -56,7 +56,12 @@ class Choice(NamedTuple):
 
 
 class NounPhrase(NamedTuple):
-    """A customer's name for a product: the words before the adjectives, ``a pair of``, and the noun."""
+    """A customer's name for a product.
+
+    Attributes:
+        article: The words before the adjectives, ``a pair of``.
+        noun: The noun.
+    """
 
     article: str
     noun: str
@@ -113,12 +118,7 @@ def attributes() -> dict[str, Attribute]:
 @lru_cache(maxsize=1)
 def choices() -> dict[str, Choice]:
     """Return the values of options by name."""
-    return {
-        name.removesuffix(" (in order)"): Choice(
-            _list(values), name.endswith("(in order)"), _list(asks)
-        )
-        for name, values, asks in map(_parse_choice, blocks("values"))
-    }
+    return dict(map(_parse_choice, blocks("values")))
 
 
 @lru_cache(maxsize=1)
@@ -137,57 +137,66 @@ def _parse_template(block: list[str]) -> ProductTemplate:
     query, *lines = block
     fields = dict(line.split(": ", 1) for line in lines if not line.startswith("- "))
     low, high = fields["price"].split()
-    noun_phrases = [phrase.split("| ") for phrase in _list(fields["asks"])]
     return ProductTemplate(
         query=query,
         category=fields["category"],
         product_category=fields["path"].replace(" > ", LEVEL),
         prices=(float(low), float(high)),
         names=_list(fields["names"]),
-        noun_phrases=tuple(NounPhrase(article.strip(), noun) for article, noun in noun_phrases),
+        noun_phrases=tuple(map(_parse_noun_phrase, _list(fields["asks"]))),
         item=fields["item"],
         kinds=_list(fields["kinds"]),
         features=_list(fields["features"]),
         uses=_list(fields["uses"]),
         gloss=_list(fields["gloss"]),
         attributes=tuple(tuple(group.split("/")) for group in _list(fields["attributes"])),
-        options=tuple(
-            (name, choice)
-            for name, choice in (pair.split("=") for pair in fields["options"].split(", "))
-        ),
+        options=tuple(map(_parse_option, fields["options"].split(", "))),
         bullets=tuple(parse_bullet(line[2:]) for line in lines if line.startswith("- ")),
     )
+
+
+def _parse_noun_phrase(phrase: str) -> NounPhrase:
+    article, noun = phrase.split("| ")
+    return NounPhrase(article.strip(), noun)
+
+
+def _parse_option(pair: str) -> tuple[str, str]:
+    name, choice = pair.split("=")
+    return name, choice
 
 
 def _parse_attribute(block: list[str]) -> Attribute:
     name, titles, *bullets, forms = block
     adjective, *sentences = _list(forms.removeprefix("= "))
+    if adjective == "-":
+        adjective = ""
     return Attribute(
-        name,
-        tuple(titles.split(" / ")),
-        tuple(map(parse_bullet, bullets)),
-        "" if adjective == "-" else adjective,
-        tuple(sentences),
+        name=name,
+        titles=tuple(titles.split(" / ")),
+        bullets=tuple(map(parse_bullet, bullets)),
+        adjective=adjective,
+        sentences=tuple(sentences),
     )
 
 
-def _parse_choice(block: list[str]) -> tuple[str, str, str]:
-    """Return the name of an option, its values, and the phrases that ask for one."""
+def _parse_choice(block: list[str]) -> tuple[str, Choice]:
+    """Return the name of an option and its choice."""
     first, asks = block
     name, _, values = first.partition(": ")
-    return name, values, asks.removeprefix("= ")
+    in_order = name.endswith(" (in order)")
+    choice = Choice(_list(values), in_order, _list(asks.removeprefix("= ")))
+    return name.removesuffix(" (in order)"), choice
 
 
 def blocks(name: str) -> list[list[str]]:
     """Return the lines of each block of a file, without comments; blank lines separate blocks."""
-    text = (files("textcraft_gym.envs.webshop") / "data" / f"{name}.txt").read_text(
-        encoding="utf-8"
-    )
-    blocks = [
-        [line for line in block.splitlines() if not line.startswith("# ")]
-        for block in text.split("\n\n")
-    ]
-    return [lines for lines in blocks if lines]
+    file = files("textcraft_gym.envs.webshop") / "data" / f"{name}.txt"
+    blocks: list[list[str]] = []
+    for block in file.read_text(encoding="utf-8").split("\n\n"):
+        lines = [line for line in block.splitlines() if not line.startswith("# ")]
+        if lines:
+            blocks.append(lines)
+    return blocks
 
 
 def _list(text: str) -> tuple[str, ...]:

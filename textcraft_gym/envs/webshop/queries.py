@@ -1,4 +1,4 @@
-"""The searches that an instruction suggests: for all of it, and for its clauses, words and pairs of words."""
+"""The searches that an instruction suggests: for all of it, its clauses, words and pairs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ _WORD = re.compile(r"[\w'-]+")
 _PRICE = ", and price lower than "
 _SHORTEST_WORD = 3
 _FILLER = frozenset(
-    _WORD.findall(
-        """a about also am an and any are as at be but buy by can could do does don't find for from get give going has
-        have hello help hi i i'd i'm i've in interested is it look looking make me must my need no of on one or please
-        prefer searching set shopping should show so some something sure that the them they this to tried want was were
-        which with would you"""
-    )
+    _WORD.findall("""
+    a about also am an and any are as at be but buy by can could do does don't find for from get
+    give going has have hello help hi i i'd i'm i've in interested is it look looking make me must
+    my need no of on one or please prefer searching set shopping should show so some something sure
+    that the them they this to tried want was were which with would you
+    """)
 )
 """Words that say nothing about what is wanted."""
 
 
 @lru_cache(maxsize=1 << 12)
 def searches(instruction: str) -> tuple[str, ...]:
-    """Return the searches that an instruction suggests, that for all of it first, then without filler and price."""
+    """Return the searches that an instruction suggests: first for all of it, then for parts.
+
+    The parts are without filler and price.
+    """
     wanted = instruction.partition(_PRICE)[0]
     clauses = [clause.strip() for clause in _CLAUSE_ENDS.split(wanted) if clause.strip()]
     words = [word for word in dict.fromkeys(_WORD.findall(wanted.lower())) if _tells(word)]

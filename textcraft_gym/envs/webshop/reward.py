@@ -66,7 +66,7 @@ class Reward(NamedTuple):
 
 
 def default_nouns(title: str) -> list[str]:
-    """Return the words of a title that may be nouns, with repetitions: all but function words and numbers.
+    """Return the words of a title but function words and numbers, with repetitions.
 
     The original uses a part-of-speech tagger, which needs a language model.
     """
@@ -80,43 +80,58 @@ def reward(
     """Return the reward of buying ``product`` with the chosen ``options``, values by name."""
     r_type, query_match, category_match, title_score = match_types(goal.product, product, nouns)
     attributes = sum(has_attribute(product, wanted) for wanted in goal.attributes)
-    chosen = sum(any(fits(wanted, value) for value in options.values()) for wanted in goal.options)
+    chosen = sum(_is_chosen(wanted, options.values()) for wanted in goal.options)
     r_price = float(product.price <= goal.price_upper)
-    asked = len(goal.attributes) + len(goal.options) + 1
+    wishes = len(goal.attributes) + len(goal.options) + 1
     return Reward(
         r_type=r_type,
-        r_att=attributes / len(goal.attributes) if goal.attributes else None,
-        r_option=chosen / len(goal.options) if goal.options else None,
+        r_att=_fraction(attributes, len(goal.attributes)),
+        r_option=_fraction(chosen, len(goal.options)),
         r_price=r_price,
-        score=r_type * ((attributes + chosen + r_price) / asked),
-        w_att=len(goal.attributes) / asked,
-        w_option=len(goal.options) / asked,
-        w_price=1 / asked,
+        score=r_type * ((attributes + chosen + r_price) / wishes),
+        w_att=len(goal.attributes) / wishes,
+        w_option=len(goal.options) / wishes,
+        w_price=1 / wishes,
         query_match=query_match,
         category_match=category_match,
         title_score=title_score,
     )
 
 
+def _is_chosen(wanted: WantedOption, values: Iterable[str]) -> bool:
+    return any(fits(wanted, value) for value in values)
+
+
+def _fraction(met: int, wanted: int) -> float | None:
+    if wanted == 0:
+        return None
+    return met / wanted
+
+
 def match_types(wanted: Product, bought: Product, nouns: Nouns = default_nouns) -> TypeMatch:
     """Return the match of a product's type with the wanted one."""
     wanted_nouns = list(nouns(wanted.title))
-    # The distinct nouns in common over all wanted ones, repetitions included, as in the original.
-    title_score = (
-        len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns) if wanted_nouns else 0.2
-    )
+    title_score = 0.2
+    if wanted_nouns:
+        # The distinct nouns in common over all wanted ones, repetitions included, as in the
+        # original.
+        title_score = len({*wanted_nouns} & {*nouns(bought.title)}) / len(wanted_nouns)
     query_match = wanted.query == bought.query
     # Two common categories, since the first level of the path is shared by a whole department.
     category_match = len(_categories(wanted) & _categories(bought)) > 1
-    if title_score < 0.1:
-        r_type = 0.1 if title_score else 0.0
+    if title_score == 0.0:
+        r_type = 0.0
+    elif title_score < 0.1:
+        r_type = 0.1
+    elif query_match or category_match or title_score > 0.2:
+        r_type = 1.0
     else:
-        r_type = 1.0 if query_match or category_match or title_score > 0.2 else 0.5
+        r_type = 0.5
     return TypeMatch(r_type, query_match, category_match, title_score)
 
 
 def has_attribute(product: Product, wanted: str) -> bool:
-    """Return whether a product has an attribute, or its title, bullets or description contain it."""
+    """Return whether a product has an attribute, or its title, bullets or description name it."""
     return (
         any(alike(attribute, wanted) for attribute in product.attributes)
         or wanted in product.title.lower()
@@ -131,25 +146,33 @@ def fits(wanted: WantedOption, chosen: str) -> bool:
     Of a colour only the main one counts; but, as in the original, a wanted pair is compared as it
     is, ``color navy``.
     """
-    return alike(
-        main_colour(chosen), main_colour(wanted) if isinstance(wanted, str) else " ".join(wanted)
-    )
+    if isinstance(wanted, str):
+        return alike(main_colour(chosen), main_colour(wanted))
+    return alike(main_colour(chosen), " ".join(wanted))
 
 
 def written(wanted: WantedOption) -> str:
     """Return a wanted option for people to read: ``navy`` or ``color: navy``."""
-    return wanted if isinstance(wanted, str) else ": ".join(wanted)
+    if isinstance(wanted, str):
+        return wanted
+    return ": ".join(wanted)
 
 
 def main_colour(value: str) -> str:
     """Return the alphabetically first colour that a value contains, or else the value."""
-    return next((colour for colour in COLOURS if colour in value), value)
+    for colour in COLOURS:
+        if colour in value:
+            return colour
+    return value
 
 
 def alike(first: str, second: str) -> bool:
     """Return whether two texts have nearly the same words, processed and rounded as in thefuzz."""
-    processed = (default_process(text.translate(_WITHOUT_LATIN_1)) for text in (first, second))
-    return round(token_set_ratio(*processed)) > ALIKE
+    ratio = token_set_ratio(
+        default_process(first.translate(_WITHOUT_LATIN_1)),
+        default_process(second.translate(_WITHOUT_LATIN_1)),
+    )
+    return round(ratio) > ALIKE
 
 
 # thefuzz's "force_ascii" removes these 128 characters only, so that emoji and Chinese are compared.
@@ -161,13 +184,14 @@ def _categories(product: Product) -> set[str]:
 
 
 _COLOURS = (
-    "alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze brown burgundy camel camo "
-    "caramel champagne charcoal cheetah chestnut chocolate christmas coffee cognac copper coral cranberry cream "
-    "crystal dark denim eggplant elephant espresso fuchsia gold granite grape graphite grass gray green grey heather "
-    "indigo ivory ivy khaki lavender lemon leopard light lilac lime magenta maroon mauve merlot midnight mint mocha "
-    "multicolor mushroom mustard natural navy nude olive orange peach pewter pink plum purple rainbow red rose royal "
-    "rust sand sapphire seashell silver skull slate steel stone stonewash sunflower tan taupe teal tiger turquoise "
-    "violet walnut wheat white wine yellow"
+    "alabaster apricot aqua ash asphalt azure banana beige black blue blush bordeaux bronze brown "
+    "burgundy camel camo caramel champagne charcoal cheetah chestnut chocolate christmas coffee "
+    "cognac copper coral cranberry cream crystal dark denim eggplant elephant espresso fuchsia "
+    "gold granite grape graphite grass gray green grey heather indigo ivory ivy khaki lavender "
+    "lemon leopard light lilac lime magenta maroon mauve merlot midnight mint mocha multicolor "
+    "mushroom mustard natural navy nude olive orange peach pewter pink plum purple rainbow red "
+    "rose royal rust sand sapphire seashell silver skull slate steel stone stonewash sunflower tan "
+    "taupe teal tiger turquoise violet walnut wheat white wine yellow"
 )
 COLOURS = tuple(_COLOURS.split())
 """The colours in alphabetical order, in which ``main_colour`` tries them."""
@@ -175,19 +199,22 @@ COLOURS = tuple(_COLOURS.split())
 _WORD = re.compile("[A-Za-z0-9\u00c0-\u00ff]+(?:['\u2019.][A-Za-z0-9]+)*")
 
 _NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million"
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+    "hundred thousand million"
 )
 _FUNCTION_WORDS = (
-    "a about above across after against all along also although among an and another any anyone anything are around "
-    "as at be because been before behind being below beside besides between beyond both but by can cannot could did "
-    "do does doing down during each either else enough even ever every everyone everything few for from further had "
-    "has have having he her here hers herself him himself his how however i if in inside into is it its itself just "
-    "least less many may me might more most much must my myself near neither never no nobody none nor not nothing of "
-    "off often on once only onto or other others our ours ourselves out outside over own per perhaps please quite "
-    "rather really same several shall she should since so some someone something still such than that the their "
-    "theirs them themselves then there these they this those though through throughout thus to together too toward "
-    "towards under until unless up upon us very via was we well were what whatever when where whether which while who "
-    "whoever whom whose why will with within without would yet you your yours yourself"
+    "a about above across after against all along also although among an and another any anyone "
+    "anything are around as at be because been before behind being below beside besides between "
+    "beyond both but by can cannot could did do does doing down during each either else enough "
+    "even ever every everyone everything few for from further had has have having he her here hers "
+    "herself him himself his how however i if in inside into is it its itself just least less many "
+    "may me might more most much must my myself near neither never no nobody none nor not nothing "
+    "of off often on once only onto or other others our ours ourselves out outside over own per "
+    "perhaps please quite rather really same several shall she should since so some someone "
+    "something still such than that the their theirs them themselves then there these they this "
+    "those though through throughout thus to together too toward towards under until unless up "
+    "upon us very via was we well were what whatever when where whether which while who whoever "
+    "whom whose why will with within without would yet you your yours yourself"
 )
 _NOT_NOUNS = frozenset((*_NUMBER_WORDS.split(), *_FUNCTION_WORDS.split()))

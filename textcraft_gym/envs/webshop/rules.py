@@ -73,11 +73,8 @@ def clickables(shop: Shop, state: State) -> tuple[str, ...]:
         back = (PREVIOUS,) if state.number > 1 else ()
         return (BACK_TO_SEARCH, *back, NEXT, *[asin.lower() for asin in shop.shown(state)])
     if state.page == "item":
-        return tuple(
-            dict.fromkeys(
-                (BACK_TO_SEARCH, PREVIOUS, *shop.sub_pages, BUY, *shop.options(state.asin))
-            )
-        )
+        targets = (BACK_TO_SEARCH, PREVIOUS, *shop.sub_pages, BUY, *shop.options(state.asin))
+        return tuple(dict.fromkeys(targets))  # an option value may be named like a button
     return (BACK_TO_SEARCH, PREVIOUS) if state.page == "sub" else ()
 
 
@@ -87,12 +84,14 @@ def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]
     An option value with an opening bracket is shown but cannot be clicked, since the bracket
     changes how it is parsed.
     """
-    targets = [
-        target
+    commands = [
+        click(target)
         for target in clickables(shop, state)
         if target != TYPE_FIRST and can_be_clicked(target)
     ]
-    return [*map(click, targets), *(searches(instruction) if shop.has_search(state) else ())]
+    if shop.has_search(state):
+        commands += searches(instruction)
+    return commands
 
 
 def _clicked(shop: Shop, state: State, target: str) -> Transition:
@@ -123,7 +122,8 @@ def _from_results(shop: Shop, state: State, target: str) -> Transition | None:
 
 
 def _from_item(shop: Shop, state: State, target: str) -> Transition | None:
-    """Follow a click on a product's page; a value named like a button is the button, as in the original."""
+    """Follow a click on a product's page."""
+    # Buttons come first: as in the original, a value named like one is the button.
     if target == BUY:
         return Transition(state._replace(page="done"))
     if target in shop.sub_pages:

@@ -18,7 +18,7 @@ PRODUCTS_PER_PAGE: Mapping[Mode, int] = {"react": 3, "adapt": 3, "text": 10, "te
 MAX_RESULTS = 50
 
 _SITE_PAGE = 10
-"""Number of products on a page of WebShop's site, over which the programs of ReAct and ADaPT shop."""
+"""Number of products on a page of WebShop's site, which the programs of ReAct and ADaPT read."""
 
 _KEPT_PRODUCTS = 1 << 12
 
@@ -115,18 +115,16 @@ class Shop:
         self.products = stock.products
         self.mode = mode
         self.products_per_page = products_per_page
-        self.page_size = _SITE_PAGE if over_site else products_per_page
-        self._searched_on: tuple[Page, ...] = (
-            ("index",) if over_site else ("index", "results", "item", "sub")
-        )
+        self.page_size = products_per_page
+        self._searched_on: tuple[Page, ...] = ("index", "results", "item", "sub")
+        if over_site:
+            self.page_size = _SITE_PAGE
+            self._searched_on = ("index",)
         self.show_attrs = show_attrs
         self.nouns = nouns
-        self.sub_pages = (
-            "description",
-            "features",
-            "reviews",
-            *(("attributes",) if show_attrs else ()),
-        )
+        self.sub_pages: tuple[str, ...] = ("description", "features", "reviews")
+        if show_attrs:
+            self.sub_pages += ("attributes",)
         self._options: dict[str, dict[str, str]] = {}
 
     def search(self, query: str) -> tuple[str, ...]:
@@ -145,18 +143,19 @@ class Shop:
 
     def shown(self, state: State) -> tuple[str, ...]:
         """Return those of ``listed`` that the customer sees."""
-        return (
-            self.listed(state)[: self.products_per_page]
-            if self.mode == "react"
-            else self.listed(state)
-        )
+        listed = self.listed(state)
+        if self.mode == "react":
+            return listed[: self.products_per_page]
+        return listed
 
     def page_of(self, results: Sequence[str], asin: str) -> int | None:
         """Return the page of results that shows a product, from 1; None if none does."""
         if asin not in results:
             return None
         page, place = divmod(results.index(asin), self.page_size)
-        return None if self.mode == "react" and place >= self.products_per_page else page + 1
+        if self.mode == "react" and place >= self.products_per_page:
+            return None
+        return page + 1
 
     def options(self, asin: str) -> Mapping[str, str]:
         """Return the option that each value belongs to, the last one if there are two."""
@@ -164,10 +163,10 @@ class Shop:
         if options is None:
             if len(self._options) >= _KEPT_PRODUCTS:
                 self._options.clear()
-            groups = self.products[asin].options.items()
-            options = self._options[asin] = {
-                value: name for name, values in groups for value in values
-            }
+            options = {}
+            for name, values in self.products[asin].options.items():
+                options.update(dict.fromkeys(values, name))
+            self._options[asin] = options
         return options
 
     def judge(self, goal: Goal, asin: str, chosen: Mapping[str, str]) -> Reward:

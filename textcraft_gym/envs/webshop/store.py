@@ -32,7 +32,7 @@ from textcraft_gym.storage.progress import Progress, progress_bar
 from textcraft_gym.storage.search.bm25 import IndexWriter
 
 FORMAT = 4
-"""Version of the cached file and of the code that computes its content; files of another version are ignored."""
+"""Version of the cached file and of the code that makes it; other files are ignored."""
 
 _KEPT_PRODUCTS = 1 << 12
 _FIELDS = tuple(field.name for field in fields(Product))
@@ -128,7 +128,7 @@ def write_shop(
     progress: Progress | None,
     num_products: int | None = None,
 ) -> None:
-    """Write products, goals and the search index as arrays, of which memory holds a block at a time."""
+    """Write products, goals and the search index as arrays, a block at a time."""
     contents = hashlib.sha256()
 
     def append_content(name: str, part: NDArray[Any]) -> None:
@@ -139,23 +139,21 @@ def write_shop(
     products = RecordWriter(append_content, "products")
     wishes = RecordWriter(append_content, "wishes", deferred=True)
     goal_counts = array("q")
-    wanted: list[
-        tuple[str, ...] | None
-    ] = []  # the attributes of each wish; None where all goals weigh the same
+    # The attributes of each wish; None where all goals weigh the same.
+    wanted: list[tuple[str, ...] | None] = []
     with IndexWriter() as index:
         with progress_bar(f"Reading {files.products.name}") as bar:
             for product, product_wishes in read_shop(files, seed, progress or bar, num_products):
                 for wish in product_wishes:
-                    # A wish for a combination of options makes no goal if one of them has no
-                    # values.
-                    if count := wish.goal_count(product):
-                        wishes.add([len(asins), *astuple(wish)])
-                        goal_counts.append(count)
-                        wanted.append(
-                            None
-                            if wish.options is not None
-                            else tuple(map(intern, wish.attributes))
-                        )
+                    count = wish.goal_count(product)
+                    if count == 0:  # an option of the product has no values
+                        continue
+                    wishes.add([len(asins), *astuple(wish)])
+                    goal_counts.append(count)
+                    attributes = None
+                    if wish.options is None:
+                        attributes = tuple(map(intern, wish.attributes))
+                    wanted.append(attributes)
                 asins.append(product.asin)
                 products.add([getattr(product, name) for name in _FIELDS])
                 index.add(product.document)
@@ -165,9 +163,8 @@ def write_shop(
             )
         products.close()
         wishes.close()
-        for name, part in _goals(
-            np.frombuffer(goal_counts, np.int64), weights(wanted, goal_counts)
-        ).items():
+        counts = np.frombuffer(goal_counts, np.int64)
+        for name, part in _goals(counts, weights(wanted, goal_counts)).items():
             append_content(name, part)
         contents.update(json.dumps(asins).encode())
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
@@ -178,7 +175,7 @@ def write_shop(
 
 
 def _goals(counts: NDArray[np.int64], wish_weights: Sequence[float]) -> Arrays:
-    """Return the wish, the combination of options and the weight of each goal, in the shuffled order.
+    """Return the wish, the combination of options and the weight of each goal, shuffled.
 
     Args:
         counts: The number of goals of each wish.

@@ -1,4 +1,4 @@
-"""WebShop's tasks: the goals of a catalogue, numbered in the order of the original, of which splits are slices."""
+"""WebShop's tasks: the goals of a catalogue in the order of the original; splits are slices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ GoalFilter: TypeAlias = Callable[[int, Goal], bool]
 
 
 class Market(Shop):
-    """A shop with the goals of its customers. Equal arguments open the same object, and copies are that object, too.
+    """A shop with the goals of its customers.
+
+    Equal arguments open the same object, and copies are that object, too.
 
     Args:
         catalogue: Products and goals.
@@ -94,7 +96,9 @@ class Task:
         count = len(self.goal.options)
         if count == 0:
             return "no options"
-        return "1 option" if count == 1 else f"{count} options"
+        if count == 1:
+            return "1 option"
+        return f"{count} options"
 
     @property
     def depth(self) -> int:
@@ -144,9 +148,8 @@ def open_market(
     if data == GENERATED and goals != "human":
         raise ValueError(f"expected goals='human' for generated data, got {goals!r}")
     catalogue = Catalogue.load(data, goals=goals, num_products=num_products)
-    return _market(
-        catalogue, (data, goals, mode, products_per_page, show_attrs, nouns, num_products)
-    )
+    opened_by = (data, goals, mode, products_per_page, show_attrs, nouns, num_products)
+    return _market(catalogue, opened_by)
 
 
 @lru_cache(maxsize=32)
@@ -177,7 +180,7 @@ def selected_tasks(selection: Selection) -> tuple[Task, ...]:
 
 
 def draw_task(selection: Selection, seed: int) -> Task:
-    """Return one of the selected tasks: human goals are drawn uniformly, synthetic ones by their weights.
+    """Return one of the selected tasks: human goals uniformly, synthetic ones by their weights.
 
     Args:
         selection: The goals to draw from, one or more.
@@ -188,9 +191,8 @@ def draw_task(selection: Selection, seed: int) -> Task:
         return task_at(selection.market, numbers[seed % len(numbers)])
     cumulative = _cumulative_weights(selection)
     position = int(cumulative.searchsorted(seed / (1 << 64) * cumulative[-1], "right"))
-    return task_at(
-        selection.market, numbers[min(position, len(numbers) - 1)]
-    )  # rounding may reach the end
+    position = min(position, len(numbers) - 1)  # rounding may reach the end
+    return task_at(selection.market, numbers[position])
 
 
 def find_task(selection: Selection, task_id: object) -> Task:
@@ -201,11 +203,9 @@ def find_task(selection: Selection, task_id: object) -> Task:
     """
     market = selection.market
     number, _, _ = str(task_id).partition("-")
-    if (
-        number.isdecimal()
-        and len(number) <= _MOST_DIGITS
-        and int(number) < len(market.catalogue.goals)
-    ):
+    # Python refuses to read numbers of thousands of digits.
+    is_number = number.isdecimal() and len(number) <= _MOST_DIGITS
+    if is_number and int(number) < len(market.catalogue.goals):
         task = task_at(market, int(number))
         if task.id == task_id:
             return task

@@ -1,4 +1,4 @@
-"""The texts that the player reads: pages in the formats of four programs, and the short answers of two of them."""
+"""The texts that the player reads: the pages of four programs, and the short answers of two."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def text_rich(nodes: Iterable[Node]) -> str:
 
 
 def react(nodes: Iterable[Node]) -> str:
-    """Format a page as in ReAct's and ADaPT's prompts: the instruction on the index page only, no blanks."""
+    """Format a page as in ReAct's and ADaPT's prompts: no blanks, no instruction but the first."""
     parts: list[str] = []
     for kind, words in nodes:
         if kind in (BUTTON, PRODUCT, VISITED):
@@ -79,9 +79,9 @@ MODES: Mapping[Mode, Callable[[Iterable[Node]], str]] = {
 def observation(shop: Shop, instruction: str, turn: Transition, earned: float) -> str:
     """Return the observation after an action: the page, or a short answer instead."""
     answer = short_answer(shop.mode, turn, earned)
-    return (
-        MODES[shop.mode](page(shop, instruction, turn.state, earned)) if answer is None else answer
-    )
+    if answer is not None:
+        return answer
+    return MODES[shop.mode](page(shop, instruction, turn.state, earned))
 
 
 def recall(past: Sequence[str], num_prev_obs: int, num_prev_actions: int) -> str:
@@ -95,7 +95,8 @@ def recall(past: Sequence[str], num_prev_obs: int, num_prev_actions: int) -> str
     kept = []
     for back, words in zip(range(len(past) - 1, -1, -1), past, strict=True):
         turns, is_action = divmod(back, 2)
-        if turns < num_prev_actions if is_action else turns <= num_prev_obs:
+        is_kept = turns < num_prev_actions if is_action else turns <= num_prev_obs
+        if is_kept:
             kept.append(words)
     return " [SEP] ".join(kept)
 
@@ -111,7 +112,7 @@ def score(earned: float) -> str:
 
 
 def short_answer(mode: Mode, turn: Transition, earned: float) -> str | None:
-    """Return the line that ReAct's and ADaPT's programs give to some actions instead of the page; None for a page."""
+    """Return the line that ReAct's or ADaPT's program answers; None if it shows the page."""
     if mode not in INVALID:
         return None
     if turn.reason:

@@ -42,7 +42,8 @@ def _thought(task: Task, before: State, action: str, turn: Transition) -> str:
         return f"{_summary(before)}, so I buy it."
     if after.page == "item":
         product = task.market.products[after.asin]
-        return f"{product.title} is what was asked for{_in_bounds(task.goal, product.price_tag)}. I look at it."
+        price = _in_bounds(task.goal, product.price_tag)
+        return f"{product.title} is what was asked for{price}. I look at it."
     return ""
 
 
@@ -56,8 +57,6 @@ def _in_bounds(goal: Goal, price_tag: str) -> str:
 def _summary(state: State) -> str:
     """Return the clause about the product and the chosen options."""
     chosen = " and ".join(value for _, value in state.chosen)
-    return (
-        f"The product fits, with {chosen} chosen"
-        if chosen
-        else "The product fits, and no option was asked for"
-    )
+    if not chosen:
+        return "The product fits, and no option was asked for"
+    return f"The product fits, with {chosen} chosen"

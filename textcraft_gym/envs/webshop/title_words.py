@@ -1,4 +1,4 @@
-"""The rarer words of titles: names of sellers, and phrases about animals, places, people and the like.
+"""The rarer words of titles: sellers, and phrases about animals, places, people and the like.
 
 They are composed of lists in ``data/title_words.txt``, so that a shop has as many different words
 as a real one.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 from textcraft_gym.envs.shuffle import Uniform, pick
 from textcraft_gym.envs.webshop.product_templates import blocks
@@ -24,9 +25,12 @@ _LETTERS = "ABCDEFGHJKLMNPRSTVWXZ"
 
 @lru_cache(maxsize=1)
 def title_words() -> dict[str, tuple[str, ...]]:
-    """Return the lists of words by kind, and the phrases of each department by purpose, ``garden extras``."""
-    lines = (line.split(": ", 1) for block in blocks("title_words") for line in block)
-    return {name: tuple(words.split("; ")) for name, words in lines}
+    """Return the words by kind, and the phrases by department and purpose, ``garden extras``."""
+    lists: dict[str, tuple[str, ...]] = {}
+    for line in chain.from_iterable(blocks("title_words")):
+        name, words = line.split(": ", 1)
+        lists[name] = tuple(words.split("; "))
+    return lists
 
 
 def compose(rng: Uniform, department: str, purpose: str) -> str:
@@ -44,16 +48,16 @@ def compose(rng: Uniform, department: str, purpose: str) -> str:
 
 def _draw(rng: Uniform, kind: str) -> str:
     if kind == "code":
-        letters = "".join(pick(rng, _LETTERS) for _ in range(2))
-        return f"{letters}{int(rng() * 900) + 100}{pick(rng, _LETTERS) if rng() < 0.4 else ''}"
+        code = pick(rng, _LETTERS) + pick(rng, _LETTERS) + str(int(rng() * 900) + 100)
+        if rng() < 0.4:
+            code += pick(rng, _LETTERS)
+        return code
     if kind == "number":
         return str(int(rng() * 180) + 20)
     words = title_words()
-    return (
-        pick(rng, words[kind])
-        if kind in words
-        else _plural(pick(rng, words[kind.removesuffix("s")]))
-    )
+    if kind in words:
+        return pick(rng, words[kind])
+    return _plural(pick(rng, words[kind.removesuffix("s")]))
 
 
 def _plural(noun: str) -> str:

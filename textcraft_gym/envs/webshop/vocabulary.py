@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from textcraft_gym.envs.webshop import pages, text
 from textcraft_gym.envs.webshop.catalogue import Catalogue
@@ -27,7 +28,7 @@ def vocabulary(catalogue: Catalogue) -> str:
         text.score(0.0),
         "[clicked button] [clicked button_]",
     ]
-    products = [words for product in catalogue.products.values() for words in _printed(product)]
+    products = chain.from_iterable(map(_printed, catalogue.products.values()))
     instructions = [goal.instruction for goal in catalogue.goals]
     return "\n".join([*shown, *answers, *products, *instructions, "[SEP] 0 1 2 3 4 5 6 7 8 9"])
 
