@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 Uniform: TypeAlias = Callable[[], float]
-"""Draws from 0 to 1, as ``random.Random(seed).random``: the only method of it that later Pythons promise to keep."""
+"""Draws from 0 to 1, as ``random.Random(seed).random``: the one method that Pythons keep stable."""
 
 T = TypeVar("T")
 
@@ -18,6 +18,6 @@ def pick(rng: Uniform, items: Sequence[T]) -> T:
 
 def shuffle(rng: Uniform, items: Sequence[T]) -> list[T]:
     """Return the items in random order."""
-    return [
-        item for _, _, item in sorted([(rng(), index, item) for index, item in enumerate(items)])
-    ]
+    # Sorted by a draw; the index keeps the order of equal draws, and items from being compared.
+    drawn = sorted([(rng(), index) for index in range(len(items))])
+    return [items[index] for _, index in drawn]

@@ -31,7 +31,7 @@ Env = TypeVar("Env", bound="TextEnv")
 
 
 class Snapshot(NamedTuple):
-    """A moment of an episode: a small value that can be kept, compared, pickled and sent to other processes.
+    """A moment of an episode, to be kept, compared, pickled and sent to other processes.
 
     Attributes:
         settings: The game, and the arguments and data that it plays by; a snapshot fits every
@@ -68,8 +68,10 @@ def snapshot_of(env: gym.Env[Any, Any]) -> Any:
 
 
 def plain_seed(seed: Any) -> Any:
-    """Return NumPy's integers as Python's, and everything else as it is: Gymnasium refuses ``rng.integers(1000)``."""
-    return int(seed) if isinstance(seed, np.integer) else seed
+    """Return NumPy's integers as Python's, since Gymnasium refuses them as seeds."""
+    if isinstance(seed, np.integer):
+        return int(seed)
+    return seed
 
 
 class TextEnv(gym.Env[str, str]):
@@ -135,9 +137,11 @@ class TextEnv(gym.Env[str, str]):
         # Raw bits are stable across NumPy versions; the values that its distributions make of them
         # are not.
         draw = int(self.np_random.bit_generator.random_raw())
-        chosen = self._chosen(options or {})
-        self.task, self._draw = self._draw_task(draw) if chosen is None else chosen, draw
-        text = self._begin(self.task, draw)
+        task = self._chosen(options or {})
+        if task is None:
+            task = self._draw_task(draw)
+        self.task, self._draw = task, draw
+        text = self._begin(task, draw)
         self._over = False
         self._last = None, text
         return text, self._info()
@@ -162,7 +166,9 @@ class TextEnv(gym.Env[str, str]):
         if self.render_mode != "ansi":
             return None
         action, text = self._last
-        return text if action is None else f"> {action}\n{text}"
+        if action is None:
+            return text
+        return f"> {action}\n{text}"
 
     def snapshot(self) -> Snapshot:
         """Return this moment of the episode.
@@ -182,10 +188,10 @@ class TextEnv(gym.Env[str, str]):
         return Snapshot(self._settings(), *moment, self._np_random_seed, random)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a moment of this environment, or of one with equal settings; its split may be another.
+        """Go back to a moment of this environment, or of one with equal settings.
 
-        The same actions then lead to the same observations and infos, byte for byte, if the info
-        options are equal.
+        Its split may be another. The same actions then lead to the same observations and infos,
+        byte for byte, if the info options are equal.
 
         Raises:
             ValueError: For anything but a snapshot of the same game with the same arguments.
@@ -198,12 +204,10 @@ class TextEnv(gym.Env[str, str]):
             raise ValueError(f"expected a snapshot of {expected}, got one of {got}")
         task = self._find_task(snapshot.task)
         self._go_back(task, snapshot.draw, snapshot.position)
-        self.task, self._draw, self._last, self._over = (
-            task,
-            snapshot.draw,
-            snapshot.last,
-            snapshot.over,
-        )
+        self.task = task
+        self._draw = snapshot.draw
+        self._last = snapshot.last
+        self._over = snapshot.over
         self.np_random.bit_generator.state = json.loads(snapshot.random)
         self._np_random_seed = snapshot.seed
 
@@ -222,7 +226,7 @@ class TextEnv(gym.Env[str, str]):
 
     @abstractmethod
     def _begin(self, task: Any, draw: int) -> str:
-        """Begin an episode and return its first text; the task and ``draw`` determine everything random."""
+        """Begin an episode and return its first text; all that is random depends on ``draw``."""
 
     @abstractmethod
     def _info(self) -> dict[str, Any]:
@@ -233,7 +237,7 @@ class TextEnv(gym.Env[str, str]):
         """Play one action of an episode that is not over."""
 
     def _settings(self) -> Settings:
-        """Return the name of the game, and the name and value of each argument that its rules depend on."""
+        """Return the name of the game, and each argument that its rules depend on, by name."""
         raise self.unsupported("snapshot", "its game cannot go back")
 
     def _position(self) -> Any:
@@ -241,14 +245,16 @@ class TextEnv(gym.Env[str, str]):
         raise self.unsupported("snapshot", "its game cannot go back")
 
     def _go_back(self, task: Any, draw: int, position: Any) -> None:
-        """Continue a task from a position; ``self.task`` and ``self._draw`` are still those of the last episode."""
+        """Continue a task from a position; ``self.task`` and ``self._draw`` are not set yet."""
         raise self.unsupported("snapshot", "its game cannot go back")
 
     def _chosen(self, options: dict[str, Any]) -> Any:
         for key in options:
             if key != "task":
                 raise UnknownName("reset option", key, ["task"])
-        return self._find_task(options["task"]) if "task" in options else None
+        if "task" not in options:
+            return None
+        return self._find_task(options["task"])
 
     def _refuse(self, action: Any) -> NoReturn:
         if self._over:
@@ -268,7 +274,7 @@ class HasTasks(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of the game's data, the same on every machine: equal ones play the same game."""
+        """A SHA-256 of the game's data, the same on every machine."""
 
 
 @runtime_checkable
@@ -293,7 +299,7 @@ class HasPossibleCommands(Protocol):
     """An environment whose commands can be numbered."""
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
-        """Return every command that can ever be admissible in these tasks, by default those of the split."""
+        """Return every command that can be admissible in these tasks, by default the split's."""
 
 
 @runtime_checkable
@@ -301,7 +307,7 @@ class HasThoughts(Protocol):
     """An environment that can think aloud along a plan, for demonstrations."""
 
     def thoughts(self, task: Any, plan: Sequence[str]) -> list[str]:
-        """Return a thought for each action of a plan that wins, an empty one where there is nothing to say."""
+        """Return a thought for each action of a winning plan; it may be empty."""
 
 
 @runtime_checkable
@@ -330,10 +336,12 @@ class Draws(Protocol):
 def _parameters(constructor: Callable[..., None]) -> tuple[str, ...]:
     """Return the names of the arguments that a constructor takes; none where it takes any."""
     _, *parameters = inspect.signature(constructor).parameters.values()
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
-    return () if takes_any else tuple(parameter.name for parameter in parameters)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return ()
+    return tuple(parameter.name for parameter in parameters)
 
 
 def _described(settings: Settings) -> str:
     name, arguments = settings
-    return f"{name}({', '.join(f'{argument}={value!r}' for argument, value in arguments)})"
+    written = ", ".join(f"{argument}={value!r}" for argument, value in arguments)
+    return f"{name}({written})"
