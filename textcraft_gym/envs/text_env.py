@@ -63,7 +63,7 @@ def snapshot_of(env: gym.Env[Any, Any]) -> Any:
     """
     if not env.has_wrapper_attr("snapshot"):
         name = env.spec.id if env.spec else type(env.unwrapped).__name__
-        raise Unsupported(f"{name} offers no snapshot: it has no method of this name")
+        raise Unsupported(f"{name} offers no snapshot: it has no method snapshot")
     return env.get_wrapper_attr("snapshot")()
 
 
@@ -153,6 +153,7 @@ class TextEnv(gym.Env[str, str]):
             ResetNeeded: Before the first reset and after the end of an episode.
             TypeError: If the action is not a string.
         """
+        # Which of the two it is matters only for the message, not to every step.
         if self._over or not isinstance(action, str):
             self._refuse(action)
         step = self._play(action)
@@ -198,7 +199,7 @@ class TextEnv(gym.Env[str, str]):
             Unsupported: If the game cannot go back.
         """
         if not isinstance(snapshot, Snapshot):
-            raise ValueError(f"expected what snapshot() returned, got {type(snapshot).__name__}")
+            raise ValueError(f"expected a Snapshot, got {type(snapshot).__name__}")
         if snapshot.settings != self._settings():
             expected, got = _described(self._settings()), _described(snapshot.settings)
             raise ValueError(f"expected a snapshot of {expected}, got one of {got}")
@@ -261,7 +262,7 @@ class TextEnv(gym.Env[str, str]):
             raise ResetNeeded(
                 "the episode is over, or none has started: call reset() before step()"
             )
-        raise TypeError(f"expected an action of text, got {type(action).__name__}")
+        raise TypeError(f"expected an action of type str, got {type(action).__name__}")
 
 
 @runtime_checkable

@@ -203,7 +203,7 @@ def test_env__plays_a_file_in_every_dialect_and_textworld_in_its_own(tmp_path: P
     assert env.step(info["expert_plan"][0])[0].startswith("You arrive at loc ")
     env.close()
     env = gym.make("ALFWorld-v0", engine="textworld", **arguments)
-    with pytest.raises(GameError, match=r"in its own dialect: dialect='0\.3'"):
+    with pytest.raises(GameError, match=r"needs the dialect of the file, '0\.3'"):
         env.reset(seed=0)
     env.close()
 

@@ -53,7 +53,7 @@ def can_win(game: Game, state: State) -> bool:
 def _commands(game: Game, state: State, route: Route) -> Iterator[str]:
     """Yield the commands of a route."""
     location = state.location
-    opened: set[int] = set()
+    opened: set[int] = set()  # by the plan; the state is that before it
     for receptacle, command, inside in route:
         if game.location_of[receptacle] != location:
             location = game.location_of[receptacle]
@@ -97,6 +97,7 @@ class _Routes:
     def _to_targets(self) -> Iterator[Route]:
         game, held = self.game, self.state.held
         needed = 2 if game.goal.task_type == "pick_two_obj_and_place" else 1
+        # Both objects must be brought to the same receptacle.
         for target, rtype in enumerate(game.receptacle_type):
             if rtype != game.goal.target:
                 continue

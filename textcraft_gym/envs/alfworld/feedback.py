@@ -39,6 +39,7 @@ def explain(game: Game, state: State, command: str, reason: str) -> str:
         return _unknown(game, parsed[0] if parsed else "")
     _, arguments = parsed
     verb = arguments.pop("verb", "")
+    # A player may write names of any length.
     arguments = {role: name[:_ECHOED] for role, name in arguments.items()}
     names = list(arguments.values())
     unknown = _first_unknown(game, names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -135,8 +134,8 @@ class Game:
         self.fits = frozenset(facts["canContain"])
         inner: defaultdict[int, list[int]] = defaultdict(list)
         for inside, outer in facts["inReceptacleObject"]:
-            insort(inner[index[outer]], index[inside])
-        self.inner = {obj: inner[obj] for obj in index.known(facts["isReceptacleObject"])}
+            inner[index[outer]].append(index[inside])
+        self.inner = {obj: sorted(inner[obj]) for obj in index.known(facts["isReceptacleObject"])}
         locations = _only_values(facts["receptacleAtLocation"], receptacles, "location")
         self.arrivals = self.receptacles
         if self.wording.arrives_at_locations:
@@ -190,6 +189,7 @@ class Game:
         key = location, content
         place = self.places.get(key)
         if place is None:
+            # A long walk would fill the memory; what is cleared is made again when it is needed.
             if len(self.places) >= MAX_PLACES:
                 self.places.clear()
             place = self.places[key] = Place(location, content)
@@ -231,12 +231,14 @@ class Game:
             command = f"go to {name}"
             self.go_to[command] = receptacle
             leads_to[command] = self.location_of[receptacle]
+        # Sorted once here, so that the commands of each location are, too.
         self._going = sorted(leads_to.items())
 
     def _set_goal(self, goal: Goal) -> None:
         self.required = 0
         wanted = {obj for obj, otype in enumerate(self.object_type) if otype == goal.otype}
         if goal.task_type in TREATED:
+            # Of a type some objects may be clean, but only those that can be cleaned count.
             able, state = TREATED[goal.task_type]
             self.required = STATES[state]
             wanted &= getattr(self, able)
@@ -267,17 +269,18 @@ class Game:
         """Yield the state of each location at the start."""
         inside: defaultdict[int, list[int]] = defaultdict(list)
         for obj, receptacle in facts["inReceptacle"]:
-            insort(inside[index[receptacle]], index[obj])
+            inside[index[receptacle]].append(index[obj])
         lying: defaultdict[str, list[int]] = defaultdict(list)
         for obj, location_id in facts["objectAtLocation"]:
-            insort(lying[location_id], index[obj])
+            lying[location_id].append(index[obj])
         opened = {index[receptacle] for (receptacle,) in facts["opened"]}
         for location, location_id in enumerate(self.locations):
             here = self.here[location]
+            # Sorted, so that play comes back to equal contents, and thus to the same place.
             content = Content(
                 opened=tuple([receptacle in opened for receptacle in here]),
-                contents=tuple([tuple(inside[receptacle]) for receptacle in here]),
-                lying=tuple(lying[location_id]),
+                contents=tuple([tuple(sorted(inside[receptacle])) for receptacle in here]),
+                lying=tuple(sorted(lying[location_id])),
                 taken=(),
             )
             yield self.place(location, content)

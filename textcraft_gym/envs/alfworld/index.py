@@ -39,6 +39,7 @@ def read_index(folder: Path) -> dict[str, str]:
         return {}
     if not isinstance(index, dict) or index.get("version") != _version():
         return {}
+    # Other programs may write into the cache folder, too.
     games = index.get("games")
     if not isinstance(games, dict):
         return {}

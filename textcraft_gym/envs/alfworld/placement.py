@@ -16,7 +16,7 @@ from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.shuffle import Uniform, pick, shuffle
 
 MAX_OF_A_TYPE = 3
-"""Number of distractors of one type, as in ALFRED; more only if the game asks for too many."""
+"""Number of distractors of one type, as in ALFRED, unless a game asks for more in all."""
 SINGLE, AT_MOST_DOUBLE = 0.47, 0.78
 """Share of the types in official games with one object, and of those with one or two."""
 MAX_GOAL_OBJECTS = 4

@@ -200,6 +200,7 @@ def parse_problem(text: str, task: str) -> Problem:
 
 def goal_form(goal: Goal) -> str:
     """Return a goal in PDDL, on one line."""
+    # To the letter as in the official games, since ``_goal`` compares goals as text.
     otype, target = goal.otype, goal.target
     placed = f"(inReceptacle ?o ?r) (objectType ?o {otype}) (receptacleType ?r {target})"
     if goal.task_type == "pick_and_place_simple":
@@ -268,6 +269,7 @@ def _declarations(forms: Iterable[Any]) -> dict[str, str]:
         if form != "-":
             unsorted.append(form)
             continue
+        # A dash ends a list of ids, and their sort follows.
         sort = next(remaining, None)
         if sort not in SORTS:
             raise GameError(f"expected one of the sorts {', '.join(SORTS)}, got {sort!r}")

@@ -54,7 +54,7 @@ class RealEngine:
         if file != self._file:  # loading takes seconds, resetting a loaded game does not
             if (dialect := read_dialect(file)) != self._dialect:
                 raise GameError(
-                    f"{file}: engine='textworld' plays it in its own dialect: dialect={dialect!r}"
+                    f"{file}: engine='textworld' needs the dialect of the file, {dialect!r}"
                 )
             infos = self._textworld.EnvInfos(won=True, admissible_commands=True, feedback=True)
             self._engine = self._textworld.start(str(file), infos, wrappers=[self._wrapper])

@@ -77,6 +77,7 @@ class Moves(NamedTuple):
 def apply(game: Game, state: State, command: str) -> Turn[State]:
     """Play a command; an impossible one changes nothing and answers ``Nothing happens.``."""
     command = command.strip()
+    # ``go to`` can be played anywhere and is the same everywhere: it is no move of a place.
     receptacle = game.go_to.get(command)
     if receptacle is not None and game.location_of[receptacle] != state.location:
         location = game.location_of[receptacle]
@@ -85,7 +86,7 @@ def apply(game: Game, state: State, command: str) -> Turn[State]:
         return _judged(game, after), f"You arrive at {game.arrivals[receptacle]}. {seen}", "", ""
     move = _effect(game, state, command)
     if move is not None:
-        if move.content is None and move.thing == NOTHING:
+        if move.content is None and move.thing == NOTHING:  # only ``examine``
             return state, move.answer, "", ""
         return _moved(game, state, move), move.answer, "", ""
     answer = _passive_answer(game, state, command)

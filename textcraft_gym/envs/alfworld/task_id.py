@@ -86,7 +86,7 @@ def parse_id(task_id: str) -> TaskSpec:
     # The id must name a goal that its room offers, and spell it in the only canonical way.
     targets = dict(goal_options(goal.task_type, spec.plan)).get(match["otype"], ())
     if match["target"] not in targets:
-        raise GameError(f"{task_id}: there is no such task on floor plan {spec.plan}")
+        raise GameError(f"{task_id}: no such task on floor plan {spec.plan}")
     if spec.id != task_id:
         raise GameError(f"expected the id {spec.id}, got {task_id}")
     return spec

@@ -140,7 +140,7 @@ class Games:
                 f"got games={str(source)!r}"
             )
         elif source != "official" and (file := game_file(source)):
-            loaded = _one_game(file)
+            loaded = _one_game(file)  # whatever the split
         else:
             loaded = _in_folder(data_folder(source), split)
         self.tasks, self._by_id, self.skipped = loaded

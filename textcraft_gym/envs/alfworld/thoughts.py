@@ -28,6 +28,7 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     for index, action in enumerate(plan):
         subgoal = _subgoal(plan[index:])
         thought = ""
+        # On the way to a subgoal, the thought that began it still holds.
         if subgoal != last_subgoal:
             thought = _thought(goal, action, subgoal, has_taken)
         written.append(thought)

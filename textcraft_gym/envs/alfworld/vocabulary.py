@@ -23,6 +23,7 @@ def vocabulary() -> str:
         {"cool": True},
         {"toggled": True},
     ]
+    # Names are left empty: the words that they are made of stand at the end.
     lines = [
         text.opening(text.around(["", ""]), tasks),
         text.facing([""], [""]),

@@ -124,6 +124,7 @@ class Catalogue:
 
     def search(self, query: str) -> tuple[str, ...]:
         """Return the ASINs of the top 50, best first."""
+        # All players of a task, and its expert, search for much the same words.
         results = self._results.get(query)
         if results is None:
             if len(self._results) >= _KEPT_SEARCHES:
@@ -156,6 +157,7 @@ def _generated(seed: int, num_products: int) -> Catalogue:
 
 def _fingerprint(products: Sequence[Product], goals: Sequence[Goal]) -> str:
     contents = hashlib.sha256()
+    # Texts of files may have half a pair of surrogates, which UTF-8 refuses: it is replaced.
     for product in products:
         values = [getattr(product, field.name) for field in fields(product)]
         contents.update(repr(values).encode(errors="replace"))

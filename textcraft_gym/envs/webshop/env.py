@@ -211,6 +211,7 @@ class WebShopLiteEnv(TextEnv):
     def _play(self, action: str) -> Step:
         self._state, observation, reason, _ = apply(self._world, self._state, action)
         if self._recalled:
+            # Observations and actions in turn, the present observation last.
             self._past = (*self._past[-self._recalled + 1 :], action, observation)
             observation = recall(self._past, self.num_prev_obs, self.num_prev_actions)
         info: dict[str, Any] = {"task": self.task.id, "won": False}

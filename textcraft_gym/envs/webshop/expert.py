@@ -59,7 +59,7 @@ class Expert:
         for query in queries:
             best = self._shortest(self._results(query), best)
             if best is not None and len(best) == least:
-                break
+                break  # no further search gives a shorter plan
         return best
 
     def _shortest(
@@ -111,6 +111,7 @@ class Expert:
         values = self._cover(asin, chosen)
         if values is None:
             return None
+        # Whatever was chosen before, all wanted options are met: the reward depends on the product.
         if asin not in self._earns:
             option_of = self.shop.options(asin)
             options = {**chosen, **{option_of[value]: value for value in values}}

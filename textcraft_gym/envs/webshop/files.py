@@ -133,6 +133,7 @@ def read_shop(
         if asin == "nan" or len(asin) > MAX_ASIN or asin.lower() in seen:
             continue
         seen.add(asin.lower())
+        # Popped, so that the memory shrinks as the products are read.
         facts = _Entry(files.attributes, asin, json.loads(attributes.pop(asin, b"{}")))
         product = _product(entry, asin, facts.texts("attributes"), seed)
         if human is None:
@@ -143,7 +144,7 @@ def read_shop(
         yield product, list(wishes)
     if not seen:
         raise ShopDataError(files.products, "expected a list of products, got none")
-    on_read(sizes[files.products])
+    on_read(sizes[files.products])  # also if only some entries were read
 
 
 # Entries

@@ -82,6 +82,7 @@ def reward(
     attributes = sum(has_attribute(product, wanted) for wanted in goal.attributes)
     chosen = sum(_is_chosen(wanted, options.values()) for wanted in goal.options)
     r_price = float(product.price <= goal.price_upper)
+    # The price is one wish, also where it has no bound.
     wishes = len(goal.attributes) + len(goal.options) + 1
     return Reward(
         r_type=r_type,

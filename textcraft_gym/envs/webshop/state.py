@@ -118,6 +118,7 @@ class Shop:
         self.page_size = products_per_page
         self._searched_on: tuple[Page, ...] = ("index", "results", "item", "sub")
         if over_site:
+            # Those programs hide products of the site's page, and search from its start page only.
             self.page_size = _SITE_PAGE
             self._searched_on = ("index",)
         self.show_attrs = show_attrs

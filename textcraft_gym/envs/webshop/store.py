@@ -129,6 +129,7 @@ def write_shop(
     num_products: int | None = None,
 ) -> None:
     """Write products, goals and the search index as arrays, a block at a time."""
+    # The fingerprint is of the content alone: the index follows from it.
     contents = hashlib.sha256()
 
     def append_content(name: str, part: NDArray[Any]) -> None:
@@ -193,6 +194,7 @@ def _goals(counts: NDArray[np.int64], wish_weights: Sequence[float]) -> Arrays:
 
 def _unpacked(record: list[Any]) -> Product:
     parts = dict(zip(_FIELDS, record, strict=True))
+    # Records are kept as JSON, which has lists only.
     for name in ("bullets", "prices", "attributes"):
         parts[name] = tuple(parts[name])
     parts["options"] = {name: tuple(values) for name, values in parts["options"].items()}
