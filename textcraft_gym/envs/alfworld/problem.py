@@ -248,10 +248,17 @@ def _parse(text: str) -> tuple[Any, ...]:
     for form in forms:
         if len(open_forms) > MAX_NESTING:
             raise GameError(f"the problem has brackets nested more than {MAX_NESTING} deep")
-        words, *tails = form.split(")")
-        open_forms.append(words.split())
+        words, closing, rest = form.partition(")")
+        inner = words.split()
+        if closing and not rest.strip() and len(open_forms) > 1:
+            # A form without others inside, as most are: no need to open it.
+            open_forms[-1].append(tuple(inner))
+            continue
+        open_forms.append(inner)
+        if not closing:
+            continue
         # Each bracket closes a form; the words behind it go on with the form around that.
-        for tail in tails:
+        for tail in rest.split(")"):
             closed = tuple(open_forms.pop())
             if len(open_forms) == 1:
                 return closed
