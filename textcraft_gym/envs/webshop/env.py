@@ -32,7 +32,7 @@ MAX_RECALLED = 100
 
 
 class WebShopLiteEnv(TextEnv):
-    """Buy a product that fits an instruction, by searching and clicking in a shop of thousands.
+    """Search and click in a shop of a thousand products or more, and buy one that fits a wish.
 
     **Actions** (any string; others, and clicks on targets that are not on the page, change
     nothing):
