@@ -25,7 +25,7 @@ from textcraft_gym.agents.prompts import STANDARD, Prompts
 from textcraft_gym.agents.registry import AGENTS, why_not
 from textcraft_gym.episodes.episode import Job
 from textcraft_gym.episodes.schedule import run_episodes
-from textcraft_gym.registration import BUNDLED, game_profile
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.runs.estimate import CHARACTERS_PER_TOKEN, EXPECTED_COSTS, QUANTITIES, amount
 from textcraft_gym.runs.run_spec import RunSpec
@@ -127,7 +127,7 @@ def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterato
     for env_id in BUNDLED:
         for agent in AGENTS:
             wanted = (not worlds or env_id in worlds) and (not agents or agent in agents)
-            if wanted and not why_not(agent, game_profile(env_id)):
+            if wanted and not why_not(agent, find(env_id).profile):
                 yield env_id, agent
 
 

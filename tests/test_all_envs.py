@@ -27,7 +27,7 @@ from textcraft_gym.envs.text_env import (
     Snapshots,
 )
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.registration import BUNDLED, SUITE, find_spec, parameters
+from textcraft_gym.registration import BUNDLED, SUITE, find
 from textcraft_gym.testing import NONSENSE, EnvContract
 
 CONTEXT = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
@@ -377,7 +377,7 @@ def test_suite__is_tested_whole():
     [
         (env_id, one.name)
         for env_id in BUNDLED
-        for one in parameters(find_spec(env_id)).values()
+        for one in find(env_id).parameters.values()
         if one.default is False
     ],
 )

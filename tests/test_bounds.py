@@ -28,7 +28,7 @@ TRIED = """
 import inspect, json, signal, sys, warnings
 from textcraft_gym import wrappers
 from textcraft_gym.agents.registry import AGENTS, find_agent, make_agent
-from textcraft_gym.registration import find_spec, make, parameters
+from textcraft_gym.registration import find
 from textcraft_gym.task import tasks_of
 
 big, *names = map(json.loads, sys.argv[1:])
@@ -50,9 +50,9 @@ def play(name, env):
 def tried(name, argument):
     try:
         if name.endswith("-v0"):
-            return play(name, make(name, **{argument: big}))
+            return play(name, find(name).make(**{argument: big}))
         if hasattr(wrappers, name):
-            env = make("TextCraft-v0", admissible=True, expert=True)
+            env = find("TextCraft-v0").make(admissible=True, expert=True)
             return play(name, getattr(wrappers, name)(env, **{**needed.get(name, {}), argument: big}))
         return make_agent(name, profile="textcraft", args={argument: big}) and "made"
     except ValueError as error:
@@ -61,7 +61,7 @@ def tried(name, argument):
 
 def signature(name):
     if name.endswith("-v0"):
-        return parameters(find_spec(name))
+        return find(name).parameters
     return inspect.signature(getattr(wrappers, name, None) or find_agent(name)).parameters
 
 

@@ -21,7 +21,7 @@ from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.cli.main import app
 from textcraft_gym.papers import PAPERS
-from textcraft_gym.registration import BUNDLED, SUITE, default_split, game_profile
+from textcraft_gym.registration import BUNDLED, SUITE, find
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 from textcraft_gym.verify.recheck import verify
@@ -152,7 +152,7 @@ def test_splits_page__counts_the_tasks():
         assert len(textcraft_gym.tasks(world, "all")) == int(count), world
         for split, size in re.findall(r"`(\w+)` (\d+)", splits):
             assert len(textcraft_gym.tasks(world, split)) == int(size), (world, split)
-        assert re.findall(r"`(\w+)` \d+ \(default\)", splits) == [default_split(world)]
+        assert re.findall(r"`(\w+)` \d+ \(default\)", splits) == [find(world).default_split]
 
 
 def test_evaluation_page__states_the_limits():
@@ -164,7 +164,7 @@ def test_evaluation_page__states_the_limits():
         for world in re.findall(r"[\w-]+-v0", ids)
     }
     assert stated == {
-        world: (SUITE[world].max_episode_steps, load_profile(game_profile(world)).max_steps)
+        world: (SUITE[world].max_episode_steps, load_profile(find(world).profile).max_steps)
         for world in BUNDLED
     }
 

@@ -14,7 +14,7 @@ import pytest
 
 from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
 from textcraft_gym.cli.demonstrations import demonstrations
-from textcraft_gym.registration import BUNDLED, default_split, find_spec, game_profile, make
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.reports.page import html_page
 from textcraft_gym.reports.records import read_config
 from textcraft_gym.runs.sweep import grid, sweep
@@ -110,22 +110,22 @@ def test_specs__are_pickled_and_written_with_their_vector_entry_point():
         json.loads(gym.make(env_id).spec.to_json())
 
 
-def test_find_spec__says_what_is_missing():
+def test_find__says_what_is_missing():
     with pytest.raises(UnknownName, match=r"unknown module of an environment 'no_such_module'"):
-        find_spec("no_such_module:My-v0")
+        find("no_such_module:My-v0")
     with pytest.raises(UnknownName, match="Did you mean Say-v0"):
-        find_spec("tests.foreign_worlds:Sey-v0")
+        find("tests.foreign_worlds:Sey-v0")
     with pytest.raises(UnknownName, match="Did you mean TextCraft-v0"):
-        find_spec("TextCraft-v1")
+        find("TextCraft-v1")
     with pytest.raises(
         ValueError, match="expected an environment of text, but CartPole-v1 has a space of"
     ):
-        make("CartPole-v1")
+        find("CartPole-v1").make()
 
 
 def test_make__says_what_a_foreign_world_raises_and_what_an_agent_needs(tmp_path: Path):
     with pytest.raises(ValueError, match=r"Say-v0 cannot be made: KeyError: 'zz'"):
-        make(SAY, split="zz")
+        find(SAY).make(split="zz")
     with pytest.raises(
         ValueError,
         match=r"RandomAgent needs an environment made with admissible=True, which .*Say-v0",
@@ -148,12 +148,9 @@ def test_vector_entry_point__is_there_for_a_foreign_world():
 
 def test_make__names_the_arguments_of_a_foreign_world():
     with pytest.raises(UnknownName, match="Did you mean loudly"):
-        make(SAY, loud=True)
-    assert (default_split(SAY), default_split(GUESS), game_profile(SAY)) == (
-        "short",
-        None,
-        "default",
-    )
+        find(SAY).make(loud=True)
+    assert (find(SAY).default_split, find(SAY).profile) == ("short", "default")
+    assert find(GUESS).default_split is None
 
 
 def test_evaluate__a_module_of_an_environment_in_the_working_folder(tmp_path: Path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from textcraft_gym import last_command, replies
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.registration import BUNDLED, game_profile
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.replies import CommandReader, decision, split_reasoning
 
 COMMANDS = (
@@ -162,7 +162,7 @@ def test_last_command__reads_a_long_reply_in_linear_time(part):
 
 
 def reader_of(env_id: str) -> CommandReader:
-    return Prompts().commands(load_profile(game_profile(env_id)).name)
+    return Prompts().commands(load_profile(find(env_id).profile).name)
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from textcraft_gym.agents.games import load_profile
-from textcraft_gym.agents.prompts import PromptError
-from textcraft_gym.registration import game_profile
+from textcraft_gym.agents.prompts import PromptError, Prompts
+from textcraft_gym.registration import find
 from textcraft_gym.replies import CommandReader
-from textcraft_gym.runs.run_spec import RunSpec
 
 REPLY = (
     "You may reason first. The last line of your reply is the command and nothing else, after the word Action and a "
@@ -32,8 +31,9 @@ def manual(env_id: str, prompts: str | Path | None = None, **env_args: Any) -> s
         UnknownName: For an environment that is not registered.
         PromptError: If there is no such folder.
     """
-    texts = RunSpec(env_id, prompts=prompts, env_args=env_args).make_prompts()
-    name = load_profile(game_profile(env_id)).name
+    world = find(env_id)
+    texts = Prompts(prompts, world.dialect(env_args))
+    name = load_profile(world.profile).name
     try:
         return texts.manual(name)
     except PromptError:
@@ -42,5 +42,5 @@ def manual(env_id: str, prompts: str | Path | None = None, **env_args: Any) -> s
 
 def command_reader(env_id: str, **env_args: Any) -> CommandReader:
     """Return the reader of a game's commands; of a game that the suite does not know it goes by marks alone."""
-    texts = RunSpec(env_id, env_args=env_args).make_prompts()
-    return texts.commands(load_profile(game_profile(env_id)).name)
+    world = find(env_id)
+    return Prompts(dialect=world.dialect(env_args)).commands(load_profile(world.profile).name)

@@ -1,7 +1,7 @@
 """The suite's environments, and the look-up of any registered environment of text by its id.
 
 Importing the package registers the suite's ids with Gymnasium and does nothing else. Every other
-part of the suite calls ``make``, which takes any id that Gymnasium knows: the suite's, one of an
+part of the suite calls ``find``, which takes any id that Gymnasium knows: the suite's, one of an
 imported module, or ``my_module:My-v0``, for which ``my_module`` is imported first.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -61,8 +63,114 @@ def register_suite() -> None:
         )
 
 
-def find_spec(env_id: str) -> EnvSpec:
-    """Return Gymnasium's spec of an id, ``My-v0`` or ``my_module:My-v0``.
+@dataclass(frozen=True, eq=False)
+class World:
+    """A registered environment of text, as ``find`` returns it: how it is made, and what is known without making it.
+
+    Attributes:
+        id: The id by which it was found, ``My-v0`` or ``my_module:My-v0``.
+        spec: Gymnasium's spec.
+    """
+
+    id: str
+    spec: EnvSpec
+
+    @cached_property
+    def creator(self) -> Callable[..., Any]:
+        """What makes the environment, from the arguments of ``gym.make``.
+
+        Raises:
+            ValueError: For an id that has a vector only.
+        """
+        entry_point = self.spec.entry_point
+        if entry_point is None:
+            raise ValueError(
+                f"{self.spec.id} is registered without an entry point of single environments"
+            )
+        return load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
+
+    @cached_property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The arguments of ``gym.make`` that the environment takes, by name."""
+        return inspect.signature(self.creator).parameters
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile by which agents read the game: the class attribute ``game_profile``."""
+        name: str = getattr(self.creator, "game_profile", "default")
+        return name
+
+    @property
+    def manual(self) -> str:
+        """The docstring of the environment."""
+        return inspect.getdoc(self.creator) or ""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the manual."""
+        return self.manual.partition("\n")[0]
+
+    @property
+    def default_split(self) -> str | None:
+        """The split that is played where none is named; None if the environment has no splits."""
+        split = self.default("split")
+        return split if isinstance(split, str) else None
+
+    def dialect(self, arguments: Mapping[str, Any]) -> str | None:
+        """Return the dialect of an environment that is made with these arguments; None if it has no dialects."""
+        dialect = arguments.get("dialect", self.default("dialect"))
+        return None if dialect is None else str(dialect)  # the command line reads 0.3 as a number
+
+    def default(self, argument: str) -> Any:
+        """Return the value of an argument where none is given; None if the environment does not take it."""
+        declared = self.parameters.get(argument)
+        default = declared.default if declared and declared.default is not declared.empty else None
+        return self.spec.kwargs.get(argument, default)
+
+    def takes(self, argument: str) -> bool:
+        """Return whether ``gym.make`` takes an argument of this name."""
+        kinds = {parameter.kind for parameter in self.parameters.values()}
+        return argument in self.parameters or inspect.Parameter.VAR_KEYWORD in kinds
+
+    def make(self, agent: object = None, /, **arguments: Any) -> gym.Env[str, str]:
+        """Make the environment, without a step limit; names of arguments are checked, as users give them.
+
+        Args:
+            agent: Who is to play: the arguments in its ``env_args``, such as ``expert=True``, are
+                added.
+            **arguments: Those of ``gym.make``.
+
+        Raises:
+            UnknownName: For an argument that the environment does not take.
+            ValueError: If the agent needs such an argument, or observations or actions are not
+                text.
+        """
+        needed: Mapping[str, Any] = getattr(agent, "env_args", {})
+        for argument, value in needed.items():
+            if not self.takes(argument):
+                raise ValueError(
+                    f"{type(agent).__name__} needs an environment made with {argument}={value}, "
+                    f"which {self.id} does not take"
+                )
+        for argument in arguments:
+            if not self.takes(argument):
+                raise UnknownName(f"argument of {self.id}", argument, list(self.parameters))
+        try:
+            env: gym.Env[str, str] = gym.make(
+                self.spec.id, max_episode_steps=-1, **{**needed, **arguments}
+            )
+        except (TextCraftGymError, ValueError, OSError):
+            raise
+        except Exception as error:  # the constructor of a foreign environment can raise anything
+            raise ValueError(
+                f"{self.id} cannot be made: {type(error).__name__}: {error}"
+            ) from error
+        check_is_text(env, self.id)
+        return env
+
+
+def find(env_id: str) -> World:
+    """Find a registered environment by its id, ``My-v0`` or ``my_module:My-v0``.
 
     Raises:
         UnknownName: If there is no such module, or no such id is registered.
@@ -80,52 +188,10 @@ def find_spec(env_id: str) -> EnvSpec:
         raise UnknownName("environment", name, known)
     spec = gym.registry[name]
     if colon and isinstance(spec.entry_point, str):
+        # Another module, which may be in the working folder, too.
         with suppress(ImportError):  # which making the environment explains
-            import_named(
-                spec.entry_point.partition(":")[0]
-            )  # another module, which may be in the working folder, too
-    return spec
-
-
-def make(env_id: str, **arguments: Any) -> gym.Env[str, str]:
-    """Make any registered environment of text, without a step limit; argument names are checked, as users give them.
-
-    Raises:
-        UnknownName: For an id that is not registered, or an argument that its environment does not
-            take.
-        ValueError: For an environment whose observations or actions are not text.
-    """
-    spec = find_spec(env_id)
-    for argument in arguments:
-        if not _takes(spec, argument):
-            raise UnknownName(f"argument of {env_id}", argument, list(parameters(spec)))
-    try:
-        env: gym.Env[str, str] = gym.make(spec.id, max_episode_steps=-1, **arguments)
-    except (TextCraftGymError, ValueError, OSError):
-        raise
-    except Exception as error:  # the constructor of a foreign environment can raise anything
-        raise ValueError(f"{env_id} cannot be made: {type(error).__name__}: {error}") from error
-    check_is_text(env, env_id)
-    return env
-
-
-def make_for(agent: object, env_id: str, **arguments: Any) -> gym.Env[str, str]:
-    """Make an environment with the arguments that an agent declares in ``env_args``, such as ``expert=True``.
-
-    Raises:
-        UnknownName: As in ``make``.
-        ValueError: As in ``make``, and if the environment does not take an argument that the agent
-            needs.
-    """
-    needed: Mapping[str, Any] = getattr(agent, "env_args", {})
-    spec = find_spec(env_id)
-    for argument, value in needed.items():
-        if not _takes(spec, argument):
-            name = type(agent).__name__
-            raise ValueError(
-                f"{name} needs an environment made with {argument}={value}, which {env_id} does not take"
-            )
-    return make(env_id, **{**needed, **arguments})
+            import_named(spec.entry_point.partition(":")[0])
+    return World(env_id, spec)
 
 
 def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -> None:
@@ -157,71 +223,3 @@ def check_is_text(env: gym.Env[Any, Any], name: str) -> None:
             raise ValueError(
                 f"expected an environment of text, but {name} has a space of {type(space).__name__}"
             )
-
-
-def default_split(env_id: str) -> str | None:
-    """Return the split that an environment plays where none is named; None if it has no splits.
-
-    Raises:
-        UnknownName: For an id that is not registered.
-    """
-    split = default_argument(env_id, "split")
-    return split if isinstance(split, str) else None
-
-
-def default_argument(env_id: str, argument: str) -> Any:
-    """Return the value of an argument with which an environment is made where none is given; None if it takes none.
-
-    Raises:
-        UnknownName: For an id that is not registered.
-    """
-    spec = find_spec(env_id)
-    declared = parameters(spec).get(argument)
-    default = declared.default if declared and declared.default is not declared.empty else None
-    return spec.kwargs.get(argument, default)
-
-
-def game_profile(env_id: str) -> str:
-    """Return the name of the profile by which agents read an environment's game: its class attribute ``game_profile``.
-
-    Raises:
-        UnknownName: For an id that is not registered.
-    """
-    name: str = getattr(creator(find_spec(env_id)), "game_profile", "default")
-    return name
-
-
-def summary(env_id: str) -> str:
-    """Return the first line of an environment's manual.
-
-    Raises:
-        UnknownName: For an id that is not registered.
-    """
-    return (inspect.getdoc(creator(find_spec(env_id))) or "").partition("\n")[0]
-
-
-def _takes(spec: EnvSpec, argument: str) -> bool:
-    known = parameters(spec)
-    return argument in known or any(
-        parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()
-    )
-
-
-def creator(spec: EnvSpec) -> Callable[..., Any]:
-    """Return what makes an environment, from the arguments of ``gym.make``.
-
-    Raises:
-        ValueError: For an id that has a vector only.
-    """
-    if spec.entry_point is None:
-        raise ValueError(f"{spec.id} is registered without an entry point of single environments")
-    return (
-        load_env_creator(spec.entry_point)
-        if isinstance(spec.entry_point, str)
-        else spec.entry_point
-    )
-
-
-def parameters(spec: EnvSpec) -> Mapping[str, inspect.Parameter]:
-    """Return the arguments of ``gym.make`` that an environment takes, by name."""
-    return inspect.signature(creator(spec)).parameters

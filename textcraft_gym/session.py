@@ -13,7 +13,7 @@ from textcraft_gym.agents.contract.agent import Step, latched, won_in
 from textcraft_gym.episodes.step_limit import registered_limit
 from textcraft_gym.errors import at_least
 from textcraft_gym.manual import command_reader
-from textcraft_gym.registration import check_is_text, make
+from textcraft_gym.registration import check_is_text, find
 from textcraft_gym.task import UNGROUPED, tasks_of
 from textcraft_gym.wrappers.registry import make_wrapper
 
@@ -198,7 +198,7 @@ def _made(
     env_id: str, split: str | None, wrappers: Iterable[str], env_args: Mapping[str, Any]
 ) -> gym.Env[str, str]:
     """Return an environment in its wrappers; one without splits is given none."""
-    env = make(env_id, **({} if split is None else {"split": split}), **env_args)
+    env = find(env_id).make(**({} if split is None else {"split": split}), **env_args)
     for wrapper in wrappers:
         env = make_wrapper(wrapper, env)
         check_is_text(env, wrapper.partition(",")[0])

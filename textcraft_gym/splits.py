@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from textcraft_gym.recipes import RecipeBook, splits
 from textcraft_gym.recipes.splits import Leakage, Splits, leakage, write_splits
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 
 
 class MadeSplits(NamedTuple):
@@ -42,7 +42,7 @@ def make_splits(
     Raises:
         ValueError: If the fractions are not three parts of 1.
     """
-    book: RecipeBook = make(env_id, split="all", recipes=recipes).get_wrapper_attr("book")
+    book: RecipeBook = find(env_id).make(split="all", recipes=recipes).get_wrapper_attr("book")
     made = splits.make_splits(book, fractions, seed=seed, compositional=compositional)
     if out is not None:
         write_splits(book, made, out)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import gymnasium as gym
 
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.registration import SUITE, default_split, make
+from textcraft_gym.registration import SUITE, find
 
 UNGROUPED = "all"
 """The group of tasks that form no groups, and in tables the row of all tasks together."""
@@ -57,7 +57,9 @@ def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task,
     """
     if split is None and env_id in SUITE:
         split = "all"
-    with closing(make(env_id, **env_args, **({} if split is None else {"split": split}))) as env:
+    with closing(
+        find(env_id).make(**env_args, **({} if split is None else {"split": split}))
+    ) as env:
         listed = tasks_of(env)
     if listed is None:
         raise ValueError(f"{env_id} has no list of tasks: its episodes differ by their seeds")
@@ -81,11 +83,11 @@ def split_names(env_id: str, **env_args: Any) -> tuple[str, ...]:
     Raises:
         UnknownName: For an environment that does not exist.
     """
-    default = default_split(env_id)
+    default = find(env_id).default_split
     if default is None:
         return ()
     try:
-        make(env_id, **{**env_args, "split": _NO_SPLIT}).close()
+        find(env_id).make(**{**env_args, "split": _NO_SPLIT}).close()
     except UnknownName as error:
         return tuple(name for name in error.known if " " not in name)
     except ValueError:

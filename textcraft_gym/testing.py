@@ -39,7 +39,7 @@ from textcraft_gym.agents.contract.model import Completion, Model, Prompt, promp
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.spaces import AnyText
 from textcraft_gym.verify.replay import REPLAYED, STOPPED_BY_AGENT, RecordedActions
 
@@ -148,7 +148,7 @@ class AgentContract(ABC):
         """Play every task and return the episodes by task; an error in an episode fails the test."""
         agent = self.make_agent()
         env_args = getattr(agent, "env_args", {})
-        envs = [make(self.env_id, split="all", **env_args) for _ in range(workers)]
+        envs = [find(self.env_id).make(split="all", **env_args) for _ in range(workers)]
         jobs = [(task, 0) for task in self.tasks]
         model = model or self.make_model()
         return _sound(
@@ -223,7 +223,7 @@ class AgentContract(ABC):
     def test_agent__is_recorded_with_all_its_branches(self) -> None:
         """Its actions, resets and returns to earlier moments lead to the same episode when they are played again."""
         agent = self.make_agent()
-        env = make(self.env_id, split="all", **getattr(agent, "env_args", {}))
+        env = find(self.env_id).make(split="all", **getattr(agent, "env_args", {}))
         for episode in self.play(max_steps=200):
             again = RecordedActions(episode.transcript, episode.restores)
             (replayed,) = _sound(

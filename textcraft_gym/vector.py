@@ -17,7 +17,7 @@ from gymnasium.vector.utils import batch_space
 
 from textcraft_gym.envs.text_env import plain_seed
 from textcraft_gym.errors import UnknownName, at_least
-from textcraft_gym.registration import creator, find_spec, make
+from textcraft_gym.registration import World, find
 
 T = TypeVar("T")
 
@@ -70,7 +70,8 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         **arguments: Any,
     ) -> None:
         at_least("num_envs", num_envs, 1)
-        limit = find_spec(id).max_episode_steps if max_episode_steps is None else max_episode_steps
+        world = find(id)
+        limit = world.spec.max_episode_steps if max_episode_steps is None else max_episode_steps
         if limit is not None and (type(limit) is not int or (limit < 1 and limit != -1)):
             raise ValueError(
                 f"expected max_episode_steps of 1 or more, or -1 for none, got {max_episode_steps!r}"
@@ -80,7 +81,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         self.max_episode_steps = -1 if limit is None else limit
         self.autoreset_mode = _mode(autoreset_mode)
         self.infos = infos
-        self.envs = _make_alike(id, num_envs, arguments)
+        self.envs = _make_alike(world, num_envs, arguments)
         self.num_envs = num_envs
         first = self.envs[0]
         self.spec = first.spec
@@ -246,16 +247,16 @@ def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _make_alike(id: str, count: int, arguments: Mapping[str, Any]) -> list[Any]:
-    """Return bare environments of an id, of which the first is made by ``gym.make``.
+def _make_alike(world: World, count: int, arguments: Mapping[str, Any]) -> list[Any]:
+    """Return bare environments of a world, of which the first is made by ``gym.make``.
 
     The others get its spec: to copy and check that again takes longer than to make a game.
     """
-    first: Any = make(id, **arguments).unwrapped
+    first: Any = world.make(**arguments).unwrapped
     named = dict(first.spec.kwargs)
     if "render_mode" in named:
         named["render_mode"] = first.render_mode
-    others = [creator(first.spec)(**named) for _ in range(count - 1)]
+    others = [world.creator(**named) for _ in range(count - 1)]
     for env in others:
         env.unwrapped.spec = first.spec
     return [first, *(env.unwrapped for env in others)]

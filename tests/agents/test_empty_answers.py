@@ -12,7 +12,7 @@ from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS, why_not
 from textcraft_gym.episodes.schedule import run_episodes
-from textcraft_gym.registration import SUITE, game_profile, make_for
+from textcraft_gym.registration import SUITE, find
 
 NOTHING = (
     "",
@@ -24,7 +24,7 @@ NOTHING = (
     "pass",
     "def solution(agent): pass",
 )
-GAMES = {game_profile(env_id): env_id for env_id in reversed(SUITE) if env_id != "MineDojo-v0"}
+GAMES = {find(env_id).profile: env_id for env_id in reversed(SUITE) if env_id != "MineDojo-v0"}
 PLAYED = [(agent, game) for agent in AGENTS for game in GAMES if not why_not(agent, game)]
 
 
@@ -43,7 +43,7 @@ class Saying:
 @pytest.mark.parametrize(("agent", "game"), PLAYED)
 def test_agent__claims_no_success_after_answers_that_hold_nothing(agent: str, game: str):
     made = make_agent(agent, profile=load_profile(game))
-    with closing(make_for(made, GAMES[game])) as env:
+    with closing(find(GAMES[game]).make(made)) as env:
         task = env.get_wrapper_attr("tasks")[0].id
         for text in NOTHING:
             model = Saying(text)

@@ -22,7 +22,7 @@ from textcraft_gym.envs.minetechtree.moves import NO_INGREDIENTS, Making, Refuse
 from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST
 from textcraft_gym.recipes.recipe import name_of
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 
 AGENTS = (
     "react",
@@ -114,7 +114,9 @@ def begin(example: Example) -> Any:
 
 def _in_its_world(example: Example) -> Any:
     for task, seed in PLAYED_IN[example.game]:
-        env = make({"minetechtree": "MineTechTree-v0", "textcraft": "TextCraft-v0"}[example.game])
+        env = find(
+            {"minetechtree": "MineTechTree-v0", "textcraft": "TextCraft-v0"}[example.game]
+        ).make()
         situation, _, goal = env.reset(seed=seed, options={"task": task})[0].partition("\n\nGoal: ")
         if example.game == "textcraft":
             return env

@@ -9,7 +9,7 @@ import pytest
 from tests.doubles import Recorded
 from textcraft_gym import make_agent
 from textcraft_gym.episodes.schedule import run_episodes
-from textcraft_gym.registration import game_profile, make
+from textcraft_gym.registration import find
 
 
 class Whole(NamedTuple):
@@ -38,7 +38,7 @@ class Whole(NamedTuple):
     @property
     def tape(self) -> str:
         """The tape of its answers."""
-        return f"{self.agent}_{game_profile(self.env)}"
+        return f"{self.agent}_{find(self.env).profile}"
 
 
 NARROW = {"samples": 2, "root_samples": 3, "iterations": 4}
@@ -71,8 +71,8 @@ WHOLE = (
 
 @pytest.mark.parametrize("whole", WHOLE, ids=lambda whole: whole.tape)
 def test_agent__plays_whole_episodes(whole: Whole):
-    agent = make_agent(whole.agent, profile=game_profile(whole.env), args=whole.args)
-    env = make(whole.env, split=whole.split, **whole.env_args, **getattr(agent, "env_args", {}))
+    agent = make_agent(whole.agent, profile=find(whole.env).profile, args=whole.args)
+    env = find(whole.env).make(agent, split=whole.split, **whole.env_args)
     jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[:: whole.step]]
     episodes = list(run_episodes([env], agent, jobs, model=Recorded(whole.tape), max_calls=300))
     assert [episode.error for episode in episodes] == [None] * len(jobs)

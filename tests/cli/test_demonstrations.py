@@ -15,7 +15,7 @@ from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.cli.demonstrations import THINK, demonstrations, expert_trajectories
 from textcraft_gym.manual import manual
-from textcraft_gym.registration import BUNDLED, game_profile
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.storage.trajectories import FORMATS, Row, write_trajectories
 from textcraft_gym.task import task_hash
 
@@ -100,7 +100,7 @@ class Reciting:
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, str]):
     env = gym.make(env_id, split=train[env_id])
-    agent = ReActAgent(load_profile(game_profile(env_id)))
+    agent = ReActAgent(load_profile(find(env_id).profile))
     for one in demonstrations(env_id, train[env_id], thoughts=True, limit=5):
         said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
         episode = run_episode(env, agent, task=one["task"], seed=one["seed"], model=Reciting(said))

@@ -16,7 +16,7 @@ from textcraft_gym.cli.demonstrations import expert_trajectories
 from textcraft_gym.cli.exports import last_way, run_trajectories
 from textcraft_gym.errors import RunError
 from textcraft_gym.manual import manual
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.reports.records import read_records
 
 FIELDS = ("env", "task", "seed", "turns", "won", "reward", "system")
@@ -60,7 +60,7 @@ def test_export__of_a_won_episode_replays_to_a_win(
     evaluate(spec, tmp_path)
     won = [played for played in run_trajectories(tmp_path, won_only=True) if played]
     assert won
-    env = make("TextCraft-v0", split="dev")
+    env = find("TextCraft-v0").make(split="dev")
     for played in won:
         observation, _ = env.reset(seed=played.seed, options={"task": played.task})
         for read, action in played.turns:

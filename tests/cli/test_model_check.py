@@ -23,7 +23,7 @@ from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.models import openai_compatible
 from textcraft_gym.cli.main import app
 from textcraft_gym.cli.model_check import ENV, MAX_CALLS, MAX_STEPS, SPLIT, TASK, Check, check_model
-from textcraft_gym.registration import make_for
+from textcraft_gym.registration import find
 
 KEY = "sk-proj-0123456789abcdefghij"
 WON = [name for name, behaviour in ZOO.items() if behaviour.expected == "won"]
@@ -81,7 +81,7 @@ def test_spec__plays_and_wins_without_learning_anything(
         before = dict(model.learned_options())  # type: ignore[attr-defined]
         agent = make_agent("react", profile="textcraft", args={"form": found.form})
         episode = run_episode(
-            make_for(agent, ENV, split=SPLIT), agent, task=TASK, seed=0, model=model
+            find(ENV).make(agent, split=SPLIT), agent, task=TASK, seed=0, model=model
         )
     assert episode.won
     assert model.learned_options() == before  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wrappers.worlds import NONSENSE, draw
-from textcraft_gym.registration import BUNDLED, make
+from textcraft_gym.registration import BUNDLED, find
 
 ENVS: dict[tuple[str, int], gym.Env] = {}
 every_id = pytest.mark.parametrize("env_id", BUNDLED)
@@ -23,9 +23,9 @@ every_id = pytest.mark.parametrize("env_id", BUNDLED)
 def env_of(env_id: str, number: int = 0) -> gym.Env:
     """One for all examples of a property, since making the first of a game takes a while."""
     if (env_id, number) not in ENVS:
-        ENVS[env_id, number] = make(
-            env_id, admissible=True, expert=True, render_mode="ansi"
-        ).unwrapped
+        ENVS[env_id, number] = (
+            find(env_id).make(admissible=True, expert=True, render_mode="ansi").unwrapped
+        )
     return ENVS[env_id, number]
 
 
@@ -70,7 +70,7 @@ def test_restore__goes_on_as_the_first_time(env_id, seed, before, other):
 
 @every_id
 def test_snapshot__is_small_and_is_not_changed_by_play(env_id):
-    env = make(env_id, admissible=True, expert=True)
+    env = find(env_id).make(admissible=True, expert=True)
     info = env.reset(seed=0)[1]
     take = env.get_wrapper_attr("snapshot")
     snapshot = take()
@@ -85,7 +85,7 @@ def test_snapshot__is_small_and_is_not_changed_by_play(env_id):
 
 @every_id
 def test_restore__to_the_end_of_an_episode_is_over(env_id):
-    env = make(env_id, expert=True)
+    env = find(env_id).make(expert=True)
     info = env.reset(seed=2)[1]
     while not info["won"]:
         info = env.step(info["expert_plan"][0])[4]
@@ -101,11 +101,11 @@ def test_restore__to_the_end_of_an_episode_is_over(env_id):
 def test_restore__in_an_environment_that_tells_less_or_has_another_split_plays_the_same_task(
     env_id,
 ):
-    env = make(env_id, expert=True, admissible=True)
+    env = find(env_id).make(expert=True, admissible=True)
     info = env.reset(seed=5)[1]
     env.step(info["expert_plan"][0])
-    plain = make(
-        env_id, split={"ALFWorld-v0": "train", "MineTechTree-v0": "MT8"}.get(env_id, "test")
+    plain = find(env_id).make(
+        split={"ALFWorld-v0": "train", "MineTechTree-v0": "MT8"}.get(env_id, "test")
     )
     plain.reset(seed=0)
     plain.get_wrapper_attr("restore")(env.get_wrapper_attr("snapshot")())
@@ -119,15 +119,15 @@ def test_restore__in_an_environment_that_tells_less_or_has_another_split_plays_t
 @every_id
 def test_snapshot__without_an_episode_raises(env_id):
     with pytest.raises(ResetNeeded, match="snapshot"):
-        make(env_id).unwrapped.snapshot()
+        find(env_id).make().unwrapped.snapshot()
 
 
 @every_id
 def test_restore__of_what_is_no_snapshot_of_this_game_raises_and_changes_nothing(env_id):
-    env = make(env_id).unwrapped
+    env = find(env_id).make().unwrapped
     env.reset(seed=0)
     here = env.snapshot()
-    other = make("TextCraft-v0" if env_id != "TextCraft-v0" else "ALFWorld-v0").unwrapped
+    other = find("TextCraft-v0" if env_id != "TextCraft-v0" else "ALFWorld-v0").make().unwrapped
     other.reset(seed=1)
     for wrong, said in (
         (other.snapshot(), "expected a snapshot of"),
@@ -150,14 +150,14 @@ def test_restore__of_what_is_no_snapshot_of_this_game_raises_and_changes_nothing
     ],
 )
 def test_restore__of_the_same_game_with_other_arguments_raises(env_id, arguments, said):
-    env, other = make(env_id).unwrapped, make(env_id, **arguments).unwrapped
+    env, other = find(env_id).make().unwrapped, find(env_id).make(**arguments).unwrapped
     other.reset(seed=0)
     with pytest.raises(ValueError, match=said):
         env.restore(other.snapshot())
 
 
 def test_restore__with_another_kind_of_random_numbers():
-    env = make("TextCraft-v0").unwrapped
+    env = find("TextCraft-v0").make().unwrapped
     env.reset(seed=0)
     env.np_random = np.random.Generator(np.random.MT19937(3))
     snapshot = env.snapshot()

@@ -14,7 +14,7 @@ from textcraft_gym import RunSpec, evaluate, run_episode
 from textcraft_gym.agents.contract.agent import EpisodeOver, Play, Routine
 from textcraft_gym.episodes.episode import AgentError
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.reports.records import read_config, read_records
 from textcraft_gym.spaces import AnyText
 from textcraft_gym.testing import MutteringEnv
@@ -310,6 +310,6 @@ def test_run__with_branches_is_verified_and_a_forged_branch_is_found(tmp_path):
 
 
 def test_moments__of_a_wrapped_environment_are_those_of_its_wrappers():
-    env = make("TextCraft-v0")
+    env = find("TextCraft-v0").make()
     found = run_episode(env, Branching(), seed=3)
     assert found.transcript[1][1] == found.transcript[3][1] == found.transcript[0][1]

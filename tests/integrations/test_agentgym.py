@@ -33,7 +33,7 @@ from textcraft_gym.integrations.agentgym.numbering import (
     textcraft_goal,
 )
 from textcraft_gym.recipes import RecipeBook
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 
 pytest.importorskip("fastapi", reason="fastapi (extra [serve]) is not installed")
 
@@ -391,7 +391,7 @@ def test_close__frees_the_environment():
 
 @pytest.fixture(scope="module")
 def book() -> RecipeBook:
-    return make("TextCraft-v0", split="all").get_wrapper_attr("book")  # type: ignore[no-any-return]
+    return find("TextCraft-v0").make(split="all").get_wrapper_attr("book")  # type: ignore[no-any-return]
 
 
 def test_goals__are_numbered_by_depth_and_file_name(book: RecipeBook):

@@ -44,9 +44,9 @@ from textcraft_gym.integrations.openenv import (
     MAX_COMMAND,
     OPEN,
     OPEN_ON_THE_PAGE,
+    ServedWorld,
     TextAction,
     TextEnvironment,
-    World,
     create_app,
 )
 
@@ -262,7 +262,7 @@ def test_session__lives_on_after_mistakes(client: TestClient):
 
 
 def test_session__is_over_at_the_limit_of_steps():
-    session = TextEnvironment(World("ALFWorld-v0", max_steps=3))
+    session = TextEnvironment(ServedWorld("ALFWorld-v0", max_steps=3))
     session.reset(seed=0)
     action = TextAction(command="look")
     assert [session.step(action).done for _ in range(3)] == [False, False, True]
@@ -445,13 +445,13 @@ def test_page__has_buttons_and_a_picture():
         ]
         played = client.post("/web/step", json={"action": {"command": commands[-1]}}).json()
         assert (played["observation"]["invalid_reason"], played["done"]) == (None, False)
-    session = TextEnvironment(World("Tabletop-v0", admissible=True))
+    session = TextEnvironment(ServedWorld("Tabletop-v0", admissible=True))
     observation = session.reset(seed=0).model_dump()
     assert session.web_actions(observation) == [
         (command, {"command": command}) for command in commands
     ]
     assert str(session.render_web(observation)).startswith("<img ")
-    words = TextEnvironment(World(WORLD))
+    words = TextEnvironment(ServedWorld(WORLD))
     assert words.render_web(words.reset(seed=0).model_dump()) is None
 
 

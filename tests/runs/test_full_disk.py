@@ -19,7 +19,7 @@ import pytest
 from tests.doubles import CRAFTER, Crafter, environment
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.errors import RunStopped
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.reports.records import read_lines, read_records
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate, evaluate_or_raise
@@ -179,7 +179,7 @@ def test_recorder__that_cannot_write_breaks_no_episode(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     (tmp_path / "played").symlink_to("/dev/full")
-    env = TranscriptRecorder(make("TextCraft-v0", split="test"), tmp_path / "played")
+    env = TranscriptRecorder(find("TextCraft-v0").make(split="test"), tmp_path / "played")
     for seed in range(2):
         env.reset(seed=seed)
         assert env.step("inventory")[0]
@@ -195,7 +195,7 @@ def test_recorder__that_cannot_write_breaks_no_episode(
 
 
 def test_recorder__goes_on_in_the_middle_of_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    env = TranscriptRecorder(make("TextCraft-v0", split="test"), tmp_path / "played")
+    env = TranscriptRecorder(find("TextCraft-v0").make(split="test"), tmp_path / "played")
     write = os.write
     with monkeypatch.context() as patched:
 

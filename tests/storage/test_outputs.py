@@ -11,7 +11,7 @@ import pytest
 from tests.cli.test_main import fail, run
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.recipes.pack import BUNDLED
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.storage.outputs import RUN_FILES
 from textcraft_gym.wrappers import TranscriptRecorder
 
@@ -93,6 +93,6 @@ def test_out__may_be_an_older_page_or_another_file(folder: Path):
 
 
 def test_recorder__writes_into_no_records(folder: Path):
-    env = make("TextCraft-v0")
+    env = find("TextCraft-v0").make()
     with pytest.raises(ValueError, match=r"a/episodes\.jsonl is a run's own"):
         TranscriptRecorder(env, folder / "a" / "episodes.jsonl")

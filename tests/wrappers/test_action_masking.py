@@ -10,13 +10,16 @@ from gymnasium.error import ResetNeeded
 from tests.wrappers.worlds import Corridor
 from textcraft_gym import UnknownName
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.registration import BUNDLED, make
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.wrappers import ActionMasking, TokenIds
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_number__is_the_place_in_the_list_of_the_environment(env_id):
-    env, plain = ActionMasking(make(env_id, admissible=True), 128), make(env_id, admissible=True)
+    env, plain = (
+        ActionMasking(find(env_id).make(admissible=True), 128),
+        find(env_id).make(admissible=True),
+    )
     (observation, info), (expected, _) = env.reset(seed=4), plain.reset(seed=4)
     assert observation == expected
     env.action_space.seed(0)
@@ -54,7 +57,7 @@ def test_number__that_is_masked_is_the_agents_mistake(arguments):
     ("env_id", "reason"), [("TextCraft-v0", "unknown_action"), ("ALFWorld-v0", "unknown_command")]
 )
 def test_number__without_a_command_is_answered_by_the_game(env_id, reason):
-    env = ActionMasking(make(env_id, admissible=True), 200)
+    env = ActionMasking(find(env_id).make(admissible=True), 200)
     env.reset(seed=0)
     assert env.step(199)[4]["invalid_reason"] == reason
 
@@ -69,7 +72,7 @@ def test_number__out_of_range_raises(action):
 
 def test_step__before_reset_raises():
     with pytest.raises(ResetNeeded):
-        ActionMasking(make("TextCraft-v0", admissible=True), 50).step(0)
+        ActionMasking(find("TextCraft-v0").make(admissible=True), 50).step(0)
 
 
 def test_overflow__raises_unless_dropped():
@@ -90,7 +93,7 @@ def test_overflow__that_is_dropped_is_counted(arguments, dropped):
 
 
 def test_mask__of_the_end_is_empty_where_nothing_is_admissible():
-    env = ActionMasking(make("WebShopLite-v0", admissible=True), 64)
+    env = ActionMasking(find("WebShopLite-v0").make(admissible=True), 64)
     env.reset(seed=0)
     env.step(env.commands.index("") - 1)  # searches
     env.step(env.commands.index("") - 2)  # looks at a product
@@ -126,11 +129,11 @@ def test_arguments__that_are_wrong_raise(arguments, said):
 
 
 def test_environment__without_admissible_commands_or_text_raises():
-    for env in (Corridor(), make("TextCraft-v0")):
+    for env in (Corridor(), find("TextCraft-v0").make()):
         with pytest.raises(ValueError, match="make it with admissible=True"):
             ActionMasking(env, 3)
     with pytest.raises(ValueError, match="lists no admissible commands"):
-        ActionMasking(TokenIds(make("TextCraft-v0"), 5), 3)
+        ActionMasking(TokenIds(find("TextCraft-v0").make(), 5), 3)
     with pytest.raises(ValueError, match="actions of text, got Discrete"):
         ActionMasking(ActionMasking(Corridor(admissible=True), 3), 3)
     with pytest.raises(ValueError, match="actions of text"):
@@ -139,7 +142,7 @@ def test_environment__without_admissible_commands_or_text_raises():
 
 @pytest.mark.parametrize("distractors", [0, 2])
 def test_possible_commands__are_all_that_is_ever_admissible(distractors):
-    env = make("TextCraft-v0", admissible=True, distractors=distractors)
+    env = find("TextCraft-v0").make(admissible=True, distractors=distractors)
     tasks = [task.id for task in env.get_wrapper_attr("tasks")[::20]]
     masked = ActionMasking(env, commands=env.get_wrapper_attr("possible_commands")(tasks))
     masked.action_space.seed(0)
@@ -153,7 +156,7 @@ def test_possible_commands__are_all_that_is_ever_admissible(distractors):
 
 
 def test_possible_commands__are_few_for_few_tasks_and_none_too_many():
-    env = make("TextCraft-v0", distractors=0).unwrapped
+    env = find("TextCraft-v0").make(distractors=0).unwrapped
     assert env.possible_commands(["minecraft:beehive"])[0] == "inventory"
     assert len(env.possible_commands(["minecraft:beehive"])) < 40
     assert len(env.possible_commands()) == len(set(env.possible_commands())) == 578
@@ -162,4 +165,4 @@ def test_possible_commands__are_few_for_few_tasks_and_none_too_many():
     with pytest.raises(
         Unsupported, match=r"TextCraftTags-v0 offers no possible_commands: .*too many"
     ):
-        make("TextCraftTags-v0").unwrapped.possible_commands()
+        find("TextCraftTags-v0").make().unwrapped.possible_commands()

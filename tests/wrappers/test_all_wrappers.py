@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import textcraft_gym.wrappers
 from tests.wrappers.worlds import draw, steps
-from textcraft_gym.registration import BUNDLED, make
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.wrappers import (
     ActionMasking,
     HelpfulFeedback,
@@ -62,7 +62,7 @@ every_id = pytest.mark.parametrize("env_id", BUNDLED)
 
 
 def wrapped(env_id: str, stack: str, **arguments: Any) -> gym.Env:
-    env = make(env_id, **TOLD, **arguments)
+    env = find(env_id).make(**TOLD, **arguments)
     for wrap in STACKS[stack]:
         env = wrap(env)
     return env
@@ -195,7 +195,7 @@ def test_restore__goes_on_as_the_first_time(env_id, stack, seed, before, other):
 def test_restore__of_other_wrappers_raises(stack):
     env = wrapped("TextCraft-v0", stack)
     env.reset(seed=0)
-    other = SubgoalReward(ThinkActions(make("TextCraft-v0", **TOLD)), 0.9)
+    other = SubgoalReward(ThinkActions(find("TextCraft-v0").make(**TOLD)), 0.9)
     other.reset(seed=0)
     here = env.snapshot()
     for wrong in (other.snapshot(), env.unwrapped.snapshot(), None):

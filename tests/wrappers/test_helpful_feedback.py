@@ -17,7 +17,7 @@ from textcraft_gym.envs.alfworld.rules import apply
 from textcraft_gym.envs.minetechtree import moves as minetechtree
 from textcraft_gym.envs.textcraft import rules as textcraft
 from textcraft_gym.envs.webshop import rules as webshop
-from textcraft_gym.registration import BUNDLED, make
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.wrappers import ActionMasking, HelpfulFeedback
 
 TEXTCRAFT = {
@@ -128,7 +128,7 @@ MINETECHTREE = {
 
 @pytest.mark.parametrize(("actions", "expected"), MINETECHTREE.items())
 def test_minetechtree__explains_every_code(actions: str, expected: tuple[str, str]):
-    env = HelpfulFeedback(make("MineTechTree-v0", feedback="terse"))
+    env = HelpfulFeedback(find("MineTechTree-v0").make(feedback="terse"))
     env.reset(seed=1, options={"task": "diamond"})
     *before, last = actions.split(";")
     for action in before:
@@ -145,7 +145,7 @@ def test_minetechtree__has_an_example_of_every_code():
 
 
 def test_textcraft__explains_every_code():
-    env = HelpfulFeedback(make("TextCraft-v0"))
+    env = HelpfulFeedback(find("TextCraft-v0").make())
     env.reset(seed=0, options={"task": "minecraft:beehive"})
     env.step("get 2 honeycomb")
     for (action, code), said in TEXTCRAFT.items():
@@ -159,7 +159,7 @@ def test_textcraft__explains_every_code():
     "action", ["get 8 planks", "craft 1 chest using 8 planks", "craft 4 planks using 1 oak logs"]
 )
 def test_textcraft__explains_that_a_name_is_one_of_a_kind(action: str):
-    env = HelpfulFeedback(make("TextCraft-v0", split="test"))
+    env = HelpfulFeedback(find("TextCraft-v0").make(split="test"))
     prompt, _ = env.reset(seed=0, options={"task": "minecraft:hopper_minecart"})
     env.step("get 1 oak logs")
     said, examples = env.step(action)[0].split("\n")[1].split(", such as ")
@@ -171,7 +171,7 @@ def test_textcraft__explains_that_a_name_is_one_of_a_kind(action: str):
 
 def test_textcraft__explains_every_kind_of_its_prompts():
     for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
-        env = HelpfulFeedback(make(env_id, split="test"))
+        env = HelpfulFeedback(find(env_id).make(split="test"))
         for seed in range(20):
             prompt, _ = env.reset(seed=seed)
             names = re.findall(r"(?:using|,) \d+ ([^,\n]+)", prompt.partition("\n\n")[0])
@@ -233,7 +233,7 @@ def test_alfworld__explains_in_the_dialect_that_it_plays(dialect, command, expec
 
 
 def test_webshop__explains_every_code():
-    env = HelpfulFeedback(make("WebShopLite-v0"))
+    env = HelpfulFeedback(find("WebShopLite-v0").make())
     env.reset(seed=0)
     for (action, code), said in WEBSHOP.items():
         observation, _, _, _, info = env.step(action)
@@ -245,7 +245,7 @@ def test_webshop__explains_every_code():
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_feedback__stands_only_where_nothing_happened(env_id):
     """Every action that names what another game or moment has is explained, too."""
-    env, plain = (make(env_id, admissible=True) for _ in range(2))
+    env, plain = (find(env_id).make(admissible=True) for _ in range(2))
     env = HelpfulFeedback(env)
     number = random.Random(0)
     words = [
@@ -295,4 +295,4 @@ def test_environment__that_cannot_explain_or_has_no_text_raises():
     with pytest.raises(ValueError, match=r"no method explain\(action, reason\)"):
         HelpfulFeedback(Corridor())
     with pytest.raises(ValueError, match="actions of text"):
-        HelpfulFeedback(ActionMasking(make("TextCraft-v0", admissible=True), 64))
+        HelpfulFeedback(ActionMasking(find("TextCraft-v0").make(admissible=True), 64))

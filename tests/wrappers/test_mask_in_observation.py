@@ -8,14 +8,14 @@ import pytest
 from gymnasium.spaces import Box, Dict
 
 from tests.wrappers.worlds import Corridor
-from textcraft_gym.registration import BUNDLED, make
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.wrappers import ActionMasking, MaskInObservation, TokenIds
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_observation__is_the_mask_and_the_numbers_that_were_wrapped(env_id):
     plain, wrapped = (
-        ActionMasking(TokenIds(make(env_id, admissible=True), 64), 128) for _ in range(2)
+        ActionMasking(TokenIds(find(env_id).make(admissible=True), 64), 128) for _ in range(2)
     )
     env = MaskInObservation(wrapped)
     (expected, told), (observation, info) = plain.reset(seed=3), env.reset(seed=3)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.wrappers.worlds import Corridor
 from textcraft_gym.agents.games.webshop.pages import ASIN
-from textcraft_gym.registration import BUNDLED, make
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.wrappers import ActionMasking, SubgoalReward
 
 GAMMA = 0.9
@@ -77,7 +77,7 @@ def solved(model: Model) -> tuple[dict[tuple, float], dict[tuple, set[str]]]:
     ("task", "most"), [("minecraft:acacia_boat", 9), ("minecraft:polished_granite", 4)]
 )
 def test_best_policy__is_the_same_in_every_state(task, most):
-    env = make("TextCraft-v0", split="all", distractors=0, admissible=True, expert=True)
+    env = find("TextCraft-v0").make(split="all", distractors=0, admissible=True, expert=True)
     plain = explore(env, task, most)
     shaped = explore(SubgoalReward(env, GAMMA, scale=0.3), task, most)
     assert plain.edges.keys() == shaped.edges.keys()
@@ -93,7 +93,7 @@ def test_best_policy__is_the_same_in_every_state(task, most):
 
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_reward__of_a_way_without_errors_telescopes(env_id):
-    env = SubgoalReward(make(env_id, expert=True), GAMMA, scale=0.5)
+    env = SubgoalReward(find(env_id).make(expert=True), GAMMA, scale=0.5)
     info = env.reset(seed=3)[1]
     length, total, discount = len(info["expert_plan"]), 0.0, 1.0
     while not info["won"]:
@@ -106,7 +106,7 @@ def test_reward__of_a_way_without_errors_telescopes(env_id):
 
 
 def test_reward__of_a_step_away_is_a_loss():
-    env = SubgoalReward(make("ALFWorld-v0", expert=True, admissible=True), 1.0)
+    env = SubgoalReward(find("ALFWorld-v0").make(expert=True, admissible=True), 1.0)
     info = env.reset(seed=0)[1]
     env.step(info["expert_plan"][0])
     assert env.step("look")[1] == 0.0
@@ -136,7 +136,7 @@ def test_potential__where_the_expert_knows_no_way_is_that_of_stuck():
 
 
 def test_end__without_success_has_the_potential_0():
-    env = SubgoalReward(make("WebShopLite-v0", expert=True), 1.0, scale=1.0)
+    env = SubgoalReward(find("WebShopLite-v0").make(expert=True), 1.0, scale=1.0)
     length = len(env.reset(seed=0)[1]["expert_plan"])
     total = 0.0
     found = env.step("search[tea]")
@@ -149,7 +149,7 @@ def test_end__without_success_has_the_potential_0():
 
 
 def test_numbered_actions__earn_the_same():
-    env = make("TextCraft-v0", admissible=True, expert=True)
+    env = find("TextCraft-v0").make(admissible=True, expert=True)
     rewards = []
     for wrapped in (
         SubgoalReward(ActionMasking(env, 64), GAMMA),
@@ -173,10 +173,10 @@ def test_numbered_actions__earn_the_same():
 )
 def test_arguments__that_are_wrong_raise(arguments, said):
     with pytest.raises(ValueError, match=said):
-        SubgoalReward(make("TextCraft-v0", expert=True), **arguments)
+        SubgoalReward(find("TextCraft-v0").make(expert=True), **arguments)
 
 
-@pytest.mark.parametrize("make_env", [Corridor, lambda: make("TextCraft-v0")])
+@pytest.mark.parametrize("make_env", [Corridor, lambda: find("TextCraft-v0").make()])
 def test_environment__without_an_expert_raises(make_env):
     with pytest.raises(ValueError, match="make it with expert=True"):
         SubgoalReward(make_env(), 0.9)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.wrappers.worlds import Corridor
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.spaces import AnyText
 from textcraft_gym.wrappers import ActionMasking, TextHistory, TokenIds
 
@@ -25,7 +25,7 @@ def test_history__is_the_beginning_and_the_last_turns():
 
 
 def test_history__of_a_game_begins_with_its_prompt():
-    env = TextHistory(make("TextCraft-v0"), 1)
+    env = TextHistory(find("TextCraft-v0").make(), 1)
     prompt = env.reset(seed=0)[0]
     env.step("get 1 nothing")
     assert (

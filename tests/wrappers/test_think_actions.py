@@ -7,7 +7,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.wrappers import TimeLimit
 
-from textcraft_gym.registration import BUNDLED, make
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.wrappers import ActionMasking, SubgoalReward, ThinkActions
 
 
@@ -16,7 +16,7 @@ from textcraft_gym.wrappers import ActionMasking, SubgoalReward, ThinkActions
     "thought", ["think: what now?", "  think:", "think[I need wood]", "think: a\nb"]
 )
 def test_thought__changes_nothing(env_id, thought):
-    env = ThinkActions(make(env_id, admissible=True, expert=True))
+    env = ThinkActions(find(env_id).make(admissible=True, expert=True))
     info = env.reset(seed=0)[1]
     before = env.env.get_wrapper_attr("snapshot")()
     assert env.step(thought) == ("OK.", 0.0, False, False, info | {"thought": True})
@@ -34,13 +34,13 @@ def test_thought__costs_no_step_of_the_games_limit_but_of_one_outside():
     assert [env.step(action)[3] for action in ("think: 1", "think: 2", "a", "think: 3", "b")] == [
         False
     ] * 4 + [True]
-    env = TimeLimit(ThinkActions(make("TextCraft-v0")), 2)
+    env = TimeLimit(ThinkActions(find("TextCraft-v0").make()), 2)
     env.reset(seed=0)
     assert [env.step(action)[3] for action in ("think: 1", "think: 2")] == [False, True]
 
 
 def test_thought__before_reset_or_after_the_end_raises():
-    env = ThinkActions(make("TextCraft-v0", expert=True))
+    env = ThinkActions(find("TextCraft-v0").make(expert=True))
     with pytest.raises(ResetNeeded):
         env.step("think: hello")
     info = env.reset(seed=0)[1]
@@ -51,7 +51,7 @@ def test_thought__before_reset_or_after_the_end_raises():
 
 
 def test_thought__leaves_what_the_caller_does_to_info_alone():
-    env = ThinkActions(SubgoalReward(make("TextCraft-v0", admissible=True, expert=True), 0.9))
+    env = ThinkActions(SubgoalReward(find("TextCraft-v0").make(admissible=True, expert=True), 0.9))
     commands = env.reset(seed=0)[1]["admissible_commands"]
     assert "shaping" in env.step("nonsense")[4]
     first = env.step("think: 1")[4]
@@ -61,7 +61,7 @@ def test_thought__leaves_what_the_caller_does_to_info_alone():
 
 
 def test_prefixes__can_be_others():
-    env = ThinkActions(make("TextCraft-v0"), prefixes=["hm"])
+    env = ThinkActions(find("TextCraft-v0").make(), prefixes=["hm"])
     env.reset(seed=0)
     assert env.step("hm, wood")[0] == "OK."
     assert env.step("think: wood")[0] == "Could not execute think: wood"
@@ -70,9 +70,9 @@ def test_prefixes__can_be_others():
 @pytest.mark.parametrize("prefixes", [[], "", "think:", ["think:", ""]])
 def test_prefixes__that_are_none_raise(prefixes):
     with pytest.raises(ValueError, match="one prefix or more"):
-        ThinkActions(make("TextCraft-v0"), prefixes)
+        ThinkActions(find("TextCraft-v0").make(), prefixes)
 
 
 def test_environment__of_numbered_actions_raises():
     with pytest.raises(ValueError, match="ThinkActions expected actions of text"):
-        ThinkActions(ActionMasking(make("TextCraft-v0", admissible=True), 64))
+        ThinkActions(ActionMasking(find("TextCraft-v0").make(admissible=True), 64))

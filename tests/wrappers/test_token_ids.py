@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.wrappers.worlds import Corridor
 from textcraft_gym import UnknownName
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.wrappers import TokenIds, vocabulary_of
 from textcraft_gym.wrappers.token_ids import UNKNOWN, words
 
@@ -78,7 +78,7 @@ def test_tokens__of_any_text_are_in_the_space(text, length, buckets):
     ],
 )
 def test_vocabulary__has_every_word_that_the_game_says(env_id, arguments):
-    env = TokenIds(make(env_id, admissible=True, expert=True, **arguments), 1 << 13)
+    env = TokenIds(find(env_id).make(admissible=True, expert=True, **arguments), 1 << 13)
     for seed in range(60):
         observation, info = env.reset(seed=seed)
         for turn in range(12):
@@ -94,7 +94,7 @@ def test_vocabulary__has_every_word_that_the_game_says(env_id, arguments):
 
 
 def test_decode__gives_back_the_words():
-    env = TokenIds(make("ALFWorld-v0"), 512)
+    env = TokenIds(find("ALFWorld-v0").make(), 512)
     observation, info = env.reset(seed=0)
     assert env.decode(observation["tokens"]) == words(info["text"])
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.wrappers.worlds import Corridor, easy
 from textcraft_gym import UnknownName
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 from textcraft_gym.storage.trajectories import FORMATS, Trajectory, rows
 from textcraft_gym.wrappers import ActionMasking, ThinkActions, TranscriptRecorder
 
@@ -22,7 +22,7 @@ def lines(file: Path) -> list[dict]:
 
 def test_turns__are_written_as_they_were_played(tmp_path):
     file = tmp_path / "new" / "folder" / "played.jsonl"
-    env = TranscriptRecorder(make("TextCraft-v0", expert=True), file)
+    env = TranscriptRecorder(find("TextCraft-v0").make(expert=True), file)
     observation, info = env.reset(seed=3, options={"task": easy("TextCraft-v0")})
     turns = []
     beginning = observation
@@ -59,7 +59,7 @@ def test_dialogue__is_what_was_said_in_the_formats_of_trainers(style, tmp_path):
         "Corridor", None, 0, said, won=None, reward=1, system="Walk.", about=about
     )
     assert lines(file) == rows(trajectory, FORMATS[style])
-    env = TranscriptRecorder(make("TextCraft-v0"), file, style=style)
+    env = TranscriptRecorder(find("TextCraft-v0").make(), file, style=style)
     env.reset(seed=1, options={"task": easy("TextCraft-v0")})
     env.step("inventory")
     env.close()
@@ -83,7 +83,7 @@ def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
         ("truncated", 0, 2),
         ("truncated", 1, 2),
     ]
-    env = TranscriptRecorder(make("TextCraft-v0"), file)
+    env = TranscriptRecorder(find("TextCraft-v0").make(), file)
     for _ in range(2):
         env.reset(seed=5)
         env.step("inventory")
@@ -96,7 +96,7 @@ def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
 
 
 def test_restore__takes_back_what_was_played_since(tmp_path):
-    env = TranscriptRecorder(make("TextCraft-v0", expert=True), tmp_path / "played.jsonl")
+    env = TranscriptRecorder(find("TextCraft-v0").make(expert=True), tmp_path / "played.jsonl")
     plan = env.reset(seed=0)[1]["expert_plan"]
     env.step(plan[0])
     snapshot = env.snapshot()

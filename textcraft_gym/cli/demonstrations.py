@@ -10,7 +10,7 @@ from textcraft_gym.agents.baselines.expert import ExpertAgent
 from textcraft_gym.episodes.episode import Episode, run_episode
 from textcraft_gym.errors import Unsupported, at_least
 from textcraft_gym.manual import manual
-from textcraft_gym.registration import default_split, make_for
+from textcraft_gym.registration import find
 from textcraft_gym.storage.trajectories import Row, Trajectory, find_format, rows
 from textcraft_gym.task import Task, task_hash
 from textcraft_gym.wrappers.think_actions import ANSWER, THOUGHTS
@@ -81,9 +81,10 @@ def expert_trajectories(
     at_least("seed", seed, 0)
     if limit is not None:
         at_least("limit", limit, 1)
-    split = split or default_split(env_id)
+    world = find(env_id)
+    split = split or world.default_split
     chosen = {} if split is None else {"split": split}
-    with closing(make_for(ExpertAgent(), env_id, **chosen, **env_args)) as env:
+    with closing(world.make(ExpertAgent(), **chosen, **env_args)) as env:
         if thoughts and not env.has_wrapper_attr("thoughts"):
             raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
         think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts

@@ -38,7 +38,7 @@ from textcraft_gym.agents.redaction import HIDDEN
 from textcraft_gym.episodes.episode import Episode, EpisodeRunner, Job
 from textcraft_gym.episodes.model_calls import ModelCalls
 from textcraft_gym.episodes.model_limits import limit_of_error
-from textcraft_gym.registration import game_profile
+from textcraft_gym.registration import find
 from textcraft_gym.replies import CommandReader
 from textcraft_gym.runs.run_spec import RunSpec
 
@@ -331,7 +331,7 @@ def check_model(spec: str, form: str | None = None) -> Check:
     with closing(ModelCalls()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
-    reader = run.make_prompts().commands(game_profile(ENV))
+    reader = run.make_prompts().commands(find(ENV).profile)
     played = _played(
         runner, [call.completion for call in model.calls[first:] if call.completion], reader
     )

@@ -15,7 +15,7 @@ from textcraft_gym.agents.contract.agent import won_in
 from textcraft_gym.cli.console import Console
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError
-from textcraft_gym.registration import find_spec, make, parameters
+from textcraft_gym.registration import find
 
 OWN_COMMANDS = {
     "hint": "shows a good next action",
@@ -44,10 +44,9 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
         env_args: Further arguments of ``gym.make``.
     """
     console = Console(highlight=False)
-    helpful = {
-        name: True for name in ("admissible", "expert") if name in parameters(find_spec(env_id))
-    }
-    env = make(env_id, **{**helpful, **env_args})
+    world = find(env_id)
+    helpful = {name: True for name in ("admissible", "expert") if name in world.parameters}
+    env = world.make(**{**helpful, **env_args})
     observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
     help_line = ", ".join(
         f"[bold]{command}[/] {effect}" for command, effect in OWN_COMMANDS.items()

@@ -27,7 +27,7 @@ from textcraft_gym.recipes.book import name_of_ingredient
 from textcraft_gym.recipes.pack import Pack
 from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.recipes.splits import Leakage, Splits
-from textcraft_gym.registration import SUITE, default_split, game_profile, summary
+from textcraft_gym.registration import SUITE, find
 from textcraft_gym.reports.compare import Comparison
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.records import Record, Records
@@ -98,19 +98,19 @@ def suite_rows() -> list[dict[str, Any]]:
     """Return a row for each environment of the suite."""
     return [
         {
-            "id": env_id,
-            "game": game_profile(env_id),
-            "split": default_split(env_id),
-            "step limit": SUITE[env_id].max_episode_steps,
-            "summary": summary(env_id),
+            "id": world.id,
+            "game": world.profile,
+            "split": world.default_split,
+            "step limit": world.spec.max_episode_steps,
+            "summary": world.summary,
         }
-        for env_id in SUITE
+        for world in map(find, SUITE)
     ]
 
 
 def agent_rows() -> list[dict[str, Any]]:
     """Return a row for each agent with, for each game, ``plays`` or the reason why not."""
-    games = list(dict.fromkeys(map(game_profile, SUITE)))
+    games = list(dict.fromkeys(find(env_id).profile for env_id in SUITE))
     return [
         {"agent": agent} | {game: why_not(agent, game) or "plays" for game in games}
         for agent in AGENTS

@@ -17,7 +17,7 @@ from textcraft_gym.agents.redaction import redact
 from textcraft_gym.cli.console import Console
 from textcraft_gym.episodes.episode import Episode, run_episode
 from textcraft_gym.printable import printable_lines
-from textcraft_gym.registration import game_profile
+from textcraft_gym.registration import find
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import is_won
 
@@ -44,7 +44,7 @@ def watch(spec: RunSpec, task: str | None = None) -> Episode:
     named = spec.described()
     with console.status("loading the model") as status:
         agent, models = spec.make_agent(), spec.make_models()
-        view = View(console, status, load_profile(game_profile(spec.env)))
+        view = View(console, status, load_profile(find(spec.env).profile))
         asked = f" with {named['model']}" if models else ""
         view.say(0, f"{named['agent']}{asked}, seed {spec.seed}", "dim")
         with closing(spec.make_env(agent)) as env:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from base64 import b64encode
@@ -29,7 +28,7 @@ from pydantic import BeforeValidator, Field
 import textcraft_gym
 from textcraft_gym.envs.text_env import Draws
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.registration import creator, default_split, find_spec, parameters, summary
+from textcraft_gym.registration import find
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.guard import POLICY_VIOLATION, Application, Receive, Send
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
@@ -111,7 +110,7 @@ class TextState(State):  # type: ignore[misc, unused-ignore]
     )
 
 
-class World:
+class ServedWorld:
     """An environment that is served: its splits and their tasks, which all sessions share.
 
     Args:
@@ -133,9 +132,10 @@ class World:
         max_steps: int | None = None,
         **env_args: Any,
     ) -> None:
+        self.found = find(env_id)
         self.env_id = env_id
         self.max_steps = max_steps
-        self.default_split = default_split(env_id) if split is None else split
+        self.default_split = self.found.default_split if split is None else split
         self.env_args = env_args
         self._tasks: dict[str | None, Sequence[Task] | None] = {}
         self.tasks(
@@ -190,7 +190,7 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         True  # one thread plays all sessions: a command takes microseconds
     )
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: ServedWorld) -> None:
         super().__init__()
         self.world = world
         self._episodes: dict[str | None, TextEpisode] = {}
@@ -277,8 +277,8 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         """Return the name and the manual of the environment."""
         return EnvironmentMetadata(
             name=self.world.env_id,
-            description=summary(self.world.env_id),
-            readme_content=inspect.getdoc(creator(find_spec(self.world.env_id))),
+            description=self.world.found.summary,
+            readme_content=self.world.found.manual,
             version=textcraft_gym.__version__,
             author="the textcraft_gym developers",
         )
@@ -374,9 +374,9 @@ def create_app(
     # The library of the web page reports its use to its makers unless told not to.
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     web = web or os.environ.get("ENABLE_WEB_INTERFACE", "").lower() in ("true", "1", "yes")
-    if web and "admissible" in parameters(find_spec(env_id)):
+    if web and "admissible" in find(env_id).parameters:
         env_args = {"admissible": True, **env_args}
-    world = World(env_id, max_steps=max_steps, **env_args)
+    world = ServedWorld(env_id, max_steps=max_steps, **env_args)
     build = create_web_interface_app if web else create_openenv_app
     app: FastAPI = build(
         partial(TextEnvironment, world),

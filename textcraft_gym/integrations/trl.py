@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.registration import game_profile
+from textcraft_gym.registration import find
 from textcraft_gym.session import TextEpisode, starts
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[]
     """
     if tools not in get_args(Tools):
         raise UnknownName("tools", tools, get_args(Tools))
-    profile = game_profile(env_id)
+    profile = find(env_id).profile
     if tools == "verbs" and profile not in VERBS:
         raise UnknownName("game with tools for verbs", profile, list(VERBS))
     return partial(TextGame if tools == "step" else VERBS[profile], env_id, **arguments)

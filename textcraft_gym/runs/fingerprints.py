@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import gymnasium as gym
 
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.registration import BUNDLED, find_spec, make, parameters
+from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.task import UNGROUPED, Task, split_names, task_hash, tasks_of
 
@@ -269,10 +269,9 @@ def _played(env: gym.Env[str, str], told: gym.Env[str, str], task: Task) -> Iter
 
 def _make(env_id: str, env_args: Mapping[str, Any], **wanted: Any) -> gym.Env[str, str]:
     """Make an environment with those of the wanted arguments that it takes."""
-    known = parameters(find_spec(env_id))
-    return make(
-        env_id, **env_args, **{name: value for name, value in wanted.items() if name in known}
-    )
+    world = find(env_id)
+    known = {name: value for name, value in wanted.items() if name in world.parameters}
+    return world.make(**env_args, **known)
 
 
 def main(out: str) -> None:

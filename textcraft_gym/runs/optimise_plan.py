@@ -31,7 +31,7 @@ from textcraft_gym.episodes.episode import token_counts
 from textcraft_gym.episodes.model_limits import limit_of_answers
 from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.errors import RunError, UnknownName, at_least
-from textcraft_gym.registration import default_split
+from textcraft_gym.registration import find
 from textcraft_gym.reports.records import Record
 from textcraft_gym.reports.tables import Rows, markdown_table
 from textcraft_gym.runs.backends import LoopBackend, ProcessBackend
@@ -159,7 +159,7 @@ def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
     )
     return replace(
         spec,
-        split=spec.split or (TRAINING_SPLIT if default_split(spec.env) else None),
+        split=spec.split or (TRAINING_SPLIT if find(spec.env).default_split else None),
         agent="autoplan",
         agent_args={**TRAINING, **spec.agent_args},
         cassette=spec.cassette or (out / CASSETTE if on_one_machine else None),

@@ -31,13 +31,7 @@ from textcraft_gym.agents.registry import AGENTS, asks, make_agent, takes
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS
 from textcraft_gym.episodes.episode_limits import EpisodeLimits
 from textcraft_gym.errors import at_least
-from textcraft_gym.registration import (
-    check_is_text,
-    default_argument,
-    default_split,
-    game_profile,
-    make_for,
-)
+from textcraft_gym.registration import check_is_text, find
 from textcraft_gym.wrappers.registry import make_wrapper
 
 if TYPE_CHECKING:
@@ -313,7 +307,7 @@ class RunSpec:
         Raises:
             UnknownName: For an environment that is not registered.
         """
-        return self if self.split else replace(self, split=default_split(self.env))
+        return self if self.split else replace(self, split=find(self.env).default_split)
 
     def make_prompts(self) -> Prompts:
         """Return the source of prompts, in the dialect of the environment where it has dialects.
@@ -322,9 +316,7 @@ class RunSpec:
             UnknownName: For an environment that is not registered.
             PromptError: If there is no such set or folder.
         """
-        dialect = self.env_args.get("dialect", default_argument(self.env, "dialect"))
-        # The command line reads 0.3 as a number.
-        return Prompts(self.prompt_source, None if dialect is None else str(dialect))
+        return Prompts(self.prompt_source, find(self.env).dialect(self.env_args))
 
     def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
         """Return the agent, which reads its prompts from ``prompts``, by default those of the spec.
@@ -333,7 +325,7 @@ class RunSpec:
             UnknownName: For an environment, an agent or an argument of it that does not exist.
             PromptError: If the folder cannot be read or replaces nothing.
         """
-        profile = load_profile(game_profile(self.env))
+        profile = load_profile(find(self.env).profile)
         if not isinstance(self.agent, str):
             return self.agent
         prompts = prompts or self.make_prompts()
@@ -358,7 +350,7 @@ class RunSpec:
             UnknownName: For a split, a wrapper or an argument that does not exist.
         """
         split = {} if self.split is None else {"split": self.split}
-        env = make_for(agent, self.env, **self.env_args, **split)
+        env = find(self.env).make(agent, **self.env_args, **split)
         for wrapper in self.wrappers:
             env = make_wrapper(wrapper, env)
             check_is_text(env, wrapper.partition(",")[0])

@@ -15,7 +15,7 @@ from uvicorn.config import LOGGING_CONFIG
 from uvicorn.logging import DefaultFormatter
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from textcraft_gym.agents.redaction import redact
+from textcraft_gym.agents.redaction import redact, register_environment
 from textcraft_gym.printable import printable_lines
 from textcraft_gym.serving.descriptors import Listener, make_room
 from textcraft_gym.serving.guard import MAX_BODY, Application, Guard
@@ -99,6 +99,7 @@ def run_server(
         OSError: If the port is taken, or the address is not this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    register_environment()  # of whose secrets the log shows none
     # The socket is opened first, so that port 0 is resolved and a taken port raises before the
     # server starts.
     room = make_room()

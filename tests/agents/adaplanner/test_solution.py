@@ -23,7 +23,7 @@ from textcraft_gym.agents.adaplanner.solution import (
 from textcraft_gym.agents.games import MINETECHTREE, game_names, load_profile
 from textcraft_gym.agents.program.parse import ProgramError
 from textcraft_gym.agents.program.values import AGENT
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 
 EXAMPLES = {
     file.name.removesuffix(".txt"): file.read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ def test_example__is_of_its_kind_and_has_steps_with_assertions(name: str):
 
 def test_example__of_the_tech_tree_wins_in_its_world():
     situation, _, source = EXAMPLES["minetechtree_task"].partition("\ndef solution")
-    env = make("MineTechTree-v0")
+    env = find("MineTechTree-v0").make()
     assert env.reset(seed=1002, options={"task": "leather_boots"})[0] == situation
     models = {"planner": ScriptedModel(f"def solution{source}"), "checker": ScriptedModel("no")}
     episode = run_episode(

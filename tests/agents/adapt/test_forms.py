@@ -16,7 +16,7 @@ from textcraft_gym.agents.contract.model import Completion, Dialogue, ToolCall, 
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
-from textcraft_gym.registration import game_profile
+from textcraft_gym.registration import find
 from textcraft_gym.replies import CommandReader
 
 WORLDS = (
@@ -37,7 +37,7 @@ def plan_of(env_id: str, task: str | None = None) -> tuple[str, list[str]]:
 
 
 def reader_of(env_id: str) -> CommandReader:
-    return Prompts().commands(load_profile(game_profile(env_id)).name)
+    return Prompts().commands(load_profile(find(env_id).profile).name)
 
 
 def call_of(reader: CommandReader, command: str, number: int = 0) -> ToolCall:
@@ -74,7 +74,7 @@ class Saying:
 
 
 def play(env_id: str, model: Any, task: str, agent: str = "react", **args: Any) -> Any:
-    made = make_agent(agent, profile=game_profile(env_id), args=args)
+    made = make_agent(agent, profile=find(env_id).profile, args=args)
     return textcraft_gym.run_episode(gym.make(env_id), made, task=task, seed=0, model=model)
 
 

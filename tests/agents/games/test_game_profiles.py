@@ -9,13 +9,13 @@ from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.games import ALFWORLD, DEFAULT, TEXTCRAFT, load_profile
-from textcraft_gym.registration import BUNDLED, game_profile, make
+from textcraft_gym.registration import BUNDLED, find
 
 
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_profile__divides_the_first_observation_of_every_game(env_id: str):
-    profile = load_profile(game_profile(env_id))
-    env = make(env_id)
+    profile = load_profile(find(env_id).profile)
+    env = find(env_id).make()
     for task in env.get_wrapper_attr("tasks")[:40]:
         observation, _ = env.reset(seed=0, options={"task": task.id})
         situation, goal = profile.read(observation)

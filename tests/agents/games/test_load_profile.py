@@ -11,7 +11,7 @@ import pytest
 from textcraft_gym import UnknownName
 from textcraft_gym.agents import games
 from textcraft_gym.agents.games import DEFAULT, TEXTCRAFT, game_names, load_profile
-from textcraft_gym.registration import SUITE, game_profile
+from textcraft_gym.registration import SUITE, find
 
 OWN = """
 import re
@@ -35,7 +35,7 @@ def test_load_profile__returns_the_profile_of_each_game():
     assert load_profile("textcraft") is TEXTCRAFT is games.TEXTCRAFT
     assert load_profile("default") is DEFAULT
     assert load_profile("textcraft_gym.agents.games:TEXTCRAFT") is TEXTCRAFT
-    assert {load_profile(game_profile(env_id)).name for env_id in SUITE} == set(game_names())
+    assert {load_profile(find(env_id).profile).name for env_id in SUITE} == set(game_names())
 
 
 def test_load_profile__loads_one_of_your_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -22,7 +22,7 @@ from textcraft_gym.agents.games import load_profile
 from textcraft_gym.envs.minedojo.commands import command
 from textcraft_gym.envs.minedojo.env import Skill
 from textcraft_gym.envs.minetechtree.minedojo_specifications import MineDojoMissing, read_abilities
-from textcraft_gym.registration import game_profile
+from textcraft_gym.registration import find
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -191,7 +191,7 @@ craft({'stick': 4}, {'planks': 2}, null)
 craft({'crafting table': 1}, {'planks': 4}, null)
 craft({'wooden pickaxe': 1}, {'planks': 3, 'stick': 2}, 'crafting table')"""
     env = gym.make("MineDojo-v0", simulator=Made(), skills=chop)
-    agent = DEPSAgent(load_profile(game_profile("MineDojo-v0")), rounds=0)
+    agent = DEPSAgent(load_profile(find("MineDojo-v0").profile), rounds=0)
     models = {"planner": ScriptedModel(plan), "executor": ScriptedModel()}
     episode = run_episode(env, agent, task="wooden_pickaxe", seed=0, model=models)
     assert episode.won, episode.transcript

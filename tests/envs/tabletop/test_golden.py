@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from textcraft_gym.registration import make
+from textcraft_gym.registration import find
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -45,7 +45,7 @@ EPISODES: dict[str, tuple[dict, int, str, list[str]]] = {
 
 def transcript(env_args: dict, seed: int, task: str, actions: list[str]) -> dict:
     """An episode; the action ``expert`` is the expert's next one, and the last one where it knows none."""
-    env = make("Tabletop-v0", expert=True, render_mode="ansi", **env_args)
+    env = find("Tabletop-v0").make(expert=True, render_mode="ansi", **env_args)
     text, info = env.reset(seed=seed, options={"task": task})
     steps: list[dict] = []
     for action in actions:

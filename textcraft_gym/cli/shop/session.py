@@ -12,7 +12,7 @@ from textcraft_gym.envs.webshop.rules import navigate
 from textcraft_gym.envs.webshop.state import START, State, Transition
 from textcraft_gym.envs.webshop.tasks import Market, Selection, Task, find_task
 from textcraft_gym.envs.webshop.text import observation, recall
-from textcraft_gym.registration import SUITE, make
+from textcraft_gym.registration import SUITE, find
 
 ENV = "WebShopLite-v0"
 MAX_ACTIONS = SUITE[ENV].max_episode_steps
@@ -74,7 +74,7 @@ class Storefront:
             UnknownName: For a split or an argument that does not exist.
             ShopDataError: If the data cannot be read.
         """
-        env = make(ENV, split=split, **env_args)
+        env = find(ENV).make(split=split, **env_args)
         names = ("market", "tasks", "num_prev_obs", "num_prev_actions", "fingerprint")
         market, tasks, num_prev_obs, num_prev_actions, fingerprint = map(
             env.get_wrapper_attr, names
