@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.runs.estimate import CHARACTERS_PER_TOKEN, EXPECTED_COSTS, QUANTITIES, amount
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import plan
 from textcraft_gym.storage.cache import atomic_write
@@ -100,8 +101,9 @@ class Metered:
 
 def _longer(spec: RunSpec, prompts: Prompts) -> dict[str, int]:
     """Return how many tokens the standard set has more than the one that was read, by the beginning of each prompt."""
-    standard = replace(spec, prompts=STANDARD).make_prompts()
-    replace(spec, prompts=STANDARD).make_agent(standard)
+    run = Run(replace(spec, prompts=STANDARD))
+    _ = run.agent  # which reads its prompts
+    standard = run.prompts
     texts = sorted(prompts.read.items(), key=lambda item: -len(item[1]))
     return {
         _head(text): _tokens(standard.read[path]) - _tokens(text)
@@ -134,15 +136,14 @@ def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterato
 def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
     """Return what episodes take: the mean, the 10th and the 90th percentile, by group of tasks and role."""
     model_spec = model_spec or MODEL
-    spec, planned, _ = plan(RunSpec(env_id, "all", agent_name, model=model_spec))
-    prompts = spec.make_prompts()
-    agent = Metered(cast(Agent, spec.make_agent(prompts)), _longer(spec, prompts))
+    run, planned, _ = plan(Run(RunSpec(env_id, "all", agent_name, model=model_spec)))
+    agent = Metered(cast(Agent, run.agent), _longer(run.spec, run.prompts))
     jobs: dict[str, list[Job]] = {}
     for episode in planned.values():
         jobs.setdefault(episode.about["group"], []).append(episode.job)
     counts: dict[str, list[Counts]] = {}
-    with ExitStack() as stack:
-        envs = [stack.enter_context(closing(spec.make_env(agent))) for _ in range(AT_ONCE)]
+    with closing(run):
+        envs = run.envs(AT_ONCE)
         for group, of_group in jobs.items():
             agent.counts = []
             for episode in run_episodes(envs, agent, _spread(of_group), model=_model(model_spec)):

@@ -17,6 +17,7 @@ from textcraft_gym.errors import RunError
 from textcraft_gym.recipes import pack
 from textcraft_gym.recipes.recipe import RecipeError
 from textcraft_gym.registration import BUNDLED
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.runner import MAX_EPISODES, plan
 from textcraft_gym.verify import untrusted
 
@@ -134,7 +135,7 @@ def test_plan__has_a_bound_of_episodes():
         ValueError,
         match=f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of 2",
     ):
-        plan(spec)
+        plan(Run(spec))
 
 
 def test_check_bounds__of_wrappers(tmp_path: Path):

@@ -16,6 +16,7 @@ from textcraft_gym.agents.games import ALFWORLD, TEXTCRAFT
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import AGENTS, make_agent, why_not
 from textcraft_gym.envs.alfworld.text import WORDINGS
+from textcraft_gym.runs.run import Run
 
 PUBLISHED = (
     "{situation}\n{task}\n> go to fridge 1\nThe fridge 1 is closed.\n"
@@ -115,10 +116,10 @@ def test_spec__has_prompts_in_the_dialect_that_its_environment_plays():
     default = (
         inspect.signature(gym.make("ALFWorld-v0").unwrapped.__class__).parameters["dialect"].default
     )
-    assert RunSpec("ALFWorld-v0").make_prompts().dialect == default == "0.4"
+    assert Run(RunSpec("ALFWorld-v0")).prompts.dialect == default == "0.4"
     for dialect in ("0.3", 0.3):  # the command line reads a number
-        assert RunSpec("ALFWorld-v0", env_args={"dialect": dialect}).make_prompts().dialect == "0.3"
-    assert RunSpec("TextCraft-v0").make_prompts().dialect is None
+        assert Run(RunSpec("ALFWorld-v0", env_args={"dialect": dialect})).prompts.dialect == "0.3"
+    assert Run(RunSpec("TextCraft-v0")).prompts.dialect is None
 
 
 @pytest.mark.parametrize("agent", ["react", "plan_and_execute", "deps"])

@@ -33,6 +33,7 @@ from textcraft_gym.cli.shop.session import ENV, MAX_ACTIONS, Session, Storefront
 from textcraft_gym.envs.webshop.pages import page
 from textcraft_gym.errors import RunError, UnknownName
 from textcraft_gym.reports.records import SCHEMA
+from textcraft_gym.runs.run import Run as LiveRun
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import plan
 from textcraft_gym.serving import server
@@ -148,7 +149,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "expert"
     folder.mkdir()
     env = gym.make(ENV, expert=True)
-    identity = plan(RunSpec(ENV, "dev", "expert", model=None).resolved()).identity
+    identity = plan(LiveRun(RunSpec(ENV, "dev", "expert", model=None))).identity
     (folder / "config.json").write_text(json.dumps({"schema": SCHEMA, **identity}))
     records = [
         asdict(textcraft_gym.run_episode(env, ExpertAgent(), task=task, seed=0))

@@ -17,6 +17,7 @@ from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games.crafting import ceil_div
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.runs.run import Run
 from textcraft_gym.task import tasks_of
 
 
@@ -152,8 +153,8 @@ def test_gate_spec__can_be_made(name: str, tmp_path: Path):
         gate, "tests.papers.models:Inventory", gates.write_goals(tmp_path / "goals.jsonl"), 150
     )
     assert spec.limit == (gate.goals or 150)
-    with closing(spec.make_env(spec.make_agent())) as env:
-        assert tasks_of(env)
+    with closing(Run(spec)) as run:
+        assert tasks_of(run.env)
 
 
 def test_play__of_a_group_counts_its_tasks_in_the_run_of_another_row(

@@ -21,6 +21,7 @@ from tests.doubles import CRAFTER, environment
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.registration import BUNDLED
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 
 pytest.importorskip("inspect_ai", reason="inspect_ai (extra [inspect]) is not installed")
@@ -362,11 +363,10 @@ def test_suite_agent__plays_as_in_the_suite(name, args):
         assert sample.metadata
         task = sample.metadata["task"]
         run_spec = RunSpec("TextCraft-v0", "test", agent=name, agent_args=args, model=spec)
-        agent = run_spec.make_agent()
-        env = run_spec.make_env(agent)
+        suite_run = Run(run_spec)
         models = run_spec.make_models()
         episode = textcraft_gym.run_episode(
-            env, agent, task=task, seed=0, model=models, max_calls=60
+            suite_run.env, suite_run.agent, task=task, seed=0, model=models, max_calls=60
         )
         expected: list[str] = [
             text for turn in episode.transcript for text in turn if text is not None

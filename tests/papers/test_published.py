@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from textcraft_gym.papers import ADAPT, AUTOPLAN, DEPS, PAPERS
 from textcraft_gym.papers.table import Cells, Row, Setting, Table, cells
 from textcraft_gym.reports.metrics import ALL
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.task import tasks_of
 
@@ -359,9 +361,8 @@ def spec(setting: Setting) -> RunSpec:
 
 @cache
 def groups_and_tasks(world: Setting) -> tuple[frozenset[str], frozenset[str]]:
-    env = spec(world).make_env(lambda observation, info: "")
-    tasks = tasks_of(env)
-    env.close()
+    with closing(Run(replace(spec(world), agent=lambda observation, info: ""))) as run:
+        tasks = tasks_of(run.env)
     assert tasks
     return frozenset(task.group for task in tasks), frozenset(task.id for task in tasks)
 
@@ -386,7 +387,7 @@ def test_settings__are_of_worlds_that_have_the_groups_and_tasks(name: str):
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_settings__are_of_agents_that_take_the_arguments(setting: Setting):
-    assert spec(setting).make_agent()
+    assert Run(spec(setting)).agent
     assert setting.asks == (setting.agent not in ("naive_buyer", "repeater"))
     assert setting.training is None or setting.agent == "autoplan"
 

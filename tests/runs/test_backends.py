@@ -169,13 +169,13 @@ class Repeating(LoopBackend):
     """Yields every episode twice."""
 
     @contextmanager
-    def open(self, spec):
-        with super().open(spec) as play:
+    def open(self, run):
+        with super().open(run) as play:
             yield lambda jobs: (episode for episode in play(jobs) for _ in range(2))
 
 
 class Unwilling:
-    def open(self, spec):
+    def open(self, run):
         raise BackendError("not today")
 
 

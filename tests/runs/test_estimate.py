@@ -15,6 +15,7 @@ from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.runs.estimate import EXPECTED_COSTS, Amount, estimate, notes, row_of, total
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate, plan
 
@@ -93,7 +94,7 @@ def test_estimate__sums_the_groups_of_the_tasks():
 
 def test_estimate__takes_all_groups_for_one_without_figures():
     deep = replace(REACT, split="all", env_args={"recipes": "made:depth=6"}, limit=None)
-    depths = [episode.about["group"] for episode in plan(deep).episodes.values()]
+    depths = [episode.about["group"] for episode in plan(Run(deep)).episodes.values()]
     figures = FIGURES["TextCraft-v0"]["react"]
     assert set(depths) - set(figures)
     by_hand = sum(figures.get(depth, figures[ALL])["executor"][0][0] for depth in depths)

@@ -24,6 +24,7 @@ from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.cli.main import app
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.records import read_config, read_records
+from textcraft_gym.runs.run import Run
 from textcraft_gym.verify.recheck import verify
 
 REACT = RunSpec("TextCraft-v0", "test", "react", model=f"{CRAFTER},reach=9", limit=2)
@@ -215,7 +216,7 @@ def test_prompts__are_the_set_that_the_executor_names(kind: str, tmp_path: Path)
         "cassette": Cassette(tmp_path / "tape.sqlite", Terse()),
     }[kind]
     spec = replace(REACT, agent="adapt", model=terse)
-    assert spec.make_prompts().of("react", "textcraft") == Prompts("short").of("react", "textcraft")
+    assert Run(spec).prompts.of("react", "textcraft") == Prompts("short").of("react", "textcraft")
     assert spec.described()["prompts"] == "short"
     # All roles read one set: the executor's, whatever the planner names, and that of the run before
     # both.
@@ -269,9 +270,9 @@ def test_prompts__are_standard_with_a_model_that_names_none(model):
 @pytest.mark.parametrize("agent", ["expert", "inner_monologue"])
 def test_prompts__that_an_agent_does_not_find_in_a_set_are_no_error(agent: str):
     chosen = replace(REACT, agent=agent, prompts="short")
-    assert chosen.make_agent()
+    assert Run(chosen).agent
     with pytest.raises(PromptError, match="no bundled set: standard, short"):
-        replace(chosen, prompts="shorter").make_agent()
+        _ = Run(replace(chosen, prompts="shorter")).agent
 
 
 @pytest.mark.parametrize("backend", ["loop", "process"])

@@ -22,6 +22,7 @@ from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.records import read_config, read_records, without_timing
 from textcraft_gym.runs.backends.loop import LoopBackend
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 
@@ -356,9 +357,9 @@ def test_evaluate__refuses_a_folder_that_another_run_made_meanwhile(tmp_path: Pa
         def __init__(self, other: RunSpec) -> None:
             self.other = other
 
-        def open(self, spec: RunSpec):
+        def open(self, run: Run):
             evaluate(self.other, tmp_path / "run")
-            return super().open(spec)
+            return super().open(run)
 
     with pytest.raises(RunError, match="holds another run"):
         evaluate(replace(TEN, agent="expert", backend=Slow(TEN)), tmp_path / "run")

@@ -41,6 +41,7 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.models.llama_server import import_xllamacpp
 from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 from textcraft_gym.serving.model.app import create_app
@@ -514,7 +515,7 @@ def test_chat_prompt__is_the_text_of_this_suites_dialogues():
     for env_id in ("TextCraft-v0", "ALFWorld-v0", "WebShopLite-v0", "MineTechTree-v0"):
         for agent in ("react", "autoplan"):
             if agent == "react" or env_id == "ALFWorld-v0":
-                made = RunSpec(env_id, agent=agent, model=None).make_agent()
+                made = Run(RunSpec(env_id, agent=agent, model=None)).agent
                 textcraft_gym.run_episode(
                     gym.make(env_id), made, model=Listening("look"), seed=0, max_calls=30
                 )

@@ -38,8 +38,8 @@ from textcraft_gym.agents.redaction import HIDDEN
 from textcraft_gym.episodes.episode import Episode, EpisodeRunner, Job
 from textcraft_gym.episodes.model_calls import ModelCalls
 from textcraft_gym.episodes.model_limits import limit_of_error
-from textcraft_gym.registration import find
 from textcraft_gym.replies import CommandReader
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 
 ENV, SPLIT, TASK = "TextCraft-v0", "dev", "minecraft:jungle_boat"
@@ -307,8 +307,9 @@ def check_model(spec: str, form: str | None = None) -> Check:
     Raises:
         ValueError: If there is no such form.
     """
-    run = RunSpec(ENV, SPLIT, "react", model=spec, agent_args={"form": form} if form else {})
-    agent = run.make_agent()
+    args = {"form": form} if form else {}
+    run = Run(RunSpec(ENV, SPLIT, "react", model=spec, agent_args=args))
+    agent = run.agent
     try:
         model = Recorder(make_model(spec))
     except ModelError as error:
@@ -325,13 +326,13 @@ def check_model(spec: str, form: str | None = None) -> Check:
             spec, model, 2, problem=str(plain.error), advice=advice_on(str(plain.error))
         )
     runner = EpisodeRunner(
-        run.make_env(agent), agent, Job(TASK, 0), model, MAX_STEPS, MAX_CALLS - len(model.calls)
+        run.env, agent, Job(TASK, 0), model, MAX_STEPS, MAX_CALLS - len(model.calls)
     )
     first = len(model.calls)
     with closing(ModelCalls()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
-    reader = run.make_prompts().commands(find(ENV).profile)
+    reader = run.prompts.commands(run.profile.name)
     played = _played(
         runner, [call.completion for call in model.calls[first:] if call.completion], reader
     )

@@ -43,6 +43,7 @@ from textcraft_gym.reports.tables import (
 )
 from textcraft_gym.reports.tally import Tally
 from textcraft_gym.runs.estimate import HEADINGS, Estimate, notes, row_of, total
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import play_run, raise_stop
 from textcraft_gym.runs.sweep import Results, legend
@@ -172,7 +173,7 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
     Raises:
         RunStopped: If the run stops before its last episode.
     """
-    named = spec.resolved().described()
+    named = Run(spec).spec.described()
     arguments = (
         f"{key}={textwrap.shorten(redact(str(value)), 40)}"
         for key, value in named["agent_args"].items()

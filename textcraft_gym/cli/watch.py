@@ -12,12 +12,11 @@ from rich.text import Text
 
 from textcraft_gym.agents.contract.agent import Ask, Node, Request
 from textcraft_gym.agents.contract.game_profile import GameProfile
-from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.cli.console import Console
 from textcraft_gym.episodes.episode import Episode, run_episode
 from textcraft_gym.printable import printable_lines
-from textcraft_gym.registration import find
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import is_won
 
@@ -41,15 +40,16 @@ def watch(spec: RunSpec, task: str | None = None) -> Episode:
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = NO_TERMINAL_WIDTH
+    run = Run(spec)
     named = spec.described()
     with console.status("loading the model") as status:
-        agent, models = spec.make_agent(), spec.make_models()
-        view = View(console, status, load_profile(find(spec.env).profile))
+        agent, models = run.agent, spec.make_models()
+        view = View(console, status, run.profile)
         asked = f" with {named['model']}" if models else ""
         view.say(0, f"{named['agent']}{asked}, seed {spec.seed}", "dim")
-        with closing(spec.make_env(agent)) as env:
+        with closing(run):
             episode = run_episode(
-                env,
+                run.env,
                 agent,
                 task=task,
                 seed=spec.seed,

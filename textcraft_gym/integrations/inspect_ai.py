@@ -53,6 +53,7 @@ from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job
 from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.manual import REPLY, manual
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import is_won
 from textcraft_gym.session import TextEpisode, starts
@@ -270,9 +271,9 @@ def suite_agent(
             prompts=prompts,
             model=None,
         )
-        agent = spec.make_agent()
         models = {role: asking(get_model(role=role)) for role in ("executor", *assigned_roles())}
-        with closing(spec.make_env(agent)) as env:
+        with closing(Run(spec)) as run:
+            env, agent = run.env, run.agent
             budget = step_budget(env, agent, spec.max_steps)
             runner = EpisodeRunner(
                 env, agent, Job(about["task"], about["seed"]), models, budget, max_calls

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import starmap
@@ -21,6 +22,7 @@ from textcraft_gym.agents.models.spec import price_of
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.records import Record, key_of, light, read_records
 from textcraft_gym.reports.timing import in_words
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_folder import RunFolder
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import plan
@@ -102,7 +104,8 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
         UnknownName, PromptError, ValueError: If the environment, the agent or its prompts cannot be
             had.
     """
-    spec, planned, identity = plan(spec.resolved())
+    with closing(Run(spec)) as run:
+        _, planned, identity = plan(run)
     records: list[Record] = []
     if out is not None:
         RunFolder(out).check(identity)

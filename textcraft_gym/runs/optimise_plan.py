@@ -36,6 +36,7 @@ from textcraft_gym.reports.records import Record
 from textcraft_gym.reports.tables import Rows, markdown_table
 from textcraft_gym.runs.backends import LoopBackend, ProcessBackend
 from textcraft_gym.runs.fingerprints import code
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_folder import RunFolder
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import chosen, evaluate_or_raise
@@ -123,8 +124,9 @@ def optimise_plan(
                 f"an optimisation keeps to no {limit}: its updates are no part of a run"
             )
     out = Path(out)
-    spec = _training_spec(spec, out)
-    name, batches = _batches(spec, task_type, batch)
+    with closing(Run(_training_spec(spec, out))) as training:
+        name, batches = _batches(training, task_type, batch)
+    spec = training.spec
     folder = RunFolder(out)
     identity = {
         **spec.described(),
@@ -166,14 +168,11 @@ def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
     )
 
 
-def _batches(
-    spec: RunSpec, task_type: str | None, size: int
-) -> tuple[str | None, Iterator[RunSpec]]:
+def _batches(run: Run, task_type: str | None, size: int) -> tuple[str | None, Iterator[RunSpec]]:
     """Return the name of the type in full, and the runs of the batches without end."""
-    agent = cast("AutoPlanAgent", spec.make_agent())
-    with closing(spec.make_env(agent)) as env:
-        tasks = tasks_of(env)
-        turns = min(agent.settings.turns, step_budget(env, agent, spec.max_steps))
+    spec, agent = run.spec, cast("AutoPlanAgent", run.agent)
+    tasks = tasks_of(run.env)
+    turns = min(agent.settings.turns, step_budget(run.env, agent, spec.max_steps))
     # A run whose steps are spent asks nothing more, and an agent that reflects may have to give up
     # first.
     spec = replace(spec, agent_args={**spec.agent_args, "turns": turns}, max_steps=turns + 2)
@@ -267,7 +266,7 @@ def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) ->
 
 def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
     """Return the update after a batch: the request, the plan that was answered, its tokens and its cost."""
-    agent = cast("AutoPlanAgent", spec.make_agent())
+    agent = cast("AutoPlanAgent", Run(spec).agent)
     experiences = [experience(record["trace"], won=record["won"]) for record in records]
     prompt = update_prompt(agent.wording, agent.plan, experiences)
     models = spec.make_models()

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from textcraft_gym.episodes.episode import Episode, Job
 from textcraft_gym.runs.backends import make_backend
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_budget import budget_of
 from textcraft_gym.runs.run_spec import RunSpec
 
@@ -34,7 +35,11 @@ def rollouts(
     backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
     budget = budget_of(spec)
     affordable = takewhile(lambda job: not budget.reached, (Job(*job) for job in jobs))
-    with backend.open(spec) as play, closing(play(affordable)) as episodes:
+    with (
+        closing(Run(spec)) as run,
+        backend.open(run) as play,
+        closing(play(affordable)) as episodes,
+    ):
         for episode in episodes:
             budget.spend(episode.cost, sum(episode.tokens.values()))
             yield episode

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-import gymnasium as gym
-
 from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
 from textcraft_gym.agents.contract.model import Completion, Model, ModelError, ModelUnavailable
-from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.models.spec import (
     form_of_spec,
     make_model,
@@ -25,14 +22,12 @@ from textcraft_gym.agents.models.spec import (
     recorded_spec,
     without_key,
 )
-from textcraft_gym.agents.prompts import SETS, PromptError, Prompts
+from textcraft_gym.agents.prompts import SETS
 from textcraft_gym.agents.redaction import redacted, register_environment, without_secrets
-from textcraft_gym.agents.registry import AGENTS, asks, make_agent, takes
+from textcraft_gym.agents.registry import AGENTS, asks, takes
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS
 from textcraft_gym.episodes.episode_limits import EpisodeLimits
 from textcraft_gym.errors import at_least
-from textcraft_gym.registration import check_is_text, find
-from textcraft_gym.wrappers.registry import make_wrapper
 
 if TYPE_CHECKING:
     from textcraft_gym.runs.backends import Backend
@@ -301,60 +296,13 @@ class RunSpec:
             if isinstance(spec, str):
                 without_key(spec)
 
-    def resolved(self) -> RunSpec:
-        """Return this spec with the split that the environment plays where none is named.
-
-        Raises:
-            UnknownName: For an environment that is not registered.
-        """
-        return self if self.split else replace(self, split=find(self.env).default_split)
-
-    def make_prompts(self) -> Prompts:
-        """Return the source of prompts, in the dialect of the environment where it has dialects.
-
-        Raises:
-            UnknownName: For an environment that is not registered.
-            PromptError: If there is no such set or folder.
-        """
-        return Prompts(self.prompt_source, find(self.env).dialect(self.env_args))
-
-    def make_agent(self, prompts: Prompts | None = None) -> Agent | Policy:
-        """Return the agent, which reads its prompts from ``prompts``, by default those of the spec.
-
-        Raises:
-            UnknownName: For an environment, an agent or an argument of it that does not exist.
-            PromptError: If the folder cannot be read or replaces nothing.
-        """
-        profile = load_profile(find(self.env).profile)
-        if not isinstance(self.agent, str):
-            return self.agent
-        prompts = prompts or self.make_prompts()
-        agent = make_agent(self.agent, profile=profile, prompts=prompts, args=self._agent_args())
-        if prompts.folder and not prompts.replaced:
-            raise PromptError(
-                f"{prompts.folder} holds no prompt of {self.agent}, which reads {list(prompts.read)}"
-            )
-        return agent
-
-    def _agent_args(self) -> dict[str, Any]:
-        """Return the arguments of the agent; one that talks in several forms takes the one that its model names."""
+    @property
+    def full_agent_args(self) -> dict[str, Any]:
+        """The arguments of the agent; one that talks in several forms takes the one that its model names."""
         executor = self.models.get("executor")
         if executor is None or not isinstance(self.agent, str) or not takes(self.agent, "form"):
             return dict(self.agent_args)
         return {"form": form_of_spec(executor), **self.agent_args}
-
-    def make_env(self, agent: Agent | Policy) -> gym.Env[str, str]:
-        """Return an environment with the arguments that the agent requires, in the wrappers of the spec.
-
-        Raises:
-            UnknownName: For a split, a wrapper or an argument that does not exist.
-        """
-        split = {} if self.split is None else {"split": self.split}
-        env = find(self.env).make(agent, **self.env_args, **split)
-        for wrapper in self.wrappers:
-            env = make_wrapper(wrapper, env)
-            check_is_text(env, wrapper.partition(",")[0])
-        return env
 
     def make_models(self) -> dict[str, Model]:
         """Return the model of each role that the agent asks.
@@ -397,7 +345,7 @@ class RunSpec:
             {
                 **shown,
                 "agent": _name(self.agent),
-                "agent_args": without_secrets(self._agent_args()),
+                "agent_args": without_secrets(self.full_agent_args),
                 "model": names.get("executor", "none"),
                 "planner": ", ".join(others) or None,
                 "prompts": self.prompt_source,

@@ -23,6 +23,7 @@ from textcraft_gym.reports.records import TASK, Key, Record, Records, line_of, s
 from textcraft_gym.runs.backends import make_backend
 from textcraft_gym.runs.backends.backend import PlayJobs, failed_episode
 from textcraft_gym.runs.fingerprints import code
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_budget import budget_of, rest_of
 from textcraft_gym.runs.run_folder import RunFolder
 from textcraft_gym.runs.run_spec import DEFAULT_SEEDS, RunSpec
@@ -43,15 +44,15 @@ class Planned(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a spec comes to in this installation.
+    """A run resolved against this installation.
 
     Attributes:
-        spec: The spec, with its step budget.
+        run: The run, with its step budget.
         episodes: The episodes, by the keys of their records.
         identity: What tells the run from others, as ``config.json`` holds it.
     """
 
-    spec: RunSpec
+    run: Run
     episodes: dict[Key, Planned]
     identity: dict[str, Any]
 
@@ -104,20 +105,20 @@ def play_run(
     on_stop: Callable[[RunStopped], None],
 ) -> Records:
     """Evaluate as ``evaluate`` does, and return records that stay in their file, since a million have no room."""
-    spec = spec.resolved()
-    backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
-    spec, planned, identity = plan(spec)
-    _warn_of_equal_repeats(spec)
-    folder = RunFolder(out)
     with ExitStack() as stack:
+        run = stack.enter_context(closing(Run(spec)))
+        backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
+        run, planned, identity = plan(run)
+        _warn_of_equal_repeats(run)
+        folder = RunFolder(out)
         # An existing folder is locked before it is read; a new one is only made once the workers
         # are.
         if folder.path.is_dir():
             stack.enter_context(folder.locked(identity))
-        budget = budget_of(spec, [out])
+        budget = budget_of(run.spec, [out])
         to_play = planned.keys() - folder.records.done
         play = (
-            stack.enter_context(backend.open(rest_of(spec, budget)))
+            stack.enter_context(backend.open(run.limited(rest_of(run.spec, budget))))
             if to_play and not budget.reached
             else None
         )
@@ -154,12 +155,12 @@ def play_run(
     return records
 
 
-def _warn_of_equal_repeats(spec: RunSpec) -> None:
+def _warn_of_equal_repeats(run: Run) -> None:
     """Warn where the episodes of a task may only repeat the first: every answer would be the likeliest."""
     if (
-        spec.repeats > 1
-        and spec.asked
-        and not (spec.temperature or getattr(spec.make_agent(), "temperature", 0))
+        run.spec.repeats > 1
+        and run.spec.asked
+        and not (run.spec.temperature or getattr(run.agent, "temperature", 0))
     ):
         why = "the repeats of a task are alike unless the agent draws at random: it asks at a temperature of 0"
         warn(f"{why}; give one (--temperature 0.7)", stacklevel=3)
@@ -182,39 +183,32 @@ def _missing(planned: Mapping[Key, Planned], records: Records) -> dict[Key, Plan
     return {key: planned[key] for key in sorted(missing, key=lambda key: key in records.played)}
 
 
-def plan(spec: RunSpec) -> Plan:
-    """Return the episodes of a run and its identity.
+def plan(run: Run) -> Plan:
+    """Return the episodes of a run and its identity; its agent and an environment are made for it.
 
     Raises:
         UnknownName, PromptError, ValueError: If the environment, its wrappers, the agent or its
             prompts cannot be had.
     """
-    prompts = spec.make_prompts()
-    agent = spec.make_agent(prompts)
-    with closing(spec.make_env(agent)) as env:
-        planned = _planned(spec, env)
-        budget = step_budget(env, agent, spec.max_steps)
-        identity = {
-            **spec.described(),
-            "max_steps": budget,
-            "env_sha256": env.get_wrapper_attr("fingerprint")
-            if env.has_wrapper_attr("fingerprint")
-            else None,
-            # With the same name and limit, a split may still have other tasks, or the same ids
-            # another content.
-            "tasks_sha256": _sha256(
-                "\n".join(episode.digest for episode in planned.values() if not episode.job.repeat)
-            ),
-            "prompts_sha256": prompts.sha256,
-            "version": version("textcraft-gym"),
-        }
+    prompts, agent, env = run.prompts, run.agent, run.env
+    planned = _planned(run.spec, env)
+    budget = step_budget(env, agent, run.spec.max_steps)
+    tasks = [episode.digest for episode in planned.values() if not episode.job.repeat]
+    has_fingerprint = env.has_wrapper_attr("fingerprint")
+    identity = {
+        **run.spec.described(),
+        "max_steps": budget,
+        "env_sha256": env.get_wrapper_attr("fingerprint") if has_fingerprint else None,
+        # With the same name and limit, a split may still have other tasks, or the same ids another
+        # content.
+        "tasks_sha256": _sha256("\n".join(tasks)),
+        "prompts_sha256": prompts.sha256,
+        "version": version("textcraft-gym"),
+    }
     # Through JSON, so that it equals the identity that is read from config.json: a tuple becomes a
     # list.
-    return Plan(
-        replace(spec, max_steps=budget),
-        planned,
-        redacted(json.loads(json.dumps(identity, default=repr))),
-    )
+    identity = redacted(json.loads(json.dumps(identity, default=repr)))
+    return Plan(run.limited(replace(run.spec, max_steps=budget)), planned, identity)
 
 
 def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[Key, Planned]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Agent, Policy
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.errors import RunError
@@ -31,6 +30,7 @@ from textcraft_gym.reports.records import (
     read_lines,
 )
 from textcraft_gym.reports.tables import markdown, several_codes
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import Plan, plan
 from textcraft_gym.verify.replay import REPLAYED, SUMMED, Difference, differences
@@ -166,19 +166,19 @@ def verify(
     spec = foreign_spec(config, trusted, {**config["env_args"], **(env_args or {})}, split, prompts)
     found = Verification()
     try:
-        agent = _agent(spec, config, trusted, found)
-        planned = plan(
-            replace(spec, agent=agent, prompts=None if agent is _substitute else spec.prompts)
-        )
+        run = _run(spec, config, trusted, found)
+        planned = plan(run)
         # In the suite's worlds what agents need is added to info, which only wrappers read: without
         # it they are faster.
-        in_suite = spec.env in SUITE and not spec.wrappers
-        env = planned.spec.make_env(_substitute if in_suite else planned.spec.make_agent())
+        if spec.env in SUITE and not spec.wrappers:
+            run.close()
+            run = Run(replace(spec, agent=_substitute))
+        env = run.env
     except Exception as error:  # worlds of others can raise anything
         why = printable(f"{type(error).__name__}: {error}")
         raise RunError(f"{folder}: its world cannot be had here: {why}") from error
     _compare_identity(config, planned, found)
-    with closing(env):
+    with closing(run):
         records = _replay_all(Path(folder), env, planned, found)
     # With the task's own values, so that a wrong group does not stop the summary.
     _compare_summary(
@@ -203,23 +203,24 @@ def not_rechecked() -> list[str]:
     ]
 
 
-def _agent(
+def _run(
     spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], found: Verification
-) -> str | Agent | Policy:
-    """Return the agent's name, or where it cannot be made here, a substitute that asks for no arguments and prompts."""
+) -> Run:
+    """Return the run, with a substitute that reads no prompts for an agent that cannot be made here."""
     name: str = config["agent"]
+    run = Run(spec)
     try:
         if not is_trusted(name, trusted):
             raise RunError("it is not trusted")
-        spec.make_agent()
+        _ = run.agent
     except Exception as error:  # agents of others can raise anything
         why = f"the agent {name!r} cannot be made here: {error}"
         if config["prompts_sha256"] == Prompts().sha256:
             found.notes.append(printable(f"{why}; it read no prompts"))
         else:
             found.leaves_out(f"the prompts, since {why}")
-        return _substitute
-    return name
+        return Run(replace(spec, agent=_substitute, prompts=None))
+    return run
 
 
 def _substitute(observation: str, info: Mapping[str, Any]) -> str:
@@ -234,7 +235,7 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verificat
         "prompts_sha256": "the prompts are others",
     }
     for name, meaning in about.items():
-        known = name != "prompts_sha256" or planned.spec.agent is not _substitute
+        known = name != "prompts_sha256" or planned.run.spec.agent is not _substitute
         if known and config[name] != planned.identity[name]:
             found.differs(
                 "config.json",
@@ -292,7 +293,9 @@ def _is_counted(
     if record["transcript"]:
         found.episodes += 1
         found.steps += record["steps"]
-        for what in differences(env, record, episode, planned.spec, planned.identity["max_steps"]):
+        for what in differences(
+            env, record, episode, planned.run.spec, planned.identity["max_steps"]
+        ):
             found.differs(where, what)
     else:
         found.leaves_out(f"{where}: it has no transcript")

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 
 from textcraft_gym.episodes.episode import MAX_ERROR, Episode, Job
 from textcraft_gym.errors import TextCraftGymError
-from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.run import Run
 
 PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Episode, None, None]]
 """Plays jobs, consumed lazily, and yields one episode for each as it ends, in any order."""
@@ -29,11 +29,14 @@ class Backend(Protocol):
 
     The caller gives out no further job once the run has reached one of its limits. At one of money
     or tokens, the episodes under way are played to the end where their backend cannot do better;
-    ``spec.max_seconds`` ends them.
+    the spec's ``max_seconds`` ends them.
     """
 
-    def open(self, spec: RunSpec) -> AbstractContextManager[PlayJobs]:
-        """Start the ``spec.workers`` workers of a run; leaving the context ends them.
+    def open(self, run: Run) -> AbstractContextManager[PlayJobs]:
+        """Start the ``workers`` workers of a run; leaving the context ends them.
+
+        Workers of this process take what was made for the run. Others are sent its spec, and make
+        it again.
 
         Raises:
             BackendError: If there can be no workers.

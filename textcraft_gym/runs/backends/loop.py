@@ -7,22 +7,18 @@ from contextlib import contextmanager
 
 from textcraft_gym.runs.backends.backend import PlayJobs
 from textcraft_gym.runs.backends.worker import Worker
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_budget import budget_of
-from textcraft_gym.runs.run_spec import RunSpec
 
 
 class LoopBackend:
     """Plays in the calling process: the right choice where most of the time is spent waiting for models."""
 
     @contextmanager
-    def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
+    def open(self, run: Run) -> Iterator[PlayJobs]:
         """See ``Backend``; errors in making the worker are passed on.
 
         No request is sent after one has reached a limit of the run, which ends the episodes under
         way.
         """
-        worker = Worker(spec, envs=spec.workers, budget=budget_of(spec))
-        try:
-            yield worker.run
-        finally:
-            worker.close()
+        yield Worker(run, envs=run.spec.workers, budget=budget_of(run.spec)).run

@@ -29,6 +29,7 @@ from textcraft_gym.runs.backends.backend import (
     failed_episode,
 )
 from textcraft_gym.runs.backends.worker import Worker
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 
 AHEAD = 2
@@ -46,8 +47,10 @@ class ProcessBackend:
     """
 
     @contextmanager
-    def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
+    def open(self, run: Run) -> Iterator[PlayJobs]:
         """See ``Backend``."""
+        run.close()  # each process makes an environment of its own
+        spec = run.spec
         try:
             pickled_spec = pickle.dumps(replace(spec, backend="loop"))
         except Exception as error:  # pickling a user's object may raise anything
@@ -333,7 +336,7 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         try:
-            worker = Worker(pickle.loads(pickled_spec))  # noqa: S301
+            worker = Worker(Run(pickle.loads(pickled_spec)))  # noqa: S301
         except (
             Exception
         ) as error:  # the constructor of an agent, a model or an environment may raise anything

@@ -28,8 +28,8 @@ from textcraft_gym.runs.backends.backend import (
     failed_episode,
 )
 from textcraft_gym.runs.backends.worker import Worker
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_budget import budget_of
-from textcraft_gym.runs.run_spec import RunSpec
 
 OBJECT_STORE_BYTES = 100 << 20
 """Shared memory of a local cluster: episodes are small, and Ray's default is a third of the machine's memory."""
@@ -60,8 +60,10 @@ class RayBackend:
         self.address = address
 
     @contextmanager
-    def open(self, spec: RunSpec) -> Iterator[PlayJobs]:
+    def open(self, run: Run) -> Iterator[PlayJobs]:
         """See ``Backend``."""
+        run.close()  # each process makes an environment of its own
+        spec = run.spec
         if spec.cassette is not None or spec.replay_only:
             raise BackendError(
                 "the machines of a Ray cluster share no cassette: leave it out, or play on this machine"
@@ -242,7 +244,7 @@ def _await_end(connection: socket.socket) -> None:
 @lru_cache(maxsize=1)
 def _worker(pickled_spec: bytes) -> Worker:
     """Keep the worker for the next batch: a process of the cluster plays many."""
-    return Worker(pickle.loads(pickled_spec))  # noqa: S301
+    return Worker(Run(pickle.loads(pickled_spec)))  # noqa: S301
 
 
 def _packed(episode: Episode) -> bytes:

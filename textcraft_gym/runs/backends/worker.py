@@ -7,25 +7,24 @@ from collections.abc import Generator, Iterable
 from textcraft_gym.episodes.budget import Budget
 from textcraft_gym.episodes.episode import Episode, Job, OnRequest
 from textcraft_gym.episodes.schedule import run_episodes
-from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.run import Run
 
 
 class Worker:
-    """The agent, models and environments of a run, made once for many episodes of this process.
+    """The agent, models and environments of a run, for many episodes of this process.
 
     Args:
-        spec: The run.
+        run: The run.
         envs: Episodes under way at once.
         budget: What the models may be asked for; None for no limit.
     """
 
-    def __init__(self, spec: RunSpec, envs: int = 1, budget: Budget | None = None) -> None:
-        spec.register_secrets()  # of this process, which the spec may have been sent to
-        self.spec = spec
+    def __init__(self, run: Run, envs: int = 1, budget: Budget | None = None) -> None:
+        self.spec = run.spec
         self.budget = budget
-        self.agent = spec.make_agent()
-        self.models = spec.make_models()
-        self.envs = [spec.make_env(self.agent) for _ in range(envs)]
+        self.agent = run.agent
+        self.models = run.spec.make_models()
+        self.envs = run.envs(envs)
 
     def run(
         self,
@@ -47,8 +46,3 @@ class Worker:
             budget=self.budget,
             on_request=on_request,
         )
-
-    def close(self) -> None:
-        """Close the environments."""
-        for env in self.envs:
-            env.close()

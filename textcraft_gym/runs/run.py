@@ -1,0 +1,106 @@
+"""A run in this process: its spec, and what is made for it once."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+
+import gymnasium as gym
+
+from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.prompts import PromptError, Prompts
+from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.registration import check_is_text, find
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.wrappers.registry import make_wrapper
+
+
+class Run:
+    """A run whose world is found, and whose prompts, agent and environments are made when they are first asked for.
+
+    Args:
+        spec: The options.
+
+    Attributes:
+        spec: The options, with the split that the environment plays where none was named.
+        world: The environment's entry in the registry.
+
+    Raises:
+        UnknownName: For an environment that is not registered.
+    """
+
+    def __init__(self, spec: RunSpec) -> None:
+        spec.register_secrets()  # of this process, which the spec may have been sent to
+        self.world = find(spec.env)
+        self.spec = spec if spec.split else replace(spec, split=self.world.default_split)
+        self._envs: list[gym.Env[str, str]] = []
+
+    @cached_property
+    def profile(self) -> GameProfile:
+        """What agents know of the game."""
+        return load_profile(self.world.profile)
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """The source of prompts, in the dialect of the environment where it has dialects.
+
+        Raises:
+            PromptError: If there is no such set or folder.
+        """
+        return Prompts(self.spec.prompt_source, self.world.dialect(self.spec.env_args))
+
+    @cached_property
+    def agent(self) -> Agent | Policy:
+        """The agent, which has read its prompts.
+
+        Raises:
+            UnknownName: For an agent or an argument of it that does not exist.
+            PromptError: If a prompt cannot be read, or the folder of prompts replaces none.
+        """
+        name, profile = self.spec.agent, self.profile
+        if not isinstance(name, str):
+            return name
+        prompts, args = self.prompts, self.spec.full_agent_args
+        agent = make_agent(name, profile=profile, prompts=prompts, args=args)
+        if prompts.folder and not prompts.replaced:
+            raise PromptError(
+                f"{prompts.folder} holds no prompt of {name}, which reads {list(prompts.read)}"
+            )
+        return agent
+
+    @property
+    def env(self) -> gym.Env[str, str]:
+        """The first of the environments."""
+        return self.envs(1)[0]
+
+    def envs(self, count: int) -> list[gym.Env[str, str]]:
+        """Return so many environments, with the arguments that the agent requires, in the wrappers of the spec.
+
+        Raises:
+            UnknownName: For a split, a wrapper or an argument that does not exist.
+        """
+        while len(self._envs) < count:
+            self._envs.append(self._make_env())
+        return self._envs[:count]
+
+    def limited(self, spec: RunSpec) -> Run:
+        """Return this run, and what was made for it, under a spec that differs in limits only."""
+        limited = copy(self)
+        limited.spec = spec
+        return limited
+
+    def close(self) -> None:
+        """Close the environments."""
+        while self._envs:
+            self._envs.pop().close()
+
+    def _make_env(self) -> gym.Env[str, str]:
+        split = {} if self.spec.split is None else {"split": self.spec.split}
+        env = self.world.make(self.agent, **self.spec.env_args, **split)
+        for wrapper in self.spec.wrappers:
+            env = make_wrapper(wrapper, env)
+            check_is_text(env, wrapper.partition(",")[0])
+        return env
