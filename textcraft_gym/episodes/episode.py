@@ -260,6 +260,7 @@ class EpisodeRunner:
     """Plays one episode: owns the environment, answers the agent's requests, and enforces both budgets.
 
     Attributes:
+        job: The job that it plays.
         episode: The record so far.
         failure: The exception that broke the episode, or the limit that ended it; None if there is
             none.
@@ -282,6 +283,7 @@ class EpisodeRunner:
     ) -> None:
         self.env = self.world = env
         self.agent = agent
+        self.job = job
         self.options = None if job.task is None else {"task": job.task}
         self.model = model
         self.max_steps = max_steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 
 import gymnasium as gym
@@ -65,6 +65,41 @@ def run_episodes(
     if not envs:
         raise ValueError("expected one environment or more")
     limit = step_budget(envs[0], agent, max_steps)
+
+    def begin(env: gym.Env[str, str], job: Job) -> EpisodeRunner:
+        return EpisodeRunner(
+            env,
+            agent,
+            job,
+            model,
+            limit,
+            max_calls,
+            won_at=won_at,
+            temperature=temperature,
+            on_request=on_request,
+            reading=reading,
+            limits=limits,
+        )
+
+    with closing(run_jobs(envs, begin, (Job(*job) for job in jobs), budget)) as ended:
+        for runner in ended:
+            yield runner.episode
+
+
+def run_jobs(
+    envs: Sequence[gym.Env[str, str]],
+    begin: Callable[[gym.Env[str, str], Job], EpisodeRunner],
+    jobs: Iterable[Job],
+    budget: Budget | None = None,
+) -> Generator[EpisodeRunner, None, None]:
+    """Play many episodes as ``run_episodes`` does, and yield the runner of each as it ends.
+
+    Args:
+        envs: As in ``run_episodes``.
+        begin: Begins an episode.
+        jobs: The episodes.
+        budget: As in ``run_episodes``.
+    """
     budget = budget or Budget()
     idle = list(envs)
     waiting = iter(jobs)
@@ -73,15 +108,7 @@ def run_episodes(
         try:
             while True:
                 if idle and not budget.reached and (job := next(waiting, None)):
-                    how = (idle.pop(), agent, Job(*job), model, limit, max_calls)
-                    runner = EpisodeRunner(
-                        *how,
-                        won_at=won_at,
-                        temperature=temperature,
-                        on_request=on_request,
-                        reading=reading,
-                        limits=limits,
-                    )
+                    runner = begin(idle.pop(), job)
                     answered = None
                 elif under_way:
                     answered = threads.receive()
@@ -99,7 +126,7 @@ def run_episodes(
                     under_way[call] = runner
                 else:
                     idle.append(runner.env)
-                    yield runner.episode
+                    yield runner
         finally:
             for runner in under_way.values():
                 runner.close()

@@ -38,8 +38,8 @@ def rollouts(
     with (
         closing(Run(spec)) as run,
         backend.open(run) as play,
-        closing(play(affordable)) as episodes,
+        closing(play(affordable)) as played,
     ):
-        for episode in episodes:
+        for _, episode in played:
             budget.spend(episode.cost, sum(episode.tokens.values()))
             yield episode

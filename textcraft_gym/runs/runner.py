@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -293,44 +293,31 @@ def _played_records(
     play: PlayJobs, missing: dict[Key, Planned], rule: StopRule
 ) -> Generator[tuple[Record, str], None, None]:
     """Yield the record of each missing episode as it ends, with its line, as long as the run goes on."""
-    unplayed = dict(missing)
-    with closing(play(rule.jobs(planned.job for planned in missing.values()))) as episodes:
-        for episode in episodes:
-            planned = unplayed.pop(_key(episode, missing), None)
-            if (
-                planned is not None
-            ):  # a faulty backend may return an episode twice; it is written once
+    unplayed = {planned.job: planned for planned in missing.values()}
+    with closing(play(rule.jobs(list(unplayed)))) as played:
+        for job, episode in played:
+            # A faulty backend may return an episode twice; it is written once.
+            planned = unplayed.pop(job, None)
+            if planned is not None:
                 rule.ended(episode)
                 yield _record(planned, episode)
 
 
-def _key(episode: Episode, planned: Container[object]) -> Key:
-    """Return the key of an episode's record, whose task is its seed where the environment lists no tasks."""
-    key = str(episode.task), episode.repeat
-    return key if key in planned else (_seed_key(episode.seed), episode.repeat)
-
-
 def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
-    """Return the record of an episode and its line; one that cannot be written is the record of an error.
-
-    What was played may repeat a secret, as when a server's message becomes an action; the record
-    does not.
-    """
+    """Return the record of an episode and its line; one that cannot be written is the record of an error."""
     try:
-        played = redacted(asdict(episode))
-        record = {**planned.about, **played, "task": planned.about["task"], "won": is_won(episode)}
-        return record, line_of(record)
+        return _written(planned, episode)
     except (TypeError, ValueError, RecursionError) as error:
-        unwritable = failed_episode(
-            planned.job, f"its record cannot be written: {error}", cost=episode.cost
-        )
-        record = {
-            **planned.about,
-            **redacted(asdict(unwritable)),
-            "task": planned.about["task"],
-            "won": None,
-        }
-        return record, line_of(record)
+        why = f"its record cannot be written: {error}"
+        return _written(planned, failed_episode(planned.job, why, cost=episode.cost))
+
+
+def _written(planned: Planned, episode: Episode) -> tuple[Record, str]:
+    """Return the record of an episode and its line, without the secrets that what was played may repeat."""
+    # A server's message with a key in it, say, may have become an action.
+    played = redacted(asdict(episode))
+    record = {**planned.about, **played, "task": planned.about["task"], "won": is_won(episode)}
+    return record, line_of(record)
 
 
 def is_won(episode: Episode) -> bool | None:

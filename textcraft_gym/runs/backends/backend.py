@@ -11,8 +11,10 @@ from textcraft_gym.episodes.episode import MAX_ERROR, Episode, Job
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.runs.run import Run
 
-PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Episode, None, None]]
-"""Plays jobs, consumed lazily, and yields one episode for each as it ends, in any order."""
+Played: TypeAlias = tuple[Job, Episode]
+"""An episode, after the job that it was played for."""
+PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Played, None, None]]
+"""Plays jobs, consumed lazily, and yields each with its episode as this ends, in any order."""
 
 MAX_DEATHS = 3
 """Number of workers that die while playing a job before the job is recorded as an error."""

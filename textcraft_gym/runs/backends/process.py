@@ -25,6 +25,7 @@ from textcraft_gym.runs.backends.backend import (
     GRACE_SECONDS,
     MAX_DEATHS,
     BackendError,
+    Played,
     PlayJobs,
     failed_episode,
 )
@@ -123,13 +124,13 @@ class _Attempt:
         self.cost += cost
         self.tokens += tokens
 
-    def failed(self, why: str) -> Episode:
-        return failed_episode(self.job, why, self.cost, self.tokens)
+    def failed(self, why: str) -> Played:
+        return self.job, failed_episode(self.job, why, self.cost, self.tokens)
 
-    def out_of_time(self, why: str) -> Episode:
+    def out_of_time(self, why: str) -> Played:
         """Return an episode that is lost by its limit of time; what it played went with its process."""
         trace = Node(self.job.task or "", "agent", 0, tokens=self.tokens.total(), parts=[why])
-        return Episode(
+        lost = Episode(
             *self.job,
             cost=self.cost,
             tokens=dict(self.tokens),
@@ -137,6 +138,7 @@ class _Attempt:
             limit="seconds",
             trace=trace,
         )
+        return self.job, lost
 
 
 class _WorkerProcess:
@@ -172,8 +174,8 @@ class _WorkerProcess:
         with suppress(OSError):  # it died; its attempts are found again when its pipe is read
             self.pipe.send(attempt.job)
 
-    def receive(self) -> Episode | None:
-        """Return the episode of its next message, None if it only became ready.
+    def receive(self) -> Played | None:
+        """Return the job and the episode of its next message, None if it only became ready.
 
         Raises:
             EOFError, OSError: If it is dead.
@@ -187,9 +189,7 @@ class _WorkerProcess:
         if kind == "ready":
             self.is_ready = True
             return None
-        self.given.popleft()
-        episode: Episode = content
-        return episode
+        return self.given.popleft().job, content
 
     def end(self) -> int | None:
         """End it and return its exit code."""
@@ -232,15 +232,15 @@ class _Pool:
             except (EOFError, OSError):
                 raise _startup_error(worker) from None
 
-    def play(self, jobs: Iterable[Job]) -> Generator[Episode, None, None]:
-        waiting = (_Attempt(Job(*job)) for job in jobs)
+    def play(self, jobs: Iterable[Job]) -> Generator[Played, None, None]:
+        waiting = map(_Attempt, jobs)
         again: deque[_Attempt] = deque()
         while busy := self.give_jobs(waiting, again):
             readable = wait([worker.pipe for worker in busy], timeout=self.seconds_left(busy))
             for worker in busy:
-                episode = self.receive(worker, again) if worker.pipe in readable else None
-                if episode is not None:
-                    yield episode
+                played = self.receive(worker, again) if worker.pipe in readable else None
+                if played is not None:
+                    yield played
             if self.budget.reached:
                 yield from self.stop()
                 return
@@ -268,7 +268,7 @@ class _Pool:
                 worker.give(attempt)
         return [worker for worker in self.workers if worker.given]
 
-    def receive(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Episode | None:
+    def receive(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Played | None:
         """Handle the next message of a worker, or its death; return the episode that this ends, if any."""
         try:
             return worker.receive()
@@ -285,7 +285,7 @@ class _Pool:
             f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}"
         )
 
-    def give_up(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Episode:
+    def give_up(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Played:
         """End a worker that does not end its episode in time, and return what is known of the episode."""
         current, _ = self.replace(worker, again)
         return current.out_of_time(
@@ -304,13 +304,13 @@ class _Pool:
         current.charge(worker.meter)
         return current, exitcode
 
-    def stop(self) -> Iterator[Episode]:
+    def stop(self) -> Iterator[Played]:
         """End all workers, as the time of the run is over; yield what they ended in time, and what they did not."""
         for worker in self.workers:
             with suppress(EOFError, OSError):
                 while worker.given and worker.pipe.poll():
-                    if episode := worker.receive():
-                        yield episode
+                    if played := worker.receive():
+                        yield played
             worker.end()
             for current in list(worker.given)[:1]:
                 current.charge(worker.meter)
@@ -343,8 +343,8 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
             pipe.send(("failed", f"{type(error).__name__}: {error}"))
             return
         pipe.send(("ready", None))
-        for episode in worker.run(_jobs(pipe, meter), meter.show):
-            _send(pipe, episode)
+        for job, episode in worker.run(_jobs(pipe, meter), meter.show):
+            _send(pipe, job, episode)
 
 
 def _end_with_parent() -> None:
@@ -363,11 +363,11 @@ def _jobs(pipe: Connection, meter: _Meter) -> Iterator[Job]:
         yield job
 
 
-def _send(pipe: Connection, episode: Episode) -> None:
+def _send(pipe: Connection, job: Job, episode: Episode) -> None:
     try:
         pipe.send(("episode", episode))
     except OSError:
         raise
     except Exception as error:  # an agent may have left anything in its trace
-        job, why = Job(episode.task, episode.seed, episode.repeat), f"it cannot be sent: {error}"
+        why = f"it cannot be sent: {error}"
         pipe.send(("episode", failed_episode(job, why, episode.cost, episode.tokens)))

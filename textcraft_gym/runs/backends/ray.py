@@ -24,6 +24,7 @@ from textcraft_gym.runs.backends.backend import (
     GRACE_SECONDS,
     MAX_DEATHS,
     BackendError,
+    Played,
     PlayJobs,
     failed_episode,
 )
@@ -148,9 +149,9 @@ def _lifeline(node: str) -> Iterator[_Lifeline]:
 
 def _play(
     ray: Any, pickled_spec: Any, workers: int, budget: Budget, jobs: Iterable[Job]
-) -> Generator[Episode, None, None]:
+) -> Generator[Played, None, None]:
     task = ray.remote(max_retries=MAX_DEATHS - 1)(_play_batch)
-    waiting = (Job(*job) for job in jobs)
+    waiting = iter(jobs)
     alone: deque[Job] = deque()
     size = 1
     under_way: dict[Any, tuple[list[Job], Future[tuple[float, list[bytes]]]]] = {}
@@ -188,14 +189,15 @@ def _play(
                 if len(batch) > 1:
                     alone.extend(batch)  # each is played alone, to find the one that kills workers
                 else:
-                    yield failed_episode(batch[0], f"{MAX_DEATHS} workers died of it: {error}")
+                    why = f"{MAX_DEATHS} workers died of it: {error}"
+                    yield batch[0], failed_episode(batch[0], why)
                 continue
             # Doubles at most, since the first episodes may be unusually short.
             size = max(
                 1, min(MAX_BATCH, 2 * size, int(len(batch) * BATCH_SECONDS / max(seconds, 1e-9)))
             )
-            for episode in episodes:
-                yield pickle.loads(episode)  # noqa: S301
+            for played in episodes:
+                yield pickle.loads(played)  # noqa: S301
 
 
 @contextmanager
@@ -218,7 +220,7 @@ def _play_batch(
         worker = _worker(pickled_spec)
         worker.budget = Budget(max_seconds=seconds)
         started = time.perf_counter()
-        episodes = [_packed(episode) for episode in worker.run(jobs)]
+        episodes = [_packed(job, episode) for job, episode in worker.run(jobs)]
         return time.perf_counter() - started, episodes
     finally:
         _playing.clear()
@@ -247,9 +249,9 @@ def _worker(pickled_spec: bytes) -> Worker:
     return Worker(Run(pickle.loads(pickled_spec)))  # noqa: S301
 
 
-def _packed(episode: Episode) -> bytes:
+def _packed(job: Job, episode: Episode) -> bytes:
     try:
-        return pickle.dumps(episode)
+        return pickle.dumps((job, episode))
     except Exception as error:  # an agent may have left anything in its trace
-        job, why = Job(episode.task, episode.seed, episode.repeat), f"it cannot be sent: {error}"
-        return pickle.dumps(failed_episode(job, why, episode.cost, episode.tokens))
+        why = f"it cannot be sent: {error}"
+        return pickle.dumps((job, failed_episode(job, why, episode.cost, episode.tokens)))

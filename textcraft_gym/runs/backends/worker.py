@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from contextlib import closing
+
+import gymnasium as gym
 
 from textcraft_gym.episodes.budget import Budget
-from textcraft_gym.episodes.episode import Episode, Job, OnRequest
-from textcraft_gym.episodes.schedule import run_episodes
+from textcraft_gym.episodes.episode import Episode, EpisodeRunner, Job, OnRequest
+from textcraft_gym.episodes.schedule import run_jobs
+from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.runs.run import Run
 
 
@@ -25,24 +29,31 @@ class Worker:
         self.agent = run.agent
         self.models = run.spec.make_models()
         self.envs = run.envs(envs)
+        self.max_steps = step_budget(run.env, self.agent, self.spec.max_steps)
 
     def run(
         self,
-        jobs: Iterable[Job | tuple[str | None, int]],
+        jobs: Iterable[Job],
         on_request: OnRequest = lambda request, episode: None,
-    ) -> Generator[Episode, None, None]:
-        """Play episodes and yield each as it ends; see ``run_episodes``."""
-        return run_episodes(
-            self.envs,
-            self.agent,
-            jobs,
-            max_steps=self.spec.max_steps,
-            model=self.models,
-            max_calls=self.spec.max_calls,
-            won_at=self.spec.won_at,
-            temperature=self.spec.temperature,
-            reading=self.spec.reading,
-            limits=self.spec.episode_limits,
-            budget=self.budget,
-            on_request=on_request,
-        )
+    ) -> Generator[tuple[Job, Episode], None, None]:
+        """Play jobs, and yield each with its episode as this ends; see ``run_episodes``."""
+        spec = self.spec
+
+        def begin(env: gym.Env[str, str], job: Job) -> EpisodeRunner:
+            return EpisodeRunner(
+                env,
+                self.agent,
+                job,
+                self.models,
+                self.max_steps,
+                spec.max_calls,
+                won_at=spec.won_at,
+                temperature=spec.temperature,
+                on_request=on_request,
+                reading=spec.reading,
+                limits=spec.episode_limits,
+            )
+
+        with closing(run_jobs(self.envs, begin, jobs, self.budget)) as ended:
+            for runner in ended:
+                yield runner.job, runner.episode
