@@ -6,14 +6,17 @@ import inspect
 from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, fields
 from functools import wraps
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
 from textcraft_gym.plugins import key_values
+from textcraft_gym.runs.backends import Backend
 from textcraft_gym.runs.run_spec import RunSpec
 
 Result = TypeVar("Result")
+
+_TYPES = get_type_hints(RunSpec, localns={"Backend": Backend})
 
 
 def takes_run_spec(
@@ -71,14 +74,10 @@ def _kind(field: Field[Any]) -> Any:
     """Return the type of a field on the command line, where every object is given by name."""
     if field.metadata["flag"]:
         return list[str] | None
-    if isinstance(field.default, bool):
-        return bool
-    if isinstance(field.default, int | float):
-        return type(field.default)
-    if field.default is None:
-        kinds = {"int": int, "float": float}
-        return kinds.get(str(field.type).partition(" ")[0], str) | None
-    return str
+    declared = _TYPES[field.name]
+    allowed = get_args(declared) or (declared,)
+    kind = next((kind for kind in (bool, int, float) if kind in allowed), str)
+    return kind | None if field.default is None else kind
 
 
 def _value(field: Field[Any], given: Any) -> Any:
