@@ -19,12 +19,6 @@ from gymnasium.error import ResetNeeded
 from textcraft_gym import UnknownName, tasks
 from textcraft_gym.envs.text_env import (
     Draws,
-    Explains,
-    HasPossibleCommands,
-    HasTasks,
-    HasThoughts,
-    HasVocabulary,
-    Snapshots,
 )
 from textcraft_gym.errors import Unsupported
 from textcraft_gym.registration import BUNDLED, SUITE, find
@@ -86,18 +80,9 @@ class Suite(EnvContract):
         )
         assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
-    def test_protocols__are_offered_or_refused_by_name(self):
+    def test_capabilities__are_offered_or_refused_by_name(self):
         env, info = begin(self.env_id)
         world = env.unwrapped
-        for protocol in (
-            HasTasks,
-            Explains,
-            HasVocabulary,
-            HasPossibleCommands,
-            HasThoughts,
-            Snapshots,
-        ):
-            assert isinstance(world, protocol)
         assert isinstance(world, Draws) == ("svg" in self.render_modes)
         assert len(world.fingerprint) == 64
         assert world.tasks

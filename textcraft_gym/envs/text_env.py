@@ -1,11 +1,11 @@
-"""The base of all text environments, and protocols of their optional capabilities."""
+"""The base of all text environments."""
 
 from __future__ import annotations
 
 import inspect
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import (
     Any,
@@ -83,7 +83,19 @@ class TextEnv(gym.Env[str, str]):
     near names.
 
     A subclass sets ``tasks`` and implements ``_find_task``, ``_begin``, ``_info`` and ``_play``;
-    for snapshots ``_settings``, ``_position`` and ``_go_back`` as well.
+    for snapshots ``_settings``, ``_position`` and ``_go_back`` as well. It may also offer, by these
+    names:
+
+    - ``fingerprint``: a SHA-256 of the game's data, the same on every machine; equal ones play the
+      same game.
+    - ``explain(action, reason)``: in words, why the last action did nothing, given its
+      ``invalid_reason``.
+    - ``vocabulary``: a text with every word that the game writes, apart from words echoed from an
+      action.
+    - ``possible_commands(tasks=None)``: every command that can ever be admissible in these tasks,
+      by default those of the split.
+    - ``thoughts(task, plan)``: a thought for each action of a plan that wins, an empty one where
+      there is nothing to say.
 
     Args:
         admissible: List ``admissible_commands`` in info.
@@ -263,63 +275,6 @@ class TextEnv(gym.Env[str, str]):
                 "the episode is over, or none has started: call reset() before step()"
             )
         raise TypeError(f"expected an action of type str, got {type(action).__name__}")
-
-
-@runtime_checkable
-class HasTasks(Protocol):
-    """An environment with named tasks: they can be listed, split and compared."""
-
-    @property
-    def tasks(self) -> Sequence[Any]:
-        """The tasks of the split; see ``textcraft_gym.task.Task``."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A SHA-256 of the game's data, the same on every machine."""
-
-
-@runtime_checkable
-class Explains(Protocol):
-    """An environment that explains in words why an action did nothing."""
-
-    def explain(self, action: str, reason: str) -> str:
-        """Explain why the last action did nothing, given its ``invalid_reason``."""
-
-
-@runtime_checkable
-class HasVocabulary(Protocol):
-    """An environment that knows its words."""
-
-    @property
-    def vocabulary(self) -> str:
-        """A text with every word that the game writes, apart from words echoed from an action."""
-
-
-@runtime_checkable
-class HasPossibleCommands(Protocol):
-    """An environment whose commands can be numbered."""
-
-    def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
-        """Return every command that can be admissible in these tasks, by default the split's."""
-
-
-@runtime_checkable
-class HasThoughts(Protocol):
-    """An environment that can think aloud along a plan, for demonstrations."""
-
-    def thoughts(self, task: Any, plan: Sequence[str]) -> list[str]:
-        """Return a thought for each action of a winning plan; it may be empty."""
-
-
-@runtime_checkable
-class Snapshots(Protocol):
-    """An environment that can go back to an earlier moment, as tree search does."""
-
-    def snapshot(self) -> Any:
-        """Return this moment of the episode."""
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a moment."""
 
 
 @runtime_checkable
