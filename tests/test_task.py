@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import pytest
 
 import textcraft_gym
+from tests.envs.hotpotqa.shelf import CORPUS
 from textcraft_gym import UnknownName, make_splits, tasks
-from textcraft_gym.task import split_names
+from textcraft_gym.registration import BUNDLED, find
 
 IDS = ["TextCraft-v0", "TextCraftTags-v0"]
 SIZES = {"TextCraft-v0": (200, 197, 397), "TextCraftTags-v0": (203, 203, 406)}
@@ -166,10 +169,39 @@ def test_make__says_that_recipes_have_no_task(tmp_path):
         gym.make("TextCraft-v0", recipes=str(tmp_path))
 
 
-def test_split_names__are_those_that_an_environment_lists():
-    assert split_names("TextCraft-v0") == ("test", "dev", "all")
-    assert split_names("ALFWorld-v0")[:3] == ("train", "valid_seen", "valid_unseen")
-    assert split_names("tests.foreign_worlds:Say-v0") == ("short",)
-    assert split_names("tests.foreign_worlds:GuessDigit-v0") == ()
-    with pytest.raises(UnknownName, match="TextCraft-v9"):
-        split_names("TextCraft-v9")
+@pytest.mark.parametrize(
+    ("env_id", "arguments"),
+    [
+        *((env_id, {}) for env_id in BUNDLED),
+        ("TextCraft-v0", {"recipes": "made:items=60,seed=1"}),
+        ("TextCraft-v0", {"recipes": None}),
+    ],
+)
+def test_splits__are_those_that_the_error_of_a_wrong_one_lists(
+    env_id: str, arguments: dict[str, Any]
+):
+    world = find(env_id)
+    with pytest.raises(UnknownName) as error:
+        world.make(split="no such split", **arguments)
+    listed = tuple(name for name in error.value.known if " " not in name)
+    assert world.splits(arguments) == listed
+    assert world.default_split in listed
+
+
+def test_splits__are_those_of_the_data(tmp_path: Path):
+    assert find("HotpotQA-v0").splits({"data": CORPUS}) == (*CORPUS.splits, "all")
+    games = find("ALFWorld-v0")
+    (tmp_path / "valid_unseen").mkdir()
+    assert games.splits({"games": tmp_path}) == ("valid_unseen", "all")
+    (tmp_path / "valid_seen").mkdir()
+    assert games.splits({"games": tmp_path}) == ("valid_seen", "valid_unseen", "dev", "all")
+    (tmp_path / "game.tw-pddl").touch()
+    assert games.splits({"games": tmp_path}) == ()
+
+
+def test_splits__of_a_foreign_world_are_those_that_it_lists(monkeypatch: pytest.MonkeyPatch):
+    assert find("tests.foreign_worlds:GuessDigit-v0").splits() == ()
+    say = find("tests.foreign_worlds:Say-v0")
+    assert say.splits() == ()
+    monkeypatch.setattr(say.creator, "splits", ["short", "long"], raising=False)
+    assert say.splits({"loudly": True}) == ("short", "long")

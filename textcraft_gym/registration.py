@@ -7,11 +7,12 @@ imported module, or ``my_module:My-v0``, for which ``my_module`` is imported fir
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import Parameter, getdoc, signature
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -90,9 +91,9 @@ class World:
         return load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
 
     @cached_property
-    def parameters(self) -> Mapping[str, inspect.Parameter]:
+    def parameters(self) -> Mapping[str, Parameter]:
         """The arguments of ``gym.make`` that the environment takes, by name."""
-        return inspect.signature(self.creator).parameters
+        return signature(self.creator).parameters
 
     @property
     def profile(self) -> str:
@@ -103,7 +104,7 @@ class World:
     @property
     def manual(self) -> str:
         """The docstring of the environment."""
-        return inspect.getdoc(self.creator) or ""
+        return getdoc(self.creator) or ""
 
     @property
     def summary(self) -> str:
@@ -115,6 +116,16 @@ class World:
         """The split that is played where none is named; None if the environment has no splits."""
         split = self.default("split")
         return split if isinstance(split, str) else None
+
+    def splits(self, arguments: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
+        """Return the names of the splits of an environment that is made with these arguments; none if it lists none."""
+        names = getattr(self.creator, "splits", ())
+        if callable(names):
+            given = {**self.spec.kwargs, **arguments}
+            names = names(
+                **{name: given[name] for name in signature(names).parameters if name in given}
+            )
+        return tuple(names)
 
     def dialect(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the dialect of an environment that is made with these arguments; None if it has no dialects."""
@@ -130,7 +141,7 @@ class World:
     def takes(self, argument: str) -> bool:
         """Return whether ``gym.make`` takes an argument of this name."""
         kinds = {parameter.kind for parameter in self.parameters.values()}
-        return argument in self.parameters or inspect.Parameter.VAR_KEYWORD in kinds
+        return argument in self.parameters or Parameter.VAR_KEYWORD in kinds
 
     def make(self, agent: object = None, /, **arguments: Any) -> gym.Env[str, str]:
         """Make the environment, without a step limit; names of arguments are checked, as users give them.

@@ -9,13 +9,10 @@ from typing import Any, Protocol
 
 import gymnasium as gym
 
-from textcraft_gym.errors import UnknownName
 from textcraft_gym.registration import SUITE, find
 
 UNGROUPED = "all"
 """The group of tasks that form no groups, and in tables the row of all tasks together."""
-
-_NO_SPLIT = "no such split"
 
 
 class Task(Protocol):
@@ -69,30 +66,6 @@ def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task,
 def tasks_of(env: gym.Env[str, str]) -> tuple[Task, ...] | None:
     """Return the tasks of an environment, None if it lists none."""
     return tuple(env.get_wrapper_attr("tasks")) if env.has_wrapper_attr("tasks") else None
-
-
-def split_names(env_id: str, **env_args: Any) -> tuple[str, ...]:
-    """Return the names of an environment's splits; the one that ``gym.make`` plays if it does not list them.
-
-    An environment that takes no split has none.
-
-    Args:
-        env_id: An id, or ``my_module:My-v0``.
-        env_args: Arguments of ``gym.make``; on some, such as a folder of games, the splits depend.
-
-    Raises:
-        UnknownName: For an environment that does not exist.
-    """
-    default = find(env_id).default_split
-    if default is None:
-        return ()
-    try:
-        find(env_id).make(**{**env_args, "split": _NO_SPLIT}).close()
-    except UnknownName as error:
-        return tuple(name for name in error.known if " " not in name)
-    except ValueError:
-        pass  # another's environment may raise anything
-    return (default,)
 
 
 def describe_task(task: Task) -> dict[str, Any]:

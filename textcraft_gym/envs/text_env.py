@@ -104,12 +104,15 @@ class TextEnv(gym.Env[str, str]):
 
     Attributes:
         game_profile: The agents' profile of this game, a name or ``module:NAME``.
+        splits: The names of the splits; where they depend on arguments of ``gym.make``, a function
+            of those that returns them.
         tasks: The tasks of the split.
         task: The task of the episode, None before the first reset.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
     game_profile: ClassVar[str] = "default"
+    splits: ClassVar[Sequence[str] | Callable[..., Sequence[str]]] = ()
     tasks: Sequence[Any]
 
     def __new__(cls: type[Env], *arguments: Any, **named: Any) -> Env:

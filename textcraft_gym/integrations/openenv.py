@@ -33,7 +33,7 @@ from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.guard import POLICY_VIOLATION, Application, Receive, Send
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 from textcraft_gym.session import TextEpisode
-from textcraft_gym.task import UNGROUPED, Task, split_names, tasks_of
+from textcraft_gym.task import UNGROUPED, Task, tasks_of
 
 MAX_COMMAND = 10_000
 """Maximum number of characters of a command."""
@@ -146,9 +146,7 @@ class ServedWorld:
     def splits(self) -> tuple[str, ...]:
         """The names of the splits, the one that is played by default first; tasks without splits are all one split."""
         if self.default_split is not None:
-            return tuple(
-                dict.fromkeys((self.default_split, *split_names(self.env_id, **self.env_args)))
-            )
+            return tuple(dict.fromkeys((self.default_split, *self.found.splits(self.env_args))))
         return () if self.tasks(None) is None else (UNGROUPED,)
 
     def chosen(self, split: str | None) -> str | None:

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import gymnasium as gym
 
-from textcraft_gym.errors import UnknownName
-from textcraft_gym.registration import BUNDLED, find
+from textcraft_gym.registration import BUNDLED, World, find
 from textcraft_gym.storage.cache import atomic_write
-from textcraft_gym.task import UNGROUPED, Task, split_names, task_hash, tasks_of
+from textcraft_gym.task import UNGROUPED, Task, task_hash, tasks_of
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -128,25 +127,21 @@ def fingerprint(env_id: str, **env_args: Any) -> Fingerprint:
     """
     made: Fingerprint = {}
     hashes: dict[str, str] = {}  # splits share tasks
-    for split in split_names(env_id, **env_args) or (None,):
+    world = find(env_id)
+    for split in world.splits(env_args) or (world.default_split,):
         split_args = {} if split is None else {"split": split}
-        try:
-            made[split or UNGROUPED] = _of_split(env_id, {**env_args, **split_args}, hashes)
-        except UnknownName as error:  # a folder of games may lack some of the splits
-            missing = error
-    if not made:
-        raise missing
+        made[split or UNGROUPED] = _of_split(world, {**env_args, **split_args}, hashes)
     return made
 
 
-def _of_split(env_id: str, env_args: Mapping[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
+def _of_split(world: World, env_args: Mapping[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
     """Return the fingerprint of one split; ``hashes`` has those of tasks by their ids, and gets those of the split."""
-    told, env = _make(env_id, env_args, expert=True), _make(env_id, env_args, admissible=True)
+    told, env = _make(world, env_args, expert=True), _make(world, env_args, admissible=True)
     with closing(told), closing(env):
         tasks = tasks_of(env)
         if tasks is None:
-            raise ValueError(f"{env_id} lists no tasks: its episodes differ by their seeds")
-        hashes |= {task.id: task_hash(env_id, task) for task in tasks if task.id not in hashes}
+            raise ValueError(f"{world.id} lists no tasks: its episodes differ by their seeds")
+        hashes |= {task.id: task_hash(world.id, task) for task in tasks if task.id not in hashes}
         some = tasks[:: -(-len(tasks) // PLAYED)]
         return {
             "tasks": len(tasks),
@@ -267,9 +262,8 @@ def _played(env: gym.Env[str, str], told: gym.Env[str, str], task: Task) -> Iter
             break
 
 
-def _make(env_id: str, env_args: Mapping[str, Any], **wanted: Any) -> gym.Env[str, str]:
+def _make(world: World, env_args: Mapping[str, Any], **wanted: Any) -> gym.Env[str, str]:
     """Make an environment with those of the wanted arguments that it takes."""
-    world = find(env_id)
     known = {name: value for name, value in wanted.items() if name in world.parameters}
     return world.make(**env_args, **known)
 

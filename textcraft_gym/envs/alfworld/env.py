@@ -13,7 +13,7 @@ from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
 from textcraft_gym.envs.alfworld.task_id import Difficulty
-from textcraft_gym.envs.alfworld.tasks import Games, Task, select
+from textcraft_gym.envs.alfworld.tasks import Games, Task, select, split_names
 from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS, WORDINGS, Dialect
 from textcraft_gym.envs.alfworld.thoughts import thoughts
 from textcraft_gym.envs.alfworld.vocabulary import vocabulary
@@ -92,6 +92,7 @@ class ALFWorldEnv(TextEnv):
     """
 
     game_profile = "alfworld"
+    splits = staticmethod(split_names)
     tasks: tuple[Task, ...]
     thoughts = staticmethod(thoughts)
 

@@ -211,6 +211,22 @@ def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tup
     return tuple(task for task in tasks if task.task_type in chosen)
 
 
+def split_names(games: str | Path = "generated") -> tuple[str, ...]:
+    """Return the names of the splits of some games, as far as they are there; of one game none: it is in every split.
+
+    Raises:
+        GameError: If there is no such folder.
+    """
+    if games == "generated":
+        return (*GENERATED, "dev", "all")
+    if games != "official" and game_file(games):
+        return ()
+    folder = data_folder(games)
+    stored = [part for part in PARTS if (folder / part).is_dir()]
+    dev = ["dev"] if "valid_seen" in stored else []
+    return (*stored, *dev, "all") if stored else ()
+
+
 def _parts(split: str, stored: Sequence[str]) -> Sequence[str]:
     """Return those of the stored splits that a split is made of."""
     if split == "dev":

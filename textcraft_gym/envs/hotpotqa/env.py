@@ -22,6 +22,7 @@ from textcraft_gym.envs.hotpotqa.tasks import (
     Task,
     find_task,
     open_library,
+    split_names,
     split_tasks,
 )
 from textcraft_gym.envs.hotpotqa.text import DIALECTS, Dialect
@@ -106,6 +107,7 @@ class HotpotQAEnv(TextEnv):
     """
 
     game_profile = "hotpotqa"
+    splits = staticmethod(split_names)
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from textcraft_gym.envs.hotpotqa.expert import plan
 from textcraft_gym.envs.hotpotqa.rules import Scope, Sentences, World
 from textcraft_gym.envs.hotpotqa.text import Dialect
 from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus, Question
+from textcraft_gym.envs.hotpotqa.wiki.made import SPLITS as MADE_SPLITS
 from textcraft_gym.envs.hotpotqa.wiki.made import made_corpus
 from textcraft_gym.envs.hotpotqa.wiki.official import read_corpus
 from textcraft_gym.errors import UnknownName
@@ -209,6 +210,12 @@ def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int
         (file, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()
     )
     return _read(folder, stamps)
+
+
+def split_names(data: str | Path | Corpus = MADE) -> tuple[str, ...]:
+    """Return the names of the splits of some data, without building the pages of a made wiki."""
+    divided = MADE_SPLITS if data == MADE else open_library(data).splits
+    return (*divided, "all")
 
 
 @lru_cache(maxsize=32)

@@ -30,7 +30,7 @@ from textcraft_gym.envs.minetechtree.moves import (
     UNKNOWN_ACTION,
     UNKNOWN_ITEM,
 )
-from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
+from textcraft_gym.envs.minetechtree.tasks import RULES, SPLITS, Task, find_task, split_tasks
 from textcraft_gym.envs.minetechtree.thoughts import thoughts
 from textcraft_gym.envs.minetechtree.vocabulary import vocabulary
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
@@ -151,6 +151,7 @@ class MineDojoEnv(TextEnv):
     """
 
     game_profile = "minetechtree"
+    splits = SPLITS
     tasks: tuple[Task, ...]
     thoughts = staticmethod(thoughts)
 

@@ -36,7 +36,7 @@ from textcraft_gym.envs.minetechtree.moves import MISSED, OUT_OF_TIME, UNKNOWN_A
 from textcraft_gym.envs.minetechtree.reliability import PUBLISHED, Reliability, read_reliability
 from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
-from textcraft_gym.envs.minetechtree.tasks import RULES, Task, find_task, split_tasks
+from textcraft_gym.envs.minetechtree.tasks import RULES, SPLITS, Task, find_task, split_tasks
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
 from textcraft_gym.envs.minetechtree.thoughts import thoughts
 from textcraft_gym.envs.minetechtree.vocabulary import vocabulary
@@ -165,6 +165,7 @@ class MineTechTreeEnv(TextEnv):
     """
 
     game_profile = "minetechtree"
+    splits = SPLITS
     tasks: tuple[Task, ...]
     thoughts = staticmethod(thoughts)
 

@@ -12,7 +12,14 @@ from textcraft_gym.envs.tabletop.picture import picture
 from textcraft_gym.envs.tabletop.reliability import RELIABILITIES
 from textcraft_gym.envs.tabletop.rules import MISSED, apply, is_won, parts
 from textcraft_gym.envs.tabletop.state import Game, State, first_state
-from textcraft_gym.envs.tabletop.tasks import LIMIT, Task, find_task, fingerprint, split_tasks
+from textcraft_gym.envs.tabletop.tasks import (
+    LIMIT,
+    SPLITS,
+    Task,
+    find_task,
+    fingerprint,
+    split_tasks,
+)
 from textcraft_gym.envs.tabletop.thoughts import thoughts
 from textcraft_gym.envs.tabletop.vocabulary import vocabulary
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
@@ -94,6 +101,7 @@ class TabletopEnv(TextEnv):
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "render_fps": 1}
     game_profile = "tabletop"
+    splits = SPLITS
     tasks: tuple[Task, ...]
     thoughts = staticmethod(thoughts)
 

@@ -19,7 +19,7 @@ from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.feedback import Feedback
 from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, recipe_pool
 from textcraft_gym.envs.textcraft.rules import Inventory, apply, world_of
-from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_tasks
+from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_names, split_tasks
 from textcraft_gym.envs.textcraft.thoughts import thoughts
 from textcraft_gym.errors import at_least
 from textcraft_gym.recipes.book import RecipeBook, Tags
@@ -94,6 +94,7 @@ class TextCraftEnv(TextEnv):
     """
 
     game_profile = "textcraft"
+    splits = staticmethod(split_names)
     tasks: tuple[Task, ...]
     thoughts = staticmethod(thoughts)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.made import is_made
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.recipes.solver import shortest_plan
 from textcraft_gym.recipes.splits import Splits, made_splits, paper_splits, read_splits, task_items
@@ -44,6 +45,11 @@ class Task:
         return "\n".join(
             [self.id, *sorted({text.command(self.book, recipe) for recipe in recipes})]
         )
+
+
+def split_names(recipes: str | Path | None = None) -> tuple[str, ...]:
+    """Return the names of the splits of recipes; made ones have a ``train``, too."""
+    return ("train", "dev", "test", "all") if is_made(recipes) else ("test", "dev", "all")
 
 
 def split_tasks(book: RecipeBook, split: str, *, made: bool = False) -> tuple[Task, ...]:

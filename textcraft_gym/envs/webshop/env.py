@@ -10,6 +10,7 @@ from textcraft_gym.envs.text_env import Settings, Step, TextEnv
 from textcraft_gym.envs.webshop.expert import Expert
 from textcraft_gym.envs.webshop.feedback import explain
 from textcraft_gym.envs.webshop.files import GoalKind
+from textcraft_gym.envs.webshop.goals import SPLITS
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
 from textcraft_gym.envs.webshop.rules import World, admissible_commands, apply, read
 from textcraft_gym.envs.webshop.state import START, Mode, State, Transition
@@ -124,6 +125,7 @@ class WebShopLiteEnv(TextEnv):
     """
 
     game_profile = "webshop"
+    splits = tuple(SPLITS)
     thoughts = staticmethod(thoughts)
 
     def __init__(
