@@ -47,7 +47,7 @@ PLAYING_MODULES: Mapping[str, tuple[str, ...]] = {
         "spaces.py",
         "task.py",
     ),
-    "textcraft_gym.runs": ("run_spec.py", "runner.py"),
+    "textcraft_gym.runs": ("run.py", "run_spec.py", "runner.py"),
     "textcraft_gym.runs.backends": ("worker.py",),
 }
 NONSENSE = "no such action \N{ELECTRIC LIGHT BULB}"
