@@ -212,7 +212,7 @@ def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tup
 
 
 def split_names(games: str | Path = "generated") -> tuple[str, ...]:
-    """Return the names of the splits of some games, as far as they are there; of one game none: it is in every split.
+    """Return the names of the splits that a source has; a single game has none of its own.
 
     Raises:
         GameError: If there is no such folder.
