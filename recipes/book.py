@@ -1,4 +1,4 @@
-"""The recipe book: the recipes that count, craftable items, base items, and the members of each ingredient.
+"""The recipes that count, craftable items, base items, and the members of each ingredient.
 
 Two readings of the same files. ``tags="group"`` is the game that ADaPT's authors published: the
 first of several alternatives counts, and the members of a tag are the craftable items whose recipes
@@ -79,7 +79,7 @@ class RecipeBook:
 
     @classmethod
     def load(cls, path: str | Path | None = None, *, tags: Tags = "group") -> RecipeBook:
-        """Load a bundle, a data-pack folder, a zip or a game jar; by default the bundled recipes of Minecraft 1.16.5.
+        """Load a bundle, a data-pack folder, a zip or a game jar; by default Minecraft 1.16.5.
 
         ``made:depth=8,items=400,seed=3`` stands for recipes that are made for this; see
         ``made.MadeRecipes``.
@@ -121,23 +121,27 @@ class RecipeBook:
         return recipe_depths(self.recipes, self.members.__getitem__)
 
     def tree(self, goal: str) -> tuple[str, ...]:
-        """Return the craftable items in the goal's tree, the goal first: all alternatives and all members of tags."""
+        """Return the craftable items in the goal's tree, the goal first.
+
+        The tree contains all alternatives and all members of tags.
+        """
         reached = {goal: None}
         pending = deque([goal])
         while pending:
-            for recipe in self.recipes.get(pending.popleft(), ()):
+            item = pending.popleft()
+            for recipe in self.recipes.get(item, ()):
                 for slot in recipe.slots:
-                    new = [
-                        m
-                        for m in self.members[slot.ingredient]
-                        if m in self.recipes and m not in reached
-                    ]
-                    reached.update(dict.fromkeys(new))
-                    pending.extend(new)
+                    for member in self.members[slot.ingredient]:
+                        if member in self.recipes and member not in reached:
+                            reached[member] = None
+                            pending.append(member)
         return tuple(reached)
 
     def match(self, output: str, offer: Offer) -> Recipe | None:
-        """Return the recipe for ``output`` with exactly the offered ingredients, of several the one that makes most."""
+        """Return the recipe that crafts ``output`` from exactly the offer.
+
+        Of several, return the one that makes most; None if there is none.
+        """
         return _match(self, output, offer)
 
 
@@ -156,20 +160,25 @@ def _only(
 
 
 def name_of_ingredient(ingredient: Ingredient) -> str:
-    """Return the player's name of an ingredient: ``oak planks``, ``planks``, ``coal or charcoal``."""
+    """Return the name of an ingredient: ``oak planks``, ``planks``, ``coal or charcoal``."""
     return " or ".join(name_of(reference) for reference in ingredient)
 
 
 @lru_cache(maxsize=1 << 13)
 def _match(book: RecipeBook, output: str, offer: Offer) -> Recipe | None:
-    fitting = [
-        recipe for recipe in book.recipes.get(output, ()) if _fills(book, offer, recipe.slots)
-    ]
-    return max(fitting, key=lambda recipe: recipe.makes, default=None)
+    best = None
+    for recipe in book.recipes.get(output, ()):
+        makes_more = best is None or recipe.makes > best.makes
+        if makes_more and _fills(book, offer, recipe.slots):
+            best = recipe
+    return best
 
 
 def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
-    """Return whether exactly the offer fills the slots: each from one item, or from a mix if the book mixes."""
+    """Return whether exactly the offer fills the slots.
+
+    One item fills a slot, or a mix of items if the book mixes.
+    """
     if not offer:
         return not slots
     # Backtracking: assign the first offered item to each slot that takes it, and fill the others
@@ -178,10 +187,11 @@ def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
     for index, (ingredient, count) in enumerate(slots):
         if item not in book.members[ingredient]:
             continue
-        amounts: Iterable[int] = (
-            range(min(held, count), 0, -1) if book.mixes else [count] if count <= held else []
-        )
-        for amount in amounts:
+        if book.mixes:
+            least = 1
+        else:
+            least = count
+        for amount in range(min(held, count), least - 1, -1):
             unfilled = (Slot(ingredient, count - amount),) if amount < count else ()
             unused = ((item, held - amount), *others) if amount < held else others
             if _fills(book, unused, slots[:index] + unfilled + slots[index + 1 :]):
@@ -195,7 +205,10 @@ def _kept(recipes: str | None, tags: Tags) -> RecipeBook:
 
 
 def _read(pack: Pack, tags: Tags) -> RecipeBook:
-    """Return the book of a pack, by these rules in order: the two shapes, duplicates, loops, blocks, tags, cycles."""
+    """Return the book of a pack.
+
+    The rules apply in this order: the two shapes, duplicates, loops, blocks, tags, cycles.
+    """
     written = _crafting_recipes(pack, tags)
     packed = _without_unpacking(
         [recipe for recipe in written if not _takes_its_output(recipe)], tags
@@ -207,37 +220,47 @@ def _read(pack: Pack, tags: Tags) -> RecipeBook:
 
 
 def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
-    """Return the crafting recipes in the order of their ids, without exact duplicates and those that cannot be read."""
+    """Return the crafting recipes in the order of their ids, each different one once.
+
+    A recipe that cannot be read is skipped; one warning counts them.
+    """
     distinct: dict[tuple[object, ...], Recipe] = {}
     skipped = [*pack.skipped]
     items_of = _tag_reader(pack)
+    # Groups need no tag files; but in a pack that has some, a recipe with a missing one is of no
+    # use.
+    needs_tags = tags == "item" or bool(pack.tags)
     for id, (file, data) in pack.recipes.items():
         try:
             recipe = parse_recipe(id, file, data)
             if recipe is None:
                 continue
-            recipe = _first_alternatives(recipe) if tags == "group" else recipe
-            # Groups need no tag files; but in a pack that has some, a recipe with a missing one is
-            # of no use.
-            for reference in _tags_of(recipe) if tags == "item" or pack.tags else ():
-                items_of(reference, file)
+            if tags == "group":
+                recipe = _first_alternatives(recipe)
+            if needs_tags:
+                for reference in _tags_of(recipe):
+                    items_of(reference, file)
         except RecipeError as error:
             skipped.append(error)
         else:
             distinct.setdefault((recipe.output, recipe.makes, recipe.slots), recipe)
-    if not distinct:
-        reason = (
-            f"no recipe for a crafting table can be read: {listed(skipped)}"
-            if skipped
-            else NO_TABLE
-        )
-        raise RecipeError(pack.origin, reason)
+    _report_skipped(pack.origin, skipped, any_read=bool(distinct))
+    return list(distinct.values())
+
+
+def _report_skipped(origin: str, skipped: list[RecipeError], *, any_read: bool) -> None:
+    """Warn about the skipped recipes; raise if there is no other one."""
+    if not any_read:
+        reason = NO_TABLE
+        if skipped:
+            reason = f"no recipe for a crafting table can be read: {listed(skipped)}"
+        raise RecipeError(origin, reason)
     if skipped:
         counted = "1 recipe or tag" if len(skipped) == 1 else f"{len(skipped)} recipes or tags"
+        # The level of the stack is that of _crafting_recipes.
         warnings.warn(
-            f"{pack.origin}: skipped {counted} that cannot be read: {listed(skipped)}", stacklevel=2
+            f"{origin}: skipped {counted} that cannot be read: {listed(skipped)}", stacklevel=3
         )
-    return list(distinct.values())
 
 
 def _first_alternatives(recipe: Recipe) -> Recipe:
@@ -249,16 +272,14 @@ def _first_alternatives(recipe: Recipe) -> Recipe:
 
 
 def _tags_of(recipe: Recipe) -> list[str]:
-    return [
-        reference
-        for slot in recipe.slots
-        for reference in slot.ingredient
-        if reference.startswith("#")
-    ]
+    tags = []
+    for slot in recipe.slots:
+        tags += [reference for reference in slot.ingredient if reference.startswith("#")]
+    return tags
 
 
 def _takes_its_output(recipe: Recipe) -> bool:
-    """Return whether a recipe only multiplies an item, as the smithing templates of Minecraft 1.20 are copied."""
+    """Return whether a recipe only multiplies an item, as Minecraft 1.20 copies templates."""
     return any(slot.ingredient == (recipe.output,) for slot in recipe.slots)
 
 
@@ -270,61 +291,76 @@ def _without_unpacking(recipes: list[Recipe], tags: Tags) -> list[Recipe]:
     """
     parts: dict[str, set[str]] = {}
     for recipe in recipes:
-        parts.setdefault(recipe.output, set()).update(
-            slot.ingredient[0] for slot in recipe.slots if len(slot.ingredient) == 1
-        )
+        parts_of_output = parts.setdefault(recipe.output, set())
+        for slot in recipe.slots:
+            if len(slot.ingredient) == 1:
+                parts_of_output.add(slot.ingredient[0])
 
-    def is_made_of(block: str, item: str) -> bool:
-        blocks, pending = {block}, [block]
-        while pending:
-            taken = parts.get(pending.pop(), set())
-            if item in taken:
-                return True
-            new = {part for part in taken if part.endswith("_block")} - blocks
-            blocks |= new
-            pending += new
-        return False
+    kept = []
+    for recipe in recipes:
+        blocks = _sole_blocks(recipe)
+        if tags == "item":
+            blocks = [block for block in blocks if _is_made_of(block, recipe.output, parts)]
+        if not blocks:
+            kept.append(recipe)
+    return kept
 
-    def unpacks(recipe: Recipe) -> bool:
-        blocks = [name for name in recipe.slots[0].ingredient if name.endswith("_block")]
-        if len(recipe.slots) > 1:
-            return False
-        return (
-            bool(blocks)
-            if tags == "group"
-            else any(is_made_of(block, recipe.output) for block in blocks)
-        )
 
-    return [recipe for recipe in recipes if not unpacks(recipe)]
+def _sole_blocks(recipe: Recipe) -> list[str]:
+    """Return the blocks that fill a recipe's only slot."""
+    if len(recipe.slots) > 1:
+        return []
+    return [item for item in recipe.slots[0].ingredient if item.endswith("_block")]
+
+
+def _is_made_of(block: str, item: str, parts: Mapping[str, set[str]]) -> bool:
+    blocks, pending = {block}, [block]
+    while pending:
+        parts_of_block = parts.get(pending.pop(), set())
+        if item in parts_of_block:
+            return True
+        new = {part for part in parts_of_block if part.endswith("_block")} - blocks
+        blocks |= new
+        pending += new
+    return False
 
 
 def _members(
     written: Iterable[Recipe], kept: Iterable[Recipe], pack: Pack, tags: Tags
 ) -> dict[Ingredient, tuple[str, ...]]:
     """Return the items that fill each ingredient of the recipes in the files."""
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, set[str]] = {}
     for recipe in kept:
-        groups.setdefault(f"#{DEFAULT_NAMESPACE}{recipe.group}", []).append(recipe.output)
+        groups.setdefault(f"#{DEFAULT_NAMESPACE}{recipe.group}", set()).add(recipe.output)
     items_of = _tag_reader(pack)
 
     def items(reference: str, file: str) -> Iterable[str]:
         if not reference.startswith("#"):
             return [reference]
-        if tags == "group":
-            return sorted(set(groups.get(reference, ()))) or [reference[1:]]
-        return items_of(reference, file)
+        if tags == "item":
+            return items_of(reference, file)
+        if reference in groups:
+            return sorted(groups[reference])
+        # A tag without members is a plain item.
+        return [reference[1:]]
 
     members: dict[Ingredient, tuple[str, ...]] = {}
     for recipe in written:
         file = pack.recipes[recipe.id].file
         for ingredient, _ in recipe.slots:
-            filled = (item for reference in ingredient for item in items(reference, file))
-            members[ingredient] = tuple(dict.fromkeys(filled))
+            # A dict, since it keeps the order.
+            fillings: dict[str, None] = {}
+            for reference in ingredient:
+                fillings.update(dict.fromkeys(items(reference, file)))
+            members[ingredient] = tuple(fillings)
     return members
 
 
 def _tag_reader(pack: Pack) -> Callable[[str, str], list[str]]:
-    """Return ``tag_items`` of a pack, which reads each tag once; an error names the recipe's file and the tag's."""
+    """Return a ``tag_items`` of the pack that reads each tag once.
+
+    Its errors name the file of the recipe and that of the tag.
+    """
     known: dict[str, list[str] | RecipeError] = {}
 
     def items_of(tag: str, file: str) -> list[str]:
@@ -335,10 +371,10 @@ def _tag_reader(pack: Pack) -> Callable[[str, str], list[str]]:
                 known[tag] = tag_items(pack, tag, file)
             except RecipeError as error:
                 known[tag] = error
-        found = known[tag]
-        if isinstance(found, RecipeError):
-            raise RecipeError(file, str(found))
-        return found
+        items = known[tag]
+        if isinstance(items, RecipeError):
+            raise RecipeError(file, str(items))
+        return items
 
     return items_of
 
@@ -389,34 +425,48 @@ def _references(pack: Pack, tag: str, file: str) -> Iterator[str]:
 def _without_cycles(
     kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]], pack: Pack
 ) -> Recipes:
-    """Drop the compressing recipe (many into few) of each pair of items that can only be made of each other.
+    """Drop recipes until every item can be derived from base items.
 
+    Of two items that can only be made of each other, the compressing recipe (many into few) goes.
     Of a larger set, or a pair of another kind, the item that most others take loses its recipes.
     """
+    recipes = _without_compressing(kept, members)
+    broken: list[str] = []
+    while stuck := _underivable(recipes, members):
+        needs = {item: _needs(recipes[item], members, stuck) for item in sorted(stuck)}
+        for ring in strong_components(needs):
+            takers: Counter[str] = Counter()
+            for item in ring:
+                takers.update(needs[item] - {item})
+            # Sets that wait for another set may come apart by themselves.
+            if takers.keys() <= set(ring):
+                base_item = max(ring, key=takers.__getitem__)
+                del recipes[base_item]
+                broken.append(f"{base_item}, of {listed(ring, ', ')}")
+    if broken:
+        warnings.warn(
+            f"{pack.origin}: items can only be made of one another, so that one of them can be "
+            f"got: {listed(broken)}",
+            stacklevel=2,
+        )
+    return recipes
+
+
+def _without_compressing(
+    kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]]
+) -> Recipes:
+    """Drop the compressing recipe of each pair of items that can only be made of each other."""
     made_of = {(recipe.output, slot.ingredient) for recipe in kept for slot in recipe.slots}
     stuck = _underivable(_by_output(kept), members)
 
     def compresses(recipe: Recipe) -> bool:
         ((part, *_), count), *others = recipe.slots
+        if others or count <= recipe.makes:
+            return False
         # ``part`` is made of the output as well: one of the pair must be given up.
-        mutual = recipe.output in stuck and part in stuck and (part, (recipe.output,)) in made_of
-        return mutual and not others and count > recipe.makes
+        return recipe.output in stuck and part in stuck and (part, (recipe.output,)) in made_of
 
-    recipes = _by_output(recipe for recipe in kept if not compresses(recipe))
-    broken: list[str] = []
-    while stuck := _underivable(recipes, members):
-        needs = {item: _needs(recipes[item], members, stuck) for item in sorted(stuck)}
-        for ring in strong_components(needs):
-            takers = Counter(part for item in ring for part in needs[item] if part != item)
-            # Sets that wait for another set may come apart by themselves.
-            if takers.keys() <= set(ring):
-                got = max(ring, key=takers.__getitem__)
-                del recipes[got]
-                broken.append(f"{got}, of {listed(ring, ', ')}")
-    if broken:
-        rings = f"items can only be made of one another, so that one of them can be got: {listed(broken)}"
-        warnings.warn(f"{pack.origin}: {rings}", stacklevel=2)
-    return recipes
+    return _by_output(recipe for recipe in kept if not compresses(recipe))
 
 
 def _underivable(recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]]) -> set[str]:
@@ -427,8 +477,13 @@ def _needs(
     recipes: Iterable[Recipe], members: Mapping[Ingredient, tuple[str, ...]], stuck: set[str]
 ) -> set[str]:
     """Return the items of the slots that only underivable items fill."""
-    fillings = (members[slot.ingredient] for recipe in recipes for slot in recipe.slots)
-    return {item for items in fillings if stuck.issuperset(items) for item in items}
+    needs: set[str] = set()
+    for recipe in recipes:
+        for slot in recipe.slots:
+            fillings = members[slot.ingredient]
+            if stuck.issuperset(fillings):
+                needs.update(fillings)
+    return needs
 
 
 def _by_output(recipes: Iterable[Recipe]) -> Recipes:

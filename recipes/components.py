@@ -1,4 +1,4 @@
-"""Strongly connected components of a directed graph: the largest sets in which every node leads to every other one."""
+"""Strongly connected components: the largest sets of nodes that all reach one another."""
 
 from __future__ import annotations
 
@@ -16,14 +16,20 @@ def strong_components(edges: Mapping[str, Collection[str]]) -> list[list[str]]:
         for target in targets:
             backwards[target].append(node)
     seen: set[str] = set()
-    order = [node for start in edges for node in _finished(start, edges, seen)]
+    order: list[str] = []
+    for start in edges:
+        order += _finished(start, edges, seen)
     seen = set()
-    found = (sorted(_finished(start, backwards, seen)) for start in reversed(order))
-    return [component for component in found if component]
+    components = []
+    for start in reversed(order):
+        component = sorted(_finished(start, backwards, seen))
+        if component:
+            components.append(component)
+    return components
 
 
 def _finished(start: str, edges: Mapping[str, Collection[str]], seen: set[str]) -> Iterator[str]:
-    """Yield the unseen nodes that ``start`` leads to, each after all that it leads to, and add them to ``seen``."""
+    """Yield the unseen nodes that ``start`` reaches, each after its successors; mark them seen."""
     if start in seen:
         return
     seen.add(start)

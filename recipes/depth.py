@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from textcraft_gym.recipes.recipe import Ingredient, Recipe
+from textcraft_gym.recipes.recipe import Ingredient, Recipe, Slot
 
 
 def recipe_depths(
@@ -26,25 +26,34 @@ def recipe_depths(
     """
     depths: dict[str, int] = {}
 
-    def known(recipe: Recipe) -> bool:
-        return all(
-            any(item in depths or item not in recipes for item in members(slot.ingredient))
-            for slot in recipe.slots
-        )
+    def fillable(slot: Slot) -> bool:
+        return any(item in depths or item not in recipes for item in members(slot.ingredient))
 
-    users: dict[str, dict[str, None]] = {}
-    for output, some in recipes.items():
-        for item in (
-            item for recipe in some for slot in recipe.slots for item in members(slot.ingredient)
-        ):
-            users.setdefault(item, {})[output] = None
+    def derivable(item: str) -> bool:
+        return any(all(map(fillable, recipe.slots)) for recipe in recipes[item])
+
+    consumers = _consumers(recipes, members)
     # Level by level, since items of a cycle would recurse without end. An item can only be reached
     # just after another one that it takes.
-    level, candidates = 1, dict.fromkeys(recipes)
-    while reached := [
-        item for item in candidates if item not in depths and any(map(known, recipes[item]))
-    ]:
+    level = 1
+    candidates = dict.fromkeys(recipes)
+    while reached := [item for item in candidates if item not in depths and derivable(item)]:
         depths.update(dict.fromkeys(reached, level))
         level += 1
-        candidates = dict.fromkeys(user for item in reached for user in users.get(item, ()))
+        candidates = {}
+        for item in reached:
+            candidates.update(consumers.get(item, {}))
     return depths
+
+
+def _consumers(
+    recipes: Mapping[str, Iterable[Recipe]], members: Callable[[Ingredient], Iterable[str]]
+) -> dict[str, dict[str, None]]:
+    """Return the items that each item is an ingredient of, as dicts, which keep the order."""
+    consumers: dict[str, dict[str, None]] = {}
+    for output, alternatives in recipes.items():
+        for recipe in alternatives:
+            for slot in recipe.slots:
+                for item in members(slot.ingredient):
+                    consumers.setdefault(item, {})[output] = None
+    return consumers

@@ -1,4 +1,4 @@
-"""A topological order of the goal's tree, items before their ingredients: the order in which the solver decides.
+"""A topological order of the goal's tree, items before their ingredients, for the solver.
 
 A tree of recipes may have cycles: chiseled sandstone is made of slabs, and slabs of sandstone or
 chiseled sandstone. Then the edge that climbs highest in recipe depth is cut (slabs of chiseled
@@ -7,7 +7,6 @@ sandstone); its demand can only be met from stock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple, TypeAlias
@@ -35,7 +34,10 @@ def node_of(book: RecipeBook, ingredient: Ingredient) -> Node:
 
 @lru_cache(maxsize=4096)
 def layout_of(book: RecipeBook, goal: str) -> Layout:
-    """Return the layout, with each choice just before the first of its items, where most demand for it is known."""
+    """Return the layout, with each choice just before the first of its items.
+
+    There most of the demand for it is known.
+    """
     waiting: list[Ingredient] = []
     order: list[Node] = []
     for node in reversed(_ingredients_first(book, _edges(book, goal))):
@@ -57,15 +59,13 @@ def _edges(book: RecipeBook, goal: str) -> Edges:
         node = pending.pop()
         if node in edges:
             continue
-        below: Iterable[Node]
         if isinstance(node, tuple):
             below = book.members[node]
         else:
-            below = (
-                node_of(book, slot.ingredient)
-                for recipe in book.recipes.get(node, ())
-                for slot in recipe.slots
-            )
+            below: list[Node] = []
+            for recipe in book.recipes.get(node, ()):
+                for slot in recipe.slots:
+                    below.append(node_of(book, slot.ingredient))
         edges[node] = dict.fromkeys(below)
         pending += edges[node]
     return edges
@@ -85,7 +85,7 @@ def _ingredients_first(book: RecipeBook, edges: Edges) -> list[Node]:
 
 
 def _climb(book: RecipeBook, consumer: Node, part: Node) -> float:
-    """Return the depth of a part minus that of its consumer, which is negative in a tree without cycles."""
+    """Return the depth of a part minus that of its consumer; negative in a tree without cycles."""
     return _height(book, part) - _height(book, consumer)
 
 

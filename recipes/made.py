@@ -1,4 +1,4 @@
-"""Made recipes: ``made:depth=8,items=400,seed=3`` is a pack of recipes that are drawn, as deep and broad as asked for.
+"""Made recipes: ``made:depth=8,items=400,seed=3`` draws a pack as deep and broad as asked for.
 
 Items are made depth by depth. Each recipe takes one ingredient of the depth just below its own, and
 others that can be got or are made more easily; an ingredient is the likelier the more recipes take
@@ -29,13 +29,15 @@ MAX_DEPTH = 12
 MAX_ITEMS = 20_000
 MAX_BRANCHING = 4
 LEAST_OF_DEPTH = 4
-"""The fewest items of each depth, base items among them, so that every split has tasks of every depth."""
+"""The fewest items of each depth, base items included, so that every split has every depth."""
 ITEMS_PER_TAG = 120
 SIZE_PER_DEPTH = 5
-"""An item of depth n takes 5 (n + 1) actions or fewer, so that the deepest goals can be played in 100 steps, and its
-tree has as many items or fewer, so that prompts are not too long."""
+"""An item of depth n takes at most 5 (n + 1) actions, and its tree has at most as many items.
+
+So the deepest goals can be played in 100 steps, and prompts are not too long.
+"""
 MAX_CHOICES = 3
-"""The most tags and alternatives in a tree. This and the next bound keep the search for a shortest plan short."""
+"""The most tags and alternatives in a tree; with the next bound it keeps the solver fast."""
 MAX_CHOSEN = 9
 """The most items that are taken for tags and alternatives to make one item."""
 
@@ -80,32 +82,28 @@ class MadeRecipes:
             RecipeError: For a value out of bounds, and for what is no option; the message names the
                 option.
         """
-        options: dict[str, Any] = {}
-        asked = text.removeprefix(PREFIX)
-        for option in asked.split(",") if asked else ():
-            key, equals, value = option.partition("=")
-            if key not in (known := [field.name for field in fields(cls)]):
-                raise UnknownName("option of made recipes", key, known)
-            if not equals or key in options:
-                raise RecipeError(text, f"expected {key}=VALUE once")
-            options[key] = value
+        options: dict[str, Any] = dict(_options(text))
         names = options.setdefault("names", "invented")
         if names not in get_args(Names):
-            raise RecipeError(
-                text, f"expected names of {' or '.join(get_args(Names))}, got {names!r}"
-            )
+            expected = " or ".join(get_args(Names))
+            raise RecipeError(text, f"expected names of {expected}, got {names!r}")
         bounds = {"depth": (1, MAX_DEPTH), "seed": (0, MAX_SEED), "branching": (1, MAX_BRANCHING)}
-        for key in filter(options.__contains__, bounds):
-            options[key] = _integer(text, key, options[key], *bounds[key])
+        for key, (low, high) in bounds.items():
+            if key in options:
+                options[key] = _integer(text, key, options[key], low, high)
+        # The least number of items depends on the depth.
         least = max(10, LEAST_OF_DEPTH * (options.get("depth", cls.depth) + 1))
-        options["items"] = _integer(
-            text, "items", options.get("items", str(cls.items)), least, MAX_ITEMS
-        )
+        items = options.get("items", str(cls.items))
+        options["items"] = _integer(text, "items", items, least, MAX_ITEMS)
         return cls(**options)
 
     def __str__(self) -> str:
-        given = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return PREFIX + ",".join(f"{name}={value}" for name, value in given if value is not None)
+        options = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                options.append(f"{field.name}={value}")
+        return PREFIX + ",".join(options)
 
 
 def is_made(recipes: str | Path | None) -> bool:
@@ -121,7 +119,9 @@ def open_pack(recipes: str | Path | None = None) -> Pack:
             bounds.
         UnknownName: For an option of made recipes that does not exist.
     """
-    return make_pack(MadeRecipes.parse(str(recipes))) if is_made(recipes) else read_pack(recipes)
+    if is_made(recipes):
+        return make_pack(MadeRecipes.parse(str(recipes)))
+    return read_pack(recipes)
 
 
 def make_pack(made: MadeRecipes) -> Pack:
@@ -131,6 +131,23 @@ def make_pack(made: MadeRecipes) -> Pack:
     recipes = {id: PackFile(f"{made}/{id}", data) for id, data in sorted(maker.recipes.items())}
     tags = {id: PackFile(f"{made}/#{id}", data) for id, data in sorted(maker.tags.items())}
     return Pack(str(made), recipes, tags)
+
+
+def _options(text: str) -> dict[str, str]:
+    """Return the value of each option in ``made:KEY=VALUE,...``."""
+    names = [field.name for field in fields(MadeRecipes)]
+    options: dict[str, str] = {}
+    given = text.removeprefix(PREFIX)
+    if not given:
+        return options
+    for option in given.split(","):
+        key, equals, value = option.partition("=")
+        if key not in names:
+            raise UnknownName("option of made recipes", key, names)
+        if not equals or key in options:
+            raise RecipeError(text, f"expected {key}=VALUE once")
+        options[key] = value
+    return options
 
 
 def _integer(text: str, key: str, value: str, low: int, high: int) -> int:
@@ -149,17 +166,18 @@ class _Shape(NamedTuple):
 
 @cache
 def _shapes() -> tuple[_Shape, ...]:
-    """Return the shape of every crafting recipe of Minecraft, so that a draw has Minecraft's distribution."""
-    parsed = (parse_recipe(id, *entry) for id, entry in read_pack().recipes.items())
-    return tuple(
-        _Shape(tuple(slot.amount for slot in recipe.slots), recipe.makes)
-        for recipe in parsed
-        if recipe is not None
-    )
+    """Return the shapes of Minecraft's crafting recipes, so that draws follow its distribution."""
+    shapes = []
+    for id, entry in read_pack().recipes.items():
+        recipe = parse_recipe(id, *entry)
+        if recipe is not None:
+            amounts = tuple(slot.amount for slot in recipe.slots)
+            shapes.append(_Shape(amounts, recipe.makes))
+    return tuple(shapes)
 
 
 class _Part(NamedTuple):
-    """An ingredient of a recipe: one of ``items``, which are the members of ``tag`` if there is one."""
+    """An ingredient: one of ``items``, which are the members of ``tag`` if it has one."""
 
     items: tuple[_Item, ...]
     amount: int
@@ -224,26 +242,28 @@ class _Maker:
         for _ in range(base):
             self._urns[0].append(_Item(*self._name(self._pick(self._roots), words("raw"))))
         # Each base item is needed for an item of depth 1, so that recipes take all of them.
-        own = [*self._urns[0], *(self._pick(self._urns[0]) for _ in range(sizes[0] - base))]
+        more = [self._pick(self._urns[0]) for _ in range(sizes[0] - base)]
+        taken = [*self._urns[0], *more]
         kinds = self._plan_kinds(sizes)
         for depth, size in enumerate(sizes, 1):
-            # The forms of the first items of this depth, if these fill tags.
+            # The first items of this depth may fill tags.
             forms = kinds.get(depth, [])
-            made = [
-                self._make_item(
-                    depth,
-                    forms[index] if index < len(forms) else "",
-                    own[index] if depth == 1 else None,
-                )
-                for index in range(size)
-            ]
-            self._urns[depth] = made
-            for form in dict.fromkeys(forms):
-                self._kinds[form] = tuple(
-                    item for item, own_form in zip(made, forms, strict=False) if own_form == form
-                )
-                values = sorted(item.id for item in self._kinds[form])
-                self.tags[DEFAULT_NAMESPACE + form] = {"values": values}
+            items = []
+            for index in range(size):
+                form = forms[index] if index < len(forms) else ""
+                own = taken[index] if depth == 1 else None
+                items.append(self._make_item(depth, form, own))
+            self._urns[depth] = items
+            self._make_tags(forms, items)
+
+    def _make_tags(self, forms: Sequence[str], items: Sequence[_Item]) -> None:
+        """Make the tags that the first of the items fill, each the tag of its form."""
+        members: dict[str, list[_Item]] = {}
+        for item, form in zip(items, forms, strict=False):
+            members.setdefault(form, []).append(item)
+        for form, own in members.items():
+            self._kinds[form] = tuple(own)
+            self.tags[DEFAULT_NAMESPACE + form] = {"values": sorted(item.id for item in own)}
 
     def _plan_kinds(self, sizes: Sequence[int]) -> dict[int, list[str]]:
         """Return for each depth the forms of its first items, if these are members of tags."""
@@ -253,45 +273,57 @@ class _Maker:
             # Most as planks are, of depth 1. Something above must be there to take them.
             depth = 1 if self._random() < _SHALLOW_TAG else 2
             members = 3 + int(4 * self._random())
-            if (
-                depth < self._made.depth
-                and len(planned.get(depth, ())) + members <= sizes[depth - 1]
-            ):
+            if depth >= self._made.depth:
+                continue
+            if len(planned.get(depth, ())) + members <= sizes[depth - 1]:
                 planned.setdefault(depth, []).extend([form] * members)
         return planned
 
     def _make_item(self, depth: int, kind: str, own: _Item | None) -> _Item:
-        """Make an item and its recipes; ``own`` is a base item that it takes, ``kind`` its form if it fills a tag."""
-        first = self._draw(depth, own)
-        drafts = [first]
-        if self._random() < _SECOND_RECIPE:
-            second = self._draw(depth, None)
-            taken = {part.items for part in first.parts}
-            if taken.isdisjoint(part.items for part in second.parts) and _is_listed(
-                depth, first.parts + second.parts
-            ):
-                drafts.append(second)
-        root = (
-            self._pick(self._pick(first.parts).items).root
-            if self._random() < _SAME_ROOT
-            else self._pick(self._roots)
-        )
+        """Make an item and its recipes.
+
+        Args:
+            depth: Its depth.
+            kind: Its form if it fills a tag, else empty.
+            own: A base item that its first recipe takes.
+        """
+        drafts = self._draft(depth, own)
+        first = drafts[0]
+        if self._random() < _SAME_ROOT:
+            root = self._pick(self._pick(first.parts).items).root
+        else:
+            root = self._pick(self._roots)
         id, root = self._name(root, (kind,) if kind else words("crafted"))
         for number, draft in enumerate(drafts):
-            entries = [_entry(part) for part in draft.parts for _ in range(part.amount)]
-            data = {
-                "type": SHAPELESS,
-                "ingredients": entries,
-                "result": {"item": id, "count": draft.makes},
-            }
-            self.recipes[f"{id}_again" if number else id] = (
-                {"group": kind, **data} if kind and not number else data
-            )
-            for item in (item for part in draft.parts if not part.tag for item in part.items):
-                self._urns[item.depth] += (item, item)
-        return _Item(
-            id, root, depth, first, _tree(part for draft in drafts for part in draft.parts)
-        )
+            data = _recipe_json(id, draft)
+            if number:
+                self.recipes[f"{id}_again"] = data
+            elif kind:
+                self.recipes[id] = {"group": kind, **data}
+            else:
+                self.recipes[id] = data
+            self._put_in_urns(draft)
+        parts = [part for draft in drafts for part in draft.parts]
+        return _Item(id, root, depth, first, _tree(parts))
+
+    def _draft(self, depth: int, own: _Item | None) -> list[_Draft]:
+        """Draw the recipes of an item: one, or two that take different ingredients."""
+        first = self._draw(depth, own)
+        if self._random() >= _SECOND_RECIPE:
+            return [first]
+        second = self._draw(depth, None)
+        taken = {part.items for part in first.parts}
+        differ = taken.isdisjoint(part.items for part in second.parts)
+        if differ and _is_listed(depth, first.parts + second.parts):
+            return [first, second]
+        return [first]
+
+    def _put_in_urns(self, draft: _Draft) -> None:
+        """Make the ingredients of a recipe likelier; those of tags stay as they are."""
+        for part in draft.parts:
+            if not part.tag:
+                for item in part.items:
+                    self._urns[item.depth] += (item, item)
 
     def _draw(self, depth: int, own: _Item | None) -> _Draft:
         """Draw a recipe that is not too long to carry out."""
@@ -303,29 +335,28 @@ class _Maker:
         else:
             # Of what is made most easily, one, and base items: five actions more at most.
             shape = min(self._shapes, key=lambda shape: len(shape.amounts))
-            easiest = min(
-                dict.fromkeys(self._urns[depth - 1]), key=lambda item: _work(item.first.parts)
-            )
+            candidates = dict.fromkeys(self._urns[depth - 1])
+            easiest = min(candidates, key=lambda item: _work(item.first.parts))
             parts = (_Part((easiest,), 1), *self._fill(1, shape.amounts[1:], None))
         return _Draft(shape.makes, tuple(self._shuffled(parts)))
 
     def _fill(self, depth: int, amounts: Sequence[int], own: _Item | None) -> tuple[_Part, ...]:
-        """Draw an ingredient for each amount: the one of ``depth - 1`` first, or ``own`` in its place."""
+        """Draw an ingredient for each amount; the first is ``own`` or of depth ``depth - 1``."""
         parts: list[_Part] = []
+        taken: set[_Item] = set()
         while len(parts) < len(amounts):
             amount = amounts[len(parts)]
-            if not parts:
-                part = (
-                    _Part((own,), amount)
-                    if own
-                    else self._ingredient(range(depth - 1, depth), amount)
-                )
+            if not parts and own:
+                part = _Part((own,), amount)
+            elif not parts:
+                part = self._ingredient(range(depth - 1, depth), amount)
             elif self._random() >= _BASE and depth > 1:
                 part = self._ingredient(range(1, depth), amount)
             else:
                 part = _Part((self._pick(self._urns[0]),), amount)
-            if not any(set(part.items) & set(other.items) for other in parts):
+            if taken.isdisjoint(part.items):
                 parts.append(part)
+                taken.update(part.items)
         return tuple(parts)
 
     def _ingredient(self, depths: range, amount: int) -> _Part:
@@ -339,11 +370,14 @@ class _Maker:
         while index >= len(urns[0]):
             index -= len(urns.pop(0))
         item = urns[0][index]
-        other = self._pick(self._urns[item.depth]) if self._random() < _EITHER else item
+        if self._random() < _EITHER:
+            other = self._pick(self._urns[item.depth])
+        else:
+            other = item
         return _Part(tuple(dict.fromkeys((item, other))), amount)
 
     def _name(self, root: str, forms: Sequence[str]) -> tuple[str, str]:
-        """Return an id and the root in it: the given root, or another where that one has all of the forms already."""
+        """Return an id and its root: the given root, or another if all of its forms are taken."""
         while True:
             for form in self._shuffled(forms):
                 if (root, form) not in self._named:
@@ -359,15 +393,13 @@ class _Maker:
 
 
 def _fits(shape: _Shape, branching: int | None) -> bool:
-    return (
-        len(shape.amounts) <= MAX_BRANCHING
-        if branching is None
-        else len(shape.amounts) == branching
-    )
+    if branching is None:
+        return len(shape.amounts) <= MAX_BRANCHING
+    return len(shape.amounts) == branching
 
 
 def _sizes(made: MadeRecipes) -> list[int]:
-    """Return the number of items of each depth from 0: at least 4, and most of depth 2, as in Minecraft."""
+    """Return the number of items of each depth from 0: at least 4, and most of depth 2."""
     shares = [3, 3, *([5] if made.depth > 1 else []), *[2] * (made.depth - 2)]
     free = made.items - LEAST_OF_DEPTH * len(shares)
     sizes = [LEAST_OF_DEPTH + free * share // sum(shares) for share in shares]
@@ -394,7 +426,11 @@ def _tree(parts: Iterable[_Part]) -> frozenset[_Item | tuple[_Item, ...]]:
     """Return the craftable items that recipes with these ingredients need, and the choices."""
     nodes: set[_Item | tuple[_Item, ...]] = set()
     for part in parts:
-        nodes.update(item for item in part.items if item.depth)
+        crafted = []
+        for item in part.items:
+            if item.depth:
+                crafted.append(item)
+        nodes.update(crafted)
         nodes.update(
             *(item.tree for item in part.items), [part.items] if len(part.items) > 1 else []
         )
@@ -402,9 +438,9 @@ def _tree(parts: Iterable[_Part]) -> frozenset[_Item | tuple[_Item, ...]]:
 
 
 def _work(parts: Iterable[_Part]) -> tuple[int, int]:
-    """Return the number of actions that craft once from these ingredients, and of items that are taken for choices.
+    """Return the number of actions that craft once from these ingredients, and of chosen items.
 
-    Of each choice the first item is taken.
+    Chosen are the items that are taken for choices; of each choice the first item is taken.
     """
     actions, chosen = 1, 0
     needs: dict[int, Counter[_Item]] = {}
@@ -413,21 +449,35 @@ def _work(parts: Iterable[_Part]) -> tuple[int, int]:
     # reached.
     for depth in range(MAX_DEPTH, -1, -1):
         for item, count in needs.get(depth, {}).items():
-            times = (
-                -(-count // item.first.makes) if depth else 1
-            )  # rounded up; one action gets any number
+            times = 1  # one action gets any number of a base item
+            if depth:
+                times = -(-count // item.first.makes)  # rounded up
             actions += times
             pending += [(part, times) for part in item.first.parts]
         for part, times in pending:
             item = part.items[0]
-            needs.setdefault(item.depth, Counter())[item] += part.amount * times
-            chosen += part.amount * times * (len(part.items) > 1)
+            amount = part.amount * times
+            needs.setdefault(item.depth, Counter())[item] += amount
+            if len(part.items) > 1:
+                chosen += amount
         pending = []
     return actions, chosen
+
+
+def _recipe_json(id: str, draft: _Draft) -> dict[str, Any]:
+    ingredients: list[dict[str, str] | list[dict[str, str]]] = []
+    for part in draft.parts:
+        ingredients += [_entry(part)] * part.amount
+    result = {"item": id, "count": draft.makes}
+    return {"type": SHAPELESS, "ingredients": ingredients, "result": result}
 
 
 def _entry(part: _Part) -> dict[str, str] | list[dict[str, str]]:
     if part.tag:
         return {"tag": DEFAULT_NAMESPACE + part.tag}
-    entries = [{"item": item.id} for item in part.items]
-    return entries if len(entries) > 1 else entries[0]
+    entries = []
+    for item in part.items:
+        entries.append({"item": item.id})
+    if len(entries) > 1:
+        return entries
+    return entries[0]

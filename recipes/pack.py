@@ -1,4 +1,4 @@
-"""Sources of recipes: a data-pack folder, a zip, a game jar, or the compact bundle that the package carries.
+"""Sources of recipes: a data-pack folder, a zip, a game jar, or the bundle of the package.
 
 A data pack keeps ``data/<namespace>/recipes/<name>.json`` and
 ``data/<namespace>/tags/items/<name>.json`` (``recipe`` and ``tags/item`` since Minecraft 1.21). A
@@ -37,10 +37,12 @@ MAX_ENTRIES = 100_000
 """Number of files and folders in a folder that is searched for recipes."""
 
 _DATA_PACK = re.compile(
-    r"(?P<above>(?:[^/]+/)*?)data/(?P<namespace>[^/]+)/(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
+    r"(?P<above>(?:[^/]+/)*?)data/(?P<namespace>[^/]+)/"
+    r"(?:(?P<recipe>recipes?)|(?P<tag>tags/items?))/(?P<name>.+)\.json"
 )
 _PLAIN = re.compile(
-    r"(?P<above>(?:[^/]+/)*?)(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json"
+    r"(?P<above>(?:[^/]+/)*?)"
+    r"(?:(?P<recipe>recipes)|(?P<tag>tags(?:/items?)?))/(?P<name>[^/]+)\.json"
 )
 # Since Minecraft 1.18 the jar of the server holds the game's own jar.
 _INNER_JAR = re.compile(r"META-INF/versions/[^/]+/server-[^/]+\.jar")
@@ -105,7 +107,7 @@ def read_pack(path: str | Path | None = None) -> Pack:
 
 
 def write_bundle(pack: Pack, folder: str | Path) -> None:
-    """Write ``pack`` as ``recipes.jsonl`` and ``tags.jsonl``; the same facts always give the same bytes."""
+    """Write ``pack`` as ``recipes.jsonl`` and ``tags.jsonl``; equal facts give equal bytes."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for name, entries in zip(BUNDLE, (pack.recipes, pack.tags), strict=True):
@@ -116,10 +118,11 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
 
 def listed(things: Sequence[object], separator: str = "; ") -> str:
     """Return the first few things in words, and the number of the others."""
+    parts = [str(thing) for thing in things[:_LISTED]]
     more = len(things) - _LISTED
-    return separator.join(
-        [*map(str, things[:_LISTED]), *([f"and {more} more"] if more > 0 else [])]
-    )
+    if more > 0:
+        parts.append(f"and {more} more")
+    return separator.join(parts)
 
 
 class _File(NamedTuple):
@@ -131,7 +134,7 @@ class _File(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A file or line of a pack, which is not read yet; None stands for an id that the JSON contains."""
+    """A file or line of a pack that is not read yet; ``id`` is None if the JSON contains it."""
 
     kind: Kind
     file: str
@@ -152,14 +155,14 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
         ]
         entries = list(_pack_files(source, files))
         jars = [file for file in files if _INNER_JAR.fullmatch(file.name)]
+        # Only a jar without recipes is a server's; and one inside it is not opened again.
         if entries or inner or len(jars) != 1:
             return _assemble(source, entries)
         (jar,) = jars
         if jar.size > MAX_INNER_JAR_BYTES:
             raise RecipeError(str(source), f"{jar.name} is larger than {MAX_INNER_JAR_BYTES} bytes")
-        return _read_archive(
-            source / jar.name, BytesIO(_read(f"{source}/{jar.name}", jar.read)), inner=True
-        )
+        content = BytesIO(_read(f"{source}/{jar.name}", jar.read))
+        return _read_archive(source / jar.name, content, inner=True)
 
 
 def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -171,27 +174,24 @@ def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _folder_files(folder: Path) -> list[_File]:
-    found = list(islice(folder.rglob("*"), MAX_ENTRIES + 1))
-    if len(found) > MAX_ENTRIES:
+    # One more than allowed, so that a huge folder is not walked to its end.
+    paths = list(islice(folder.rglob("*"), MAX_ENTRIES + 1))
+    if len(paths) > MAX_ENTRIES:
         raise RecipeError(
-            str(folder),
-            f"holds more than {MAX_ENTRIES} files and folders: name that of a data pack",
+            str(folder), f"more than {MAX_ENTRIES} files and folders: name the data pack's folder"
         )
-    files = sorted(file for file in found if file.suffix == ".json" and file.is_file())
-    return [
-        _File(file.relative_to(folder).as_posix(), file.stat().st_size, file.read_bytes)
-        for file in files
-    ]
+    files = []
+    for path in sorted(paths):
+        if path.suffix == ".json" and path.is_file():
+            name = path.relative_to(folder).as_posix()
+            files.append(_File(name, path.stat().st_size, path.read_bytes))
+    return files
 
 
-def _pack_files(source: Path, files: Iterable[_File]) -> Iterator[_Entry]:
+def _pack_files(source: Path, files: Sequence[_File]) -> Iterator[_Entry]:
     """Yield the recipes and tags of the outermost pack, in the order of their names."""
-    files = sorted(
-        (file for file in files if file.name.endswith(".json")), key=lambda file: file.name
-    )
+    matches = _matches(_DATA_PACK, files) or _matches(_PLAIN, files)
     # A game jar contains further packs, which are off by default.
-    layout = _DATA_PACK if any(_DATA_PACK.fullmatch(file.name) for file in files) else _PLAIN
-    matches = [(file, match) for file in files if (match := layout.fullmatch(file.name))]
     outermost = min((match["above"].count("/") for _, match in matches), default=0)
     for file, match in matches:
         if match["above"].count("/") == outermost:
@@ -199,6 +199,16 @@ def _pack_files(source: Path, files: Iterable[_File]) -> Iterator[_Entry]:
             id = f"{parts.get('namespace', 'minecraft')}:{parts['name']}"
             kind: Kind = "recipe" if parts["recipe"] else "tag"
             yield _Entry(kind, f"{source}/{file.name}", id, file.size, file.read)
+
+
+def _matches(layout: re.Pattern[str], files: Sequence[_File]) -> list[tuple[_File, re.Match[str]]]:
+    """Return the files whose names fit the layout, in the order of their names."""
+    matches = []
+    for file in sorted(files, key=lambda file: file.name):
+        match = layout.fullmatch(file.name)
+        if match:
+            matches.append((file, match))
+    return matches
 
 
 def _lines(source: Path) -> Iterator[_Entry]:
@@ -214,7 +224,7 @@ def _lines(source: Path) -> Iterator[_Entry]:
 
 
 def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
-    found: dict[Kind, dict[str, PackFile]] = {"recipe": {}, "tag": {}}
+    files: dict[Kind, dict[str, PackFile]] = {"recipe": {}, "tag": {}}
     skipped: list[RecipeError] = []
     total = 0
     for entry in entries:
@@ -227,24 +237,24 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
             if total > MAX_PACK_BYTES:
                 break
             id, file = _parse(entry)
-            if id in found[entry.kind]:
-                raise RecipeError(
-                    entry.file,
-                    f"the {entry.kind} {id} stands already in {found[entry.kind][id].file}",
-                )
-            found[entry.kind][id] = file
+            earlier = files[entry.kind].get(id)
+            if earlier:
+                reason = f"the {entry.kind} {id} stands already in {earlier.file}"
+                raise RecipeError(entry.file, reason)
+            files[entry.kind][id] = file
         except RecipeError as error:
             skipped.append(error)
     if total > MAX_PACK_BYTES:
         raise RecipeError(
             str(source), f"its recipes and tags are larger than {MAX_PACK_BYTES} bytes together"
         )
-    if not found["recipe"]:
-        reason = (
-            f"none of the recipes here can be read: {listed(skipped)}" if skipped else _NO_RECIPES
-        )
+    if not files["recipe"]:
+        reason = _NO_RECIPES
+        if skipped:
+            reason = f"none of the recipes here can be read: {listed(skipped)}"
         raise RecipeError(str(source), reason)
-    recipes, tags = (dict(sorted(found[kind].items())) for kind in ("recipe", "tag"))
+    recipes = dict(sorted(files["recipe"].items()))
+    tags = dict(sorted(files["tag"].items()))
     return Pack(str(source), recipes, tags, tuple(skipped))
 
 
@@ -283,4 +293,8 @@ def _parse_json(file: str, raw: bytes) -> dict[str, Any]:
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, list):
+        return value
+    return ()

@@ -41,7 +41,7 @@ class Slot(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """``slots`` make ``makes`` of the item ``output``. ``group`` is the recipe book's grouping, often empty."""
+    """``slots`` make ``makes`` of ``output``; ``group`` is the recipe book's, often empty."""
 
     id: str
     output: str
@@ -66,12 +66,15 @@ def parse_reference(file: str, reference: object, *, tags: bool = True) -> str:
 
 
 def name_of(reference: str) -> str:
-    """Return the name a player reads: ``minecraft:oak_log`` is ``oak log``. Other namespaces stay in front."""
+    """Return the name a player reads: ``minecraft:oak_log`` is ``oak log``.
+
+    Other namespaces stay in front.
+    """
     return reference.removeprefix("#").removeprefix(DEFAULT_NAMESPACE).replace("_", " ")
 
 
 def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
-    """Return the recipe that ``data`` describes, or None if it is not a crafting recipe but, for example, smelting.
+    """Return the recipe that ``data`` describes, or None if it is not a crafting recipe.
 
     Raises:
         RecipeError: If it is one and its JSON is malformed.
@@ -90,31 +93,30 @@ def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
 
 
 def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
-    pattern, key = data.get("pattern"), data.get("key")
-    if (
-        not isinstance(pattern, list)
-        or not pattern
-        or not all(isinstance(row, str) for row in pattern)
-    ):
-        raise RecipeError(file, "a shaped recipe needs a pattern, a list of rows")
+    pattern, key = _pattern(file, data), data.get("key")
     if not isinstance(key, dict):
         raise RecipeError(file, "a shaped recipe needs a key")
     squares = "".join(pattern).replace(" ", "")
     if len(squares) > SQUARES or len(key) > SQUARES:
         raise RecipeError(file, f"expected at most {SQUARES} items in the pattern and in the key")
     drawn = Counter(squares)
-    if drawn.keys() != key.keys():
-        odd = ", ".join(sorted(reprlib.repr(symbol) for symbol in drawn.keys() ^ key.keys()))
-        raise RecipeError(
-            file,
-            f"pattern and key do not have the same symbols: {odd}" if odd else "an empty pattern",
-        )
+    odd = drawn.keys() ^ key.keys()
+    if odd:
+        symbols = ", ".join(sorted(map(reprlib.repr, odd)))
+        raise RecipeError(file, f"pattern and key do not have the same symbols: {symbols}")
     amounts: Counter[Ingredient] = Counter()
     for symbol, entry in key.items():
         amounts[_ingredient(file, entry)] += drawn[symbol]
     if not amounts:
         raise RecipeError(file, "an empty pattern")
     return amounts
+
+
+def _pattern(file: str, data: dict[str, Any]) -> list[str]:
+    rows = data.get("pattern")
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, str) for row in rows):
+        raise RecipeError(file, "a shaped recipe needs a pattern, a list of rows")
+    return rows
 
 
 def _shapeless(file: str, data: dict[str, Any]) -> Counter[Ingredient]:

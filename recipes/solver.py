@@ -19,7 +19,7 @@ from textcraft_gym.recipes.layout import Layout, layout_of, node_of
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
 MAX_BOUNDS = 10_000
-"""Number of bounds computed after which a search stops with the best plan known; Minecraft 1.16.5 needs a tenth."""
+"""Number of bounds after which the search keeps its best plan; Minecraft 1.16.5 needs a tenth."""
 
 
 class Craft(NamedTuple):
@@ -30,7 +30,7 @@ class Craft(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Items to get, then recipes to craft, in an order that works; ``proven`` unless the search gave up."""
+    """Items to get, then recipes to craft, in order; ``proven`` unless the search gave up."""
 
     gets: Offer
     crafts: tuple[Craft, ...]
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
 
 
 def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = None) -> Plan:
-    """Return a plan of the fewest actions that crafts one more of ``goal`` from the items already held.
+    """Return a plan of the fewest actions that crafts one more of ``goal`` from what is held.
 
     The plan is proven shortest if the recipes form no cycle, and the search ends within
     ``MAX_BOUNDS``: in Minecraft 1.16.5 it always does, with the dyes of later versions now and then
@@ -62,7 +62,7 @@ def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = 
 
 
 class _Need(NamedTuple):
-    """Demand that is not met yet: the count of each item, and for each choice the number of lots by size."""
+    """Unmet demand: the count of each item, and for each choice the number of lots by size."""
 
     items: dict[str, int]
     lots: dict[Ingredient, Counter[int]]
@@ -74,7 +74,7 @@ class _Need(NamedTuple):
 
 
 class _Decision(NamedTuple):
-    """``times`` crafts of a recipe, or ``times`` lots of ``size`` of a choice taken from ``item``."""
+    """``times`` crafts of a recipe, or ``times`` lots of ``size`` of a choice from ``item``."""
 
     item: str
     times: int
@@ -119,17 +119,18 @@ class _Search:
         for batch in _batches(short, [recipe.makes for recipe in recipes]):
             after, decisions = need.copy(), past
             for recipe, times in zip(recipes, batch, strict=True):
+                if not self.demand(at, after, recipe, times):
+                    break
                 if times:
                     decisions = _Decision(item, times, recipe, earlier=decisions)
-            if all(
-                self.demand(at, after, recipe, times)
-                for recipe, times in zip(recipes, batch, strict=True)
-            ):
+            else:
                 self.visit(at + 1, after, cost + sum(batch), decisions)
 
     def demand(self, at: int, need: _Need, recipe: Recipe, times: int) -> bool:
-        """Add the demand of ``times`` crafts; False if it falls on a node already decided, without enough stock."""
-        for ingredient, count in recipe.slots if times else ():
+        """Add the demand of ``times`` crafts; False if a decided node lacks the stock for it."""
+        if not times:
+            return True
+        for ingredient, count in recipe.slots:
             node = node_of(self.book, ingredient)
             if isinstance(node, tuple):
                 if self.layout.index_of[node] < at:
@@ -155,15 +156,17 @@ class _Search:
         cost: int,
         past: _Decision | None,
     ) -> None:
-        """Share the largest lots of a choice out: some to the first of ``members``, the rest to the others."""
+        """Share out the largest lots of a choice: some to the first member, the others the rest."""
         size = max(need.lots[choice])
         lots = need.lots[choice][size]
         item, others = members[0], members[1:]
-        for taken in range(lots, -1, -1) if others else [lots]:
+        # The last member takes all that is left.
+        least = 0 if others else lots
+        for taken in range(lots, least - 1, -1):
             after, decisions = need.copy(), past
-            if taken and not self.take(at, after, item, taken * size):
-                continue
             if taken:
+                if not self.take(at, after, item, taken * size):
+                    continue
                 decisions = _Decision(item, taken, None, choice, size, past)
             after.lots[choice][size] -= taken
             after.lots[choice] += Counter()  # removes sizes of which no lot is left
@@ -173,7 +176,7 @@ class _Search:
                 self.share(at, choice, others, after, cost, decisions)
 
     def members(self, choice: Ingredient, need: _Need) -> list[str]:
-        """Return the members of a choice, most promising first: with stock to spare, already made, of small depth."""
+        """Return the members of a choice: those with stock to spare, then made, then shallow."""
         depths = self.book.depths
 
         def rank(item: str) -> tuple[bool, bool, int]:
@@ -185,7 +188,7 @@ class _Search:
         return need.items.get(item, 0) - self.held.get(item, 0)
 
     def spare(self, item: str, need: _Need) -> int:
-        """Return the most of ``item`` that is left over from the stock, or from crafts that are needed anyway."""
+        """Return how much of ``item`` the stock or the crafts needed anyway leave over at most."""
         short = self.short(item, need)
         if short <= 0:
             return -short
@@ -204,26 +207,11 @@ class _Search:
         self.bounds += 1
         if self.bounds > MAX_BOUNDS and self.decisions:
             return MAX_BOUNDS
-        total = 0
         relaxed = _Need(dict(need.items), {})
-        units = {
-            choice: sum(size * n for size, n in lots.items()) for choice, lots in need.lots.items()
-        }
-        for node in self.layout.order[start:]:
-            if isinstance(node, tuple) or (short := self.short(node, relaxed)) <= 0:
-                continue
-            recipes = self.book.recipes.get(node)
-            if not recipes:
-                total += 1
-                continue
-            times = -(-short // max(recipe.makes for recipe in recipes))  # rounded up
-            total += times
-            for ingredient, count in recipes[0].slots if len(recipes) == 1 else ():
-                below = node_of(self.book, ingredient)
-                if isinstance(below, tuple):
-                    units[below] = units.get(below, 0) + times * count
-                else:
-                    relaxed.items[below] = relaxed.items.get(below, 0) + times * count
+        units: dict[Ingredient, int] = {}
+        for choice, lots in need.lots.items():
+            units[choice] = sum(size * number for size, number in lots.items())
+        total = self.pass_down(start, relaxed, units)
         claimed: set[str] = set()
         for choice, amount in units.items():
             members = self.book.members[choice]
@@ -232,48 +220,64 @@ class _Search:
                 claimed.update(members)
         return total
 
+    def pass_down(self, start: int, relaxed: _Need, units: dict[Ingredient, int]) -> int:
+        """Add the demand of unambiguous ingredients; return the actions that make the items."""
+        actions = 0
+        for node in self.layout.order[start:]:
+            if isinstance(node, tuple) or (short := self.short(node, relaxed)) <= 0:
+                continue
+            recipes = self.book.recipes.get(node)
+            if not recipes:
+                actions += 1
+                continue
+            times = -(-short // max(recipe.makes for recipe in recipes))  # rounded up
+            actions += times
+            if len(recipes) > 1:
+                continue
+            for ingredient, count in recipes[0].slots:
+                below = node_of(self.book, ingredient)
+                if isinstance(below, tuple):
+                    units[below] = units.get(below, 0) + times * count
+                else:
+                    relaxed.items[below] = relaxed.items.get(below, 0) + times * count
+        return actions
+
     def claim(self, members: tuple[str, ...], units: int, relaxed: _Need) -> int:
-        """Return the least number of actions to fill a choice, beyond those that make its members anyway."""
+        """Return the fewest actions that fill a choice beyond those spent on its members anyway."""
         units -= sum(self.spare(item, relaxed) for item in members)
         if units <= 0:
             return 0
-        if any(item not in self.book.recipes for item in members):  # a base item: one get
-            return 1
-        return -(
-            -units // max(recipe.makes for item in members for recipe in self.book.recipes[item])
-        )
+        most = 0
+        for item in members:
+            recipes = self.book.recipes.get(item)
+            if not recipes:  # a base item: one get
+                return 1
+            most = max(most, *(recipe.makes for recipe in recipes))
+        return -(-units // most)  # rounded up
 
     def plan(self) -> Plan:
-        """Turn the decisions of the best branch into gets and crafts, ingredients before their consumers."""
-        made: list[_Decision] = []
+        """Return the best branch as gets and crafts, ingredients before their consumers."""
+        crafts: list[Craft] = []
         pools: dict[tuple[Ingredient, int], list[str]] = {}
-        # The list of decisions starts with the last one, of the deepest item, which is crafted
-        # first.
+        # The decisions go from the deepest item, which is crafted first, up to the goal. A choice
+        # is below the items that take it, so that its pool is full when they are crafted.
         decision = self.decisions
         while decision:
             if decision.recipe:
-                made.append(decision)
+                crafts += [self.fill(decision.recipe, pools) for _ in range(decision.times)]
             else:
-                pools.setdefault((decision.choice, decision.size), []).extend(
-                    [decision.item] * decision.times
-                )
+                pool = pools.setdefault((decision.choice, decision.size), [])
+                pool += [decision.item] * decision.times
             decision = decision.earlier
-        crafts = [
-            self.fill(crafted.recipe, pools)
-            for crafted in made
-            if crafted.recipe
-            for _ in range(crafted.times)
-        ]
         used: Counter[str] = Counter()
         for craft in crafts:
             used.update(dict(craft.using))
-        gets = {
-            item: n - self.held.get(item, 0)
-            for item, n in used.items()
-            if item not in self.book.recipes
-        }
-        got = tuple((item, n) for item, n in sorted(gets.items()) if n > 0)
-        return Plan(got, tuple(crafts), proven=self.bounds <= MAX_BOUNDS)
+        gets = []
+        for item, count in sorted(used.items()):
+            missing = count - self.held.get(item, 0)
+            if missing > 0 and item not in self.book.recipes:
+                gets.append((item, missing))
+        return Plan(tuple(gets), tuple(crafts), proven=self.bounds <= MAX_BOUNDS)
 
     def fill(self, recipe: Recipe, pools: dict[tuple[Ingredient, int], list[str]]) -> Craft:
         """Fill the slots of one craft, choices from the lots that were decided on."""
@@ -290,7 +294,10 @@ class _Search:
 
 
 def _batches(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of crafts of each recipe that make ``short`` items, if no craft could be left out."""
+    """Yield the numbers of crafts of each recipe that make ``short`` items.
+
+    A batch in which a craft could be left out is not among them.
+    """
 
     def candidates(short: int, yields: list[int]) -> Iterator[tuple[int, ...]]:
         most = max(0, -(-short // yields[0]))

@@ -20,17 +20,19 @@ Splits: TypeAlias = dict[str, tuple[str, ...]]
 
 MIN_TASK_DEPTH = 2
 PAPER_GOALS = BUNDLED / "paper_goals.jsonl"
-"""A file of splits: its ``test`` has the 77 goals of depth 2 that the authors of the ADaPT paper played."""
+"""A file of splits: its ``test`` has the 77 goals of depth 2 of the ADaPT paper."""
 
 
 def task_items(book: RecipeBook) -> tuple[str, ...]:
-    """Return the items that are tasks, sorted: craftable ones of depth 2 or more; of depth 1 if none are deeper."""
+    """Return the task items, sorted: craftable ones of depth 2 or more, else of depth 1."""
     least = min(MIN_TASK_DEPTH, max(book.depths.values(), default=0))
     return tuple(sorted(item for item, depth in book.depths.items() if depth >= least))
 
 
 def paper_splits(book: RecipeBook) -> Splits:
-    """Return the splits of the ADaPT paper: test holds all of depth 3 and more and 77 of depth 2, dev the rest.
+    """Return the splits of the ADaPT paper: test has depth 3 and more and 77 of depth 2.
+
+    Dev has the rest.
 
     With the recipes of Minecraft 1.16.5 the 77 are the goals that the authors played. In another
     book, goals of theirs that are not of depth 2 there are replaced by the first others by a hash
@@ -48,7 +50,7 @@ def paper_splits(book: RecipeBook) -> Splits:
 
 
 def made_splits(book: RecipeBook) -> Splits:
-    """Return the splits of made recipes: train holds half of each depth, dev and test a quarter each."""
+    """Return the splits of made recipes: half of each depth to train, a quarter to dev and test."""
     return make_splits(book, (0.5, 0.25, 0.25))
 
 
@@ -106,39 +108,38 @@ class Leakage(NamedTuple):
     goals: dict[str, tuple[str, ...]]
 
     def count(self, met_as: str) -> int:
-        """Return the number of intermediates met as a ``goal``, as an ``intermediate`` or not (``unseen``)."""
+        """Return the number of intermediates of a role: ``goal``, ``intermediate``, ``unseen``."""
         return sum(role == met_as for role in self.intermediates.values())
 
 
 def leakage(book: RecipeBook, train: Iterable[str], test: Iterable[str]) -> Leakage:
     """Report which sub-recipes of test were goals or intermediates in train."""
     train_goals = set(train)
-    train_intermediates = set().union(*(book.tree(goal)[1:] for goal in train_goals))
-    trees = {goal: sorted(book.tree(goal)[1:]) for goal in test}
+    train_intermediates = _intermediates(book, train_goals)
+    test_goals = list(test)
     intermediates: dict[str, Literal["goal", "intermediate", "unseen"]] = {}
-    for item in sorted({item for tree in trees.values() for item in tree}):
-        intermediates[item] = (
-            "goal"
-            if item in train_goals
-            else "intermediate"
-            if item in train_intermediates
-            else "unseen"
-        )
-    met = {
-        goal: tuple(item for item in tree if intermediates[item] != "unseen")
-        for goal, tree in trees.items()
-    }
+    for item in sorted(_intermediates(book, test_goals)):
+        if item in train_goals:
+            intermediates[item] = "goal"
+        elif item in train_intermediates:
+            intermediates[item] = "intermediate"
+        else:
+            intermediates[item] = "unseen"
+    met = {}
+    for goal in test_goals:
+        tree = sorted(book.tree(goal)[1:])
+        met[goal] = tuple(item for item in tree if intermediates[item] != "unseen")
     return Leakage(intermediates, met)
 
 
 def write_splits(book: RecipeBook, splits: Mapping[str, Iterable[str]], file: str | Path) -> None:
     """Write splits as JSON lines, ``{"split": "train", "task": "minecraft:chest", "depth": 2}``."""
-    rows = (
-        {"split": name, "task": item, "depth": book.depths[item]}
-        for name, items in splits.items()
-        for item in items
-    )
-    atomic_write(Path(file), "".join(json.dumps(row) + "\n" for row in rows))
+    lines = []
+    for name, items in splits.items():
+        for item in items:
+            row = {"split": name, "task": item, "depth": book.depths[item]}
+            lines.append(json.dumps(row) + "\n")
+    atomic_write(Path(file), "".join(lines))
 
 
 def read_splits(file: str | Path) -> Splits:
@@ -191,14 +192,24 @@ def _apportion(total: int, fractions: Sequence[float]) -> list[int]:
     return sizes
 
 
+def _intermediates(book: RecipeBook, goals: Iterable[str]) -> set[str]:
+    """Return the craftable items below the goals in their trees."""
+    items: set[str] = set()
+    for goal in goals:
+        items.update(book.tree(goal)[1:])
+    return items
+
+
 def _move_intermediates(book: RecipeBook, splits: dict[str, list[str]]) -> None:
-    """Swap train goals that are intermediates of test against dev goals of the same depth that are not."""
-    barred = {item for goal in splits["test"] for item in book.tree(goal)[1:]}
-    for item in [item for item in splits["train"] if item in barred]:
+    """Swap train goals that are intermediates of test for dev goals of their depth that are not."""
+    barred = _intermediates(book, splits["test"])
+    for item in list(splits["train"]):
+        if item not in barred:
+            continue
         splits["train"].remove(item)
-        depth = book.depths[item]
-        free = [goal for goal in splits["dev"] if goal not in barred and book.depths[goal] == depth]
-        if free:
-            splits["dev"].remove(free[0])
-            splits["train"].append(free[0])
+        for goal in splits["dev"]:
+            if goal not in barred and book.depths[goal] == book.depths[item]:
+                splits["dev"].remove(goal)
+                splits["train"].append(goal)
+                break
         splits["dev"].append(item)

@@ -1,4 +1,4 @@
-"""The words of made recipe books: forms such as ``rod``, and roots, invented or borrowed, that no other seed has.
+"""The words of made books: forms such as ``rod``, and roots that no other seed has.
 
 An item's name is a root and a form: ``velkin rod``, ``ember silk lantern``. A root is a number,
 spelt in syllables or words, so that different numbers are different roots; and each seed has
@@ -20,18 +20,19 @@ Names: TypeAlias = Literal["invented", "borrowed"]
 
 MAX_SEED = 9_999
 SHORT_ROOTS = 1 << 7
-"""Number of roots of a seed that are short: two syllables, or with a small seed two borrowed words."""
+"""Number of a seed's short roots: two syllables, or with a small seed two borrowed words."""
 LONG_ROOTS = 3 << 9
 """Number of its other roots; with more there would not be enough borrowed ones for all seeds."""
 
 
 @cache
 def words(kind: str) -> tuple[str, ...]:
-    """Return the words of one kind: the forms ``raw``, ``crafted`` and ``tagged``, or what roots are made of."""
-    lines = (BUNDLED / "words.txt").read_text(encoding="utf-8").splitlines()
-    return tuple(
-        word for line in lines if line.startswith(f"{kind}: ") for word in line.split()[1:]
-    )
+    """Return the words of one kind: forms (``raw``, ``crafted``, ``tagged``), or parts of roots."""
+    words: list[str] = []
+    for line in (BUNDLED / "words.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith(f"{kind}: "):
+            words += line.split()[1:]
+    return tuple(words)
 
 
 # What a root takes one element of each of. The length of each list is a power of 2; and consonants
@@ -44,7 +45,10 @@ _LONG = {
 
 
 def roots(names: Names, seed: int) -> Iterator[str]:
-    """Yield the roots of a seed: none is one of another seed, of the other kind of names, or all Minecraft's words."""
+    """Yield the roots of a seed, none of them of another seed or of the other kind of names.
+
+    No root consists of Minecraft's words alone.
+    """
     first_long = (MAX_SEED + 1) * SHORT_ROOTS + seed * LONG_ROOTS
     own = chain(
         range(seed * SHORT_ROOTS, (seed + 1) * SHORT_ROOTS),
@@ -52,11 +56,10 @@ def roots(names: Names, seed: int) -> Iterator[str]:
     )
     shorts = prod(_sizes(_SHORT[names]))
     for number in own:
-        parts = (
-            _spell(number, _SHORT[names])
-            if number < shorts
-            else _spell(number - shorts, _LONG[names])
-        )
+        if number < shorts:
+            parts = _spell(number, _SHORT[names])
+        else:
+            parts = _spell(number - shorts, _LONG[names])
         root = [*parts] if names == "borrowed" else ["".join(parts)]
         if not _taken(names).issuperset(root):
             yield "_".join(root)
@@ -77,7 +80,10 @@ def _sizes(kinds: str) -> list[int]:
 
 
 def _spell(number: int, kinds: str) -> list[str]:
-    """Write a number with one word of each kind; different numbers below the product of their sizes differ."""
+    """Write a number with one word of each kind.
+
+    Different numbers below the product of the kinds' sizes differ.
+    """
     bits = prod(_sizes(kinds)).bit_length() - 1
     # Each line can be undone, so that numbers stay different; together they scatter neighbours.
     for _ in range(3):

@@ -121,7 +121,7 @@ def test_pack__is_not_looked_for_in_a_whole_disk(tmp_path: Path, monkeypatch: py
     for name in ("a", "b", "c", "d"):
         (tmp_path / name).mkdir()
     with pytest.raises(
-        RecipeError, match="holds more than 3 files and folders: name that of a data pack"
+        RecipeError, match="more than 3 files and folders: name the data pack's folder"
     ):
         pack.read_pack(tmp_path)
     (tmp_path / "d").rmdir()

@@ -9,7 +9,7 @@ _LOOKS = {"inventory", "inventory:", "inventory."}
 
 
 class Get(NamedTuple):
-    """Get ``amount`` of an item; it is 0 if the number is out of range. ``typed`` is the name as written."""
+    """Get ``amount`` of an item; 0 if the number is out of range. ``typed`` is the name as written."""
 
     name: str
     amount: int
@@ -17,7 +17,10 @@ class Get(NamedTuple):
 
 
 class Craft(NamedTuple):
-    """Craft an item from counted ingredients. A requested count is not kept, since one recipe is applied once."""
+    """Craft an item from counted ingredients.
+
+    A requested count is not kept, since one recipe is applied once.
+    """
 
     output: str
     ingredients: tuple[tuple[str, int], ...]
@@ -63,7 +66,7 @@ def parse(text: str) -> Action:
 
 
 def _output(wanted: str) -> str:
-    """Return the item to craft, ``stick`` of ``4 stick`` and of ``stick``; empty if the count is out of range."""
+    """Return the item to craft, ``stick`` in ``4 stick``; empty if the count is out of range."""
     count, name = _counted(wanted)
     if name:
         return name if count else ""
@@ -82,10 +85,12 @@ def _parse_ingredients(output: str, ingredients: str) -> Craft | WrongItem:
 
 
 def _counted(text: str) -> tuple[int, str]:
-    """Return the count and the name in ``4 oak planks``; the name is empty if there is no count or nothing after it."""
+    """Return the count and the name in ``4 oak planks``; the name is empty if one is missing."""
     # Faster than a regular expression; a new action is read once for each of its items.
     digits, _, name = text.partition(" ")
-    return (_count(digits), name) if digits.isdigit() and digits.isascii() else (0, "")
+    if digits.isdigit() and digits.isascii():
+        return (_count(digits), name)
+    return (0, "")
 
 
 def _name(typed: str) -> str:

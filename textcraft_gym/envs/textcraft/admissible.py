@@ -1,11 +1,11 @@
-"""The admissible commands, made from the prompt's recipes and the inventory, never from the expert's plan."""
+"""The admissible commands, made from the prompt's recipes and the inventory alone."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, product
+from itertools import product
 from typing import NamedTuple
 
 from textcraft_gym.envs.textcraft import text
@@ -20,13 +20,19 @@ def useful_gets(book: RecipeBook, shown: Sequence[Recipe]) -> Offer:
     These are the counts in which a recipe takes the item, and the whole counts: what one craft of a
     shown recipe takes in all, where its ingredients are made from the item by other shown recipes.
     """
-    slots = (slot for recipe in shown for slot in recipe.slots)
-    items = [(item, slot.amount) for slot in slots for item in book.members[slot.ingredient]]
-    taken = [(item, count) for item, count in items if item not in book.recipes]
+    # A dict, since it keeps the order.
+    gets: dict[tuple[str, int], None] = {}
+    for recipe in shown:
+        for slot in recipe.slots:
+            for item in book.members[slot.ingredient]:
+                if item not in book.recipes:
+                    gets[item, slot.amount] = None
     ids = {recipe.id for recipe in shown}
-    wholes = chain.from_iterable(_wholes(book, recipe) for recipe in shown)
-    in_all = [(whole.item, whole.amount) for whole in wholes if whole.through <= ids]
-    return tuple(dict.fromkeys([*taken, *in_all]))
+    for recipe in shown:
+        for whole in _wholes(book, recipe):
+            if whole.through <= ids:
+                gets[whole.item, whole.amount] = None
+    return tuple(gets)
 
 
 def admissible_gets(book: RecipeBook, gets: Offer) -> list[str]:
@@ -42,12 +48,18 @@ def admissible_crafts(
     A craft with a tag is listed once for each held item that fills its slot alone. With real tags,
     a slot that no held item fills alone is filled from several, in the order of the inventory.
     """
-    possible = ((recipe, offer) for recipe in shown for offer in offers(book, recipe, inventory))
-    return list(dict.fromkeys(text.craft(book, recipe, offer) for recipe, offer in possible))
+    commands: dict[str, None] = {}
+    for recipe in shown:
+        for offer in offers(book, recipe, inventory):
+            commands[text.craft(book, recipe, offer)] = None
+    return list(commands)
 
 
 def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
-    """Return every get and craft that can be listed where some of these recipes are shown; not with real tags."""
+    """Return every get and craft that can be listed where some of these recipes are shown.
+
+    Not for real tags.
+    """
     shown = list(shown)
     # With plenty of every item, each shown recipe can be crafted in every way.
     everything = dict.fromkeys(book.names, 1 << 30)
@@ -58,7 +70,7 @@ def possible_commands(book: RecipeBook, shown: Iterable[Recipe]) -> list[str]:
 
 
 class _Whole(NamedTuple):
-    """What one craft takes of an item to get, by way of the recipes ``through`` that make its ingredients."""
+    """What one craft takes of an item to get, by way of the recipes ``through``."""
 
     item: str
     amount: int
@@ -86,7 +98,7 @@ class _Tree:
             self.bottom[item] = self._below(makers) if makers else {item: None}
 
     def wholes(self) -> Iterator[_Whole]:
-        """Yield for each item to get how many one craft takes, if all that can be made from it is made from it."""
+        """Yield how many of each item to get one craft takes, if all that can be is made from it."""
         for item in self._below([self.recipe]):
             yield self._whole(item)
 
@@ -95,23 +107,36 @@ class _Tree:
         through: list[str] = []
         maker, times = self.recipe, 1
         while True:
-            for slot in maker.slots:
-                fitting = [item for item in self._members(maker, slot) if base in self.bottom[item]]
-                if fitting:
-                    need[fitting[0]] += times * slot.amount
+            self._take(maker, times, base, need)
             made = [item for item in need if item != base]
             if not made:
                 return _Whole(base, need[base], frozenset(through))
             # In the order of the tree, so that all demand for an item is known when it is made.
             item = min(made, key=self._index.__getitem__)
-            maker = next(maker for maker in self.book.recipes[item] if base in self._below([maker]))
+            maker = self._maker(item, base)
             times = -(-need.pop(item) // maker.makes)  # rounded up
             through.append(maker.id)
 
+    def _take(self, maker: Recipe, times: int, base: str, need: Counter[str]) -> None:
+        """Add what a recipe takes: in each slot, the first item that can be made from ``base``."""
+        for slot in maker.slots:
+            for item in self._members(maker, slot):
+                if base in self.bottom[item]:
+                    need[item] += times * slot.amount
+                    break
+
+    def _maker(self, item: str, base: str) -> Recipe:
+        """Return the first recipe that makes an item from ``base``."""
+        return next(maker for maker in self.book.recipes[item] if base in self._below([maker]))
+
     def _below(self, makers: Iterable[Recipe]) -> dict[str, None]:
-        slots = [(maker, slot) for maker in makers for slot in maker.slots]
-        items = chain.from_iterable(self._members(maker, slot) for maker, slot in slots)
-        return dict.fromkeys(chain.from_iterable(map(self.bottom.__getitem__, items)))
+        """Return the items to get below these recipes, in the order of their slots."""
+        bottom: dict[str, None] = {}
+        for maker in makers:
+            for slot in maker.slots:
+                for item in self._members(maker, slot):
+                    bottom.update(self.bottom[item])
+        return bottom
 
     def _members(self, maker: Recipe, slot: Slot) -> list[str]:
         """Return the items that fill a slot and come after what it makes."""
@@ -137,8 +162,9 @@ def offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> It
         # Two slots may take the same item, so that the counts are added up before the inventory is
         # checked.
         offer: dict[str, int] = {}
-        for item, count in (taken for filling in fillings for taken in filling):
-            offer[item] = offer.get(item, 0) + count
+        for filling in fillings:
+            for item, count in filling:
+                offer[item] = offer.get(item, 0) + count
         if all(inventory[item] >= count for item, count in offer.items()):
             yield tuple(offer.items())
 
@@ -155,4 +181,6 @@ def _fillings(book: RecipeBook, slot: Slot, inventory: Mapping[str, int]) -> lis
         if taken:
             mixed.append((item, taken))
             missing -= taken
-    return [] if missing else [tuple(mixed)]
+    if missing:
+        return []
+    return [tuple(mixed)]

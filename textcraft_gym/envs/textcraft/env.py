@@ -24,13 +24,14 @@ from textcraft_gym.envs.textcraft.thoughts import thoughts
 from textcraft_gym.errors import at_least
 from textcraft_gym.recipes.book import RecipeBook, Tags
 from textcraft_gym.recipes.made import is_made
+from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
 Position: TypeAlias = tuple[tuple[tuple[str, int], ...], tuple[str, ...]]
 """The inventory, and the rest of the expert's plan."""
 
 
 class TextCraftEnv(TextEnv):
-    """Craft one item of Minecraft from base items, by the recipes that the prompt lists among distractors.
+    """Craft one item of Minecraft by the recipes that the prompt lists among distractors.
 
     **Actions** (any string; any other one changes nothing):
 
@@ -124,7 +125,7 @@ class TextCraftEnv(TextEnv):
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of the recipes, the same on every machine: runs with the same one play the same game."""
+        """A SHA-256 of the recipes, the same on every machine; the same one is the same game."""
         return self.book.fingerprint
 
     def explain(self, action: str, reason: str) -> str:
@@ -138,7 +139,7 @@ class TextCraftEnv(TextEnv):
         return _vocabulary(self.book)
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
-        """Return every command that can ever be admissible in these tasks: a fixed action set for ``ActionMasking``.
+        """Return every command that can ever be admissible in these tasks, for ``ActionMasking``.
 
         Args:
             tasks: Their ids; by default those of the split. The fewer tasks and ``distractors``,
@@ -152,11 +153,10 @@ class TextCraftEnv(TextEnv):
             raise self.unsupported(
                 "possible_commands", "with tags='item' ingredients mix, in too many ways to list"
             )
-        goals = (
-            [task.id for task in self.tasks]
-            if tasks is None
-            else [find_task(self.book, name).id for name in tasks]
-        )
+        if tasks is None:
+            goals = [task.id for task in self.tasks]
+        else:
+            goals = [find_task(self.book, name).id for name in tasks]
         shown: set[int] = set()
         for goal in goals:
             goal_recipes, uses_of = recipe_pool(self.book, goal)
@@ -235,7 +235,9 @@ def _lines(book: RecipeBook) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _vocabulary(book: RecipeBook) -> str:
-    ingredients = {slot.ingredient: None for recipe in all_recipes(book) for slot in recipe.slots}
+    ingredients: dict[Ingredient, None] = {}
+    for recipe in all_recipes(book):
+        ingredients.update(dict.fromkeys(slot.ingredient for slot in recipe.slots))
     legends = [text.legend(book, ingredient) for ingredient in ingredients]
     answers = (
         text.got(1, ""),
@@ -260,11 +262,16 @@ def _prompt(book: RecipeBook, indices: list[int], goal: str) -> str:
     lines = _lines(book)
     legends: list[str] = []
     if book.mixes:
-        slots = (slot for index in indices for slot in all_recipes(book)[index].slots)
-        tagged = {
-            slot.ingredient
-            for slot in slots
-            if any(name.startswith("#") for name in slot.ingredient)
-        }
+        tagged = _tagged([all_recipes(book)[index] for index in indices])
         legends = [text.legend(book, ingredient) for ingredient in sorted(tagged)]
     return text.prompt([lines[index] for index in indices], legends, book.names[goal])
+
+
+def _tagged(recipes: Iterable[Recipe]) -> set[Ingredient]:
+    """Return the ingredients that have a tag among their alternatives."""
+    tagged: set[Ingredient] = set()
+    for recipe in recipes:
+        for ingredient, _ in recipe.slots:
+            if any(reference.startswith("#") for reference in ingredient):
+                tagged.add(ingredient)
+    return tagged

@@ -14,7 +14,9 @@ from textcraft_gym.recipes.solver import Craft, shortest_plan
 def expert_plan(
     book: RecipeBook, goal: str, inventory: Mapping[str, int], useful: Offer = ()
 ) -> list[str]:
-    """Return a shortest plan that crafts ``goal`` from ``inventory``; the solver says when it is proven shortest.
+    """Return a shortest plan that crafts ``goal`` from ``inventory``.
+
+    The solver says when it is proven shortest.
 
     Args:
         book: The recipes.
@@ -24,31 +26,34 @@ def expert_plan(
             there is one.
     """
     plan = shortest_plan(book, goal, inventory)
-    gets = [(item, _enough(item, count, useful)) for item, count in plan.gets]
+    held = dict(inventory)
+    gets = []
+    for item, least in plan.gets:
+        count = _enough(item, least, useful)
+        gets.append(text.get(book, item, count))
+        held[item] = held.get(item, 0) + count
     crafts = [text.craft(book, craft.recipe, craft.using) for craft in plan.crafts]
     if book.mixes:
-        held = {**inventory, **{item: inventory.get(item, 0) + count for item, count in gets}}
         crafts = _as_listed(book, held, plan.crafts, crafts)
-    return [*(text.get(book, item, count) for item, count in gets), *crafts]
+    return [*gets, *crafts]
 
 
 def _as_listed(
     book: RecipeBook, held: Inventory, crafts: Sequence[Craft], commands: Sequence[str]
 ) -> list[str]:
-    """Return the commands of a plan, each in a form in which it is admissible, if the rest of the plan works so.
+    """Return the commands of a plan, each in an admissible form if the rest of the plan works so.
 
     With real tags a slot can be filled with many mixes, of which few are listed.
     """
     chosen = list(commands)
     for index, craft in enumerate(crafts):
-        listed = [
-            text.craft(book, craft.recipe, offer) for offer in offers(book, craft.recipe, held)
-        ]
+        recipe = craft.recipe
+        listed = [text.craft(book, recipe, offer) for offer in offers(book, recipe, held)]
         if chosen[index] not in listed:
-            working = (
-                command for command in listed if _works(book, held, [command, *chosen[index + 1 :]])
-            )
-            chosen[index] = next(working, chosen[index])
+            for command in listed:
+                if _works(book, held, [command, *chosen[index + 1 :]]):
+                    chosen[index] = command
+                    break
         held = apply(world_of(book), held, chosen[index])[0]
     return chosen
 
@@ -62,4 +67,5 @@ def _works(book: RecipeBook, held: Inventory, commands: Iterable[str]) -> bool:
 
 
 def _enough(item: str, count: int, useful: Offer) -> int:
-    return min((other for name, other in useful if name == item and other >= count), default=count)
+    counts = [other for name, other in useful if name == item and other >= count]
+    return min(counts, default=count)

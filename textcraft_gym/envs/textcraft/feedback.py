@@ -15,7 +15,7 @@ from textcraft_gym.envs.textcraft.rules import (
     Inventory,
 )
 from textcraft_gym.recipes.book import RecipeBook, name_of_ingredient
-from textcraft_gym.recipes.recipe import Recipe
+from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
 MAX_EXAMPLES = 3
 """Maximum number of items that are named as examples of a kind."""
@@ -44,9 +44,11 @@ class Feedback:
         if reason == NOT_ENOUGH and isinstance(action, Craft):
             return " ".join(self._shortages(action))
         if reason == NO_RECIPE and isinstance(action, Craft):
-            return f"These ingredients do not make {_brief(action.output)}. {self._ways(action.output)}"
+            ways = self._ways(action.output)
+            return f"These ingredients do not make {_brief(action.output)}. {ways}"
         if reason == WRONG_ITEM and isinstance(action, WrongItem):
-            return f"Each ingredient is a number of 1 to {MAX_COUNT} and an item: {_brief(action.typed)!r} is not."
+            typed = _brief(action.typed)
+            return f"Each ingredient is a number of 1 to {MAX_COUNT} and an item: {typed!r} is not."
         return FORMS
 
     def _not_gettable(self, action: Get) -> str:
@@ -54,46 +56,54 @@ class Feedback:
         if item is None:
             return self._kind(action.name) or f"There is no item called {_brief(action.name)!r}."
         if item in self.book.recipes:
-            return f"{self.book.names[item]} cannot be got, it must be crafted. {self._ways(action.name)}"
+            ways = self._ways(action.name)
+            return f"{self.book.names[item]} cannot be got, it must be crafted. {ways}"
         return f"The number must be 1 to {MAX_COUNT}."
 
     def _shortages(self, action: Craft) -> Iterator[str]:
         for name, count in action.ingredients:
             item = self.book.ids.get(name)
-            held = self.inventory.get(item, 0) if item else 0
             if item is None:
-                yield (
-                    self._kind(name)
-                    or f"There is no item called {_brief(name)!r}: name one that you can hold."
-                )
-            elif held < count:
+                unknown = f"There is no item called {_brief(name)!r}: name one that you can hold."
+                yield self._kind(name) or unknown
+                continue
+            held = self.inventory.get(item, 0)
+            if held < count:
                 yield f"You need {count} {name} and hold {held}."
 
     def _ways(self, name: str) -> str:
         """Return the commands of the prompt that make an item."""
-        lines = [
-            text.command(self.book, recipe)
-            for recipe in self.shown
-            if self.book.names[recipe.output] == name
-        ]
+        lines = []
+        for recipe in self.shown:
+            if self.book.names[recipe.output] == name:
+                lines.append(text.command(self.book, recipe))
         if lines:
             return f"It is made by: {'; '.join(lines)}."
         return self._kind(name) or "No command of the prompt makes it."
 
     def _kind(self, name: str) -> str:
-        """Explain a name that stands for several items, such as planks, by some that the prompt names; else empty."""
-        slots = [slot for recipe in self.shown for slot in recipe.slots]
-        kinds = [slot.ingredient for slot in slots if name_of_ingredient(slot.ingredient) == name]
-        if not kinds or name in self.book.ids:
+        """Explain a name of several items, such as planks, by some of them; else return nothing."""
+        if name in self.book.ids:
             return ""
-        members = self.book.members[kinds[0]]
-        named = {recipe.output for recipe in self.shown}.union(*(slot.ingredient for slot in slots))
+        for recipe in self.shown:
+            for ingredient, _ in recipe.slots:
+                if name_of_ingredient(ingredient) == name:
+                    examples = self._examples(ingredient)
+                    such = f", such as {', '.join(examples)}" if examples else ""
+                    return f"{name} is a kind of item: name one of that kind{such}."
+        return ""
+
+    def _examples(self, ingredient: Ingredient) -> list[str]:
+        """Return the names of a few items that fill an ingredient and that the prompt names."""
+        members = self.book.members[ingredient]
         # With real tags the prompt lists the members of each.
-        examples = [self.book.names[item] for item in members if self.book.mixes or item in named][
-            :MAX_EXAMPLES
-        ]
-        such = f", such as {', '.join(examples)}" if examples else ""
-        return f"{name} is a kind of item: name one of that kind{such}."
+        if not self.book.mixes:
+            named: set[str] = set()
+            for recipe in self.shown:
+                named.add(recipe.output)
+                named.update(*(slot.ingredient for slot in recipe.slots))
+            members = tuple(item for item in members if item in named)
+        return [self.book.names[item] for item in members[:MAX_EXAMPLES]]
 
 
 def _brief(name: str) -> str:

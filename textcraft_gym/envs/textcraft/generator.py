@@ -30,7 +30,7 @@ class RecipePool(NamedTuple):
 
 @lru_cache(maxsize=64)
 def all_recipes(book: RecipeBook) -> tuple[Recipe, ...]:
-    """Return the recipes of the book in order; elsewhere in this module a recipe is its index in this tuple."""
+    """Return the book's recipes in order; elsewhere in this module a recipe is its index here."""
     return tuple(recipe for recipes in book.recipes.values() for recipe in recipes)
 
 
@@ -58,11 +58,16 @@ def choose(book: RecipeBook, goal: str, draw: int, distractors: int = DISTRACTOR
 def recipe_pool(book: RecipeBook, goal: str) -> RecipePool:
     """Return the recipes that the prompts of ``goal`` are drawn from."""
     indices = {recipe.id: index for index, recipe in enumerate(all_recipes(book))}
-    needed = [recipe for item in book.tree(goal) for recipe in book.recipes[item]]
-    ingredients = dict.fromkeys(slot.ingredient for recipe in needed for slot in recipe.slots)
     uses = _uses(book)
-    goal_recipes = tuple(sorted(indices[recipe.id] for recipe in needed))
-    return RecipePool(goal_recipes, tuple(uses[ingredient] for ingredient in ingredients))
+    goal_recipes: list[int] = []
+    # A dict, since it keeps the order.
+    uses_of: dict[Ingredient, tuple[int, ...]] = {}
+    for item in book.tree(goal):
+        for recipe in book.recipes[item]:
+            goal_recipes.append(indices[recipe.id])
+            for ingredient, _ in recipe.slots:
+                uses_of[ingredient] = uses[ingredient]
+    return RecipePool(tuple(sorted(goal_recipes)), tuple(uses_of.values()))
 
 
 @lru_cache(maxsize=64)

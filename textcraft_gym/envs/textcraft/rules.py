@@ -59,7 +59,7 @@ class World:
         return world_of, (self.book,)
 
     def understand(self, action: str) -> Move:
-        """Return the meaning of an action, which may be any string; strings of ordinary length are cached."""
+        """Return the meaning of an action, any string; those of ordinary length are cached."""
         move = self.understood.get(action)
         if move is None:
             move = _understand(self.book, action)
@@ -79,9 +79,8 @@ def world_of(book: RecipeBook) -> World:
 def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
     """Play an action; the state is the inventory."""
     # Looking here first saves a call at nearly every step.
-    takes, gives, answer, shortage, reason = world.understood.get(action) or world.understand(
-        action
-    )
+    move = world.understood.get(action) or world.understand(action)
+    takes, gives, answer, shortage, reason = move
     for item, count in takes:
         if inventory.get(item, 0) < count:
             return inventory, shortage, NOT_ENOUGH, ""
@@ -123,17 +122,12 @@ def _get(book: RecipeBook, action: Get) -> Move:
 
 
 def _craft(book: RecipeBook, action: Craft) -> Move:
-    """Return the meaning of a ``craft``: with exactly the ingredients of a recipe, that recipe's own count is made."""
+    """Return the meaning of a ``craft``: exactly a recipe's ingredients make its own count."""
     output = text.item_id(book, action.output)
     offer = tuple([(book.ids.get(name, ""), count) for name, count in action.ingredients])
+    shortage = text.not_enough(output)
     # An ingredient that is named twice fits no recipe.
     recipe = book.match(output, offer) if len(offer) == len(dict(offer)) else None
     if recipe is None:
-        return offer, None, text.no_recipe(output), text.not_enough(output), NO_RECIPE
-    return (
-        offer,
-        (output, recipe.makes),
-        text.crafted(recipe.makes, output),
-        text.not_enough(output),
-        "",
-    )
+        return offer, None, text.no_recipe(output), shortage, NO_RECIPE
+    return offer, (output, recipe.makes), text.crafted(recipe.makes, output), shortage, ""

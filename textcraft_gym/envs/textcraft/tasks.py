@@ -41,10 +41,10 @@ class Task:
     @property
     def content(self) -> str:
         """The goal and every command of its tree."""
-        recipes = (recipe for item in self.book.tree(self.id) for recipe in self.book.recipes[item])
-        return "\n".join(
-            [self.id, *sorted({text.command(self.book, recipe) for recipe in recipes})]
-        )
+        commands: set[str] = set()
+        for item in self.book.tree(self.id):
+            commands.update(text.command(self.book, recipe) for recipe in self.book.recipes[item])
+        return "\n".join([self.id, *sorted(commands)])
 
 
 def split_names(recipes: str | Path | None = None) -> tuple[str, ...]:
@@ -98,4 +98,5 @@ def _all_tasks(book: RecipeBook) -> dict[str, Task]:
 
 @lru_cache(maxsize=64)
 def _named_splits(book: RecipeBook, made: bool) -> Splits:
-    return (made_splits(book) if made else paper_splits(book)) | {"all": task_items(book)}
+    splits = made_splits(book) if made else paper_splits(book)
+    return splits | {"all": task_items(book)}

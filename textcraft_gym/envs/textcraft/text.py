@@ -15,14 +15,12 @@ _MAX_ENTRIES = 1 << 14
 
 def command(book: RecipeBook, recipe: Recipe) -> str:
     """Return the line of the prompt for a recipe: ``craft 4 stick using 2 planks``."""
-    ingredients = ", ".join(
-        f"{count} {name_of_ingredient(ingredient)}" for ingredient, count in recipe.slots
-    )
-    return f"craft {recipe.makes} {book.names[recipe.output]} using {ingredients}"
+    parts = [f"{count} {name_of_ingredient(ingredient)}" for ingredient, count in recipe.slots]
+    return f"craft {recipe.makes} {book.names[recipe.output]} using {', '.join(parts)}"
 
 
 def craft(book: RecipeBook, recipe: Recipe, using: Offer) -> str:
-    """Return the action that crafts a recipe from these items: ``craft 4 stick using 2 oak planks``."""
+    """Return the action that crafts a recipe: ``craft 4 stick using 2 oak planks``."""
     ingredients = ", ".join(f"{count} {book.names[item]}" for item, count in using)
     return f"craft {recipe.makes} {book.names[recipe.output]} using {ingredients}"
 
@@ -91,7 +89,7 @@ def unknown(typed: str) -> str:
 
 
 class _Entries(dict[tuple[str, int], str]):
-    """The entry of an item and its count in the inventory, ``[oak planks] (4) ``; the first ones are cached.
+    """The inventory entry of an item and its count, ``[oak planks] (4) ``; the first are cached.
 
     Looking is frequent, and joining finished entries takes a third of the time of formatting them.
     """

@@ -10,20 +10,19 @@ from textcraft_gym.envs.textcraft.tasks import Task
 
 
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
-    """Return a thought for each action of a winning plan, empty where an action repeats the one before."""
+    """Return a thought for each action of a winning plan; empty for a repeated action."""
     moves = [parse(action) for action in plan]
-    written = [
-        ""
-        if index and action == plan[index - 1]
-        else _thought(moves[index], plan[index:], moves[index:])
-        for index, action in enumerate(plan)
-    ]
+    written: list[str] = []
+    for index, action in enumerate(plan):
+        if index and action == plan[index - 1]:
+            written.append("")
+        else:
+            written.append(_thought(moves[index], plan[index:], moves[index:]))
     last = moves[-1]
     if len(moves) > 1 and isinstance(last, Craft):
         # The first thought names the subgoals: the ingredients of the last craft.
-        written[0] = (
-            f"To craft {task.book.names[task.id]} I need {_counted(last.ingredients)}. {written[0]}"
-        )
+        goal, needs = task.book.names[task.id], _counted(last.ingredients)
+        written[0] = f"To craft {goal} I need {needs}. {written[0]}"
     return written
 
 
@@ -35,9 +34,12 @@ def _thought(move: Action, plan: Sequence[str], moves: Sequence[Action]) -> str:
         return ""
     if len(moves) == 1:
         return f"I hold {_counted(move.ingredients)}, which is all that {move.output} takes."
+    uses = _uses(move.output, moves)
+    thought = f"I hold {_counted(move.ingredients)} and craft {move.output}, {uses}."
     makes, times = int(plan[0].split()[1]), plan.count(plan[0])
-    repeated = f" One craft makes {makes}, so I craft it {times} times." if times > 1 else ""
-    return f"I hold {_counted(move.ingredients)} and craft {move.output}, {_uses(move.output, moves)}.{repeated}"
+    if times > 1:
+        thought += f" One craft makes {makes}, so I craft it {times} times."
+    return thought
 
 
 def _uses(name: str, moves: Sequence[Action]) -> str:
@@ -55,4 +57,6 @@ def _counted(ingredients: Sequence[tuple[str, int]]) -> str:
 
 def _joined(words: Sequence[str]) -> str:
     *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    if most:
+        return f"{', '.join(most)} and {last}"
+    return last
