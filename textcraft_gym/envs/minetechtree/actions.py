@@ -8,11 +8,10 @@ from typing import NamedTuple, TypeAlias
 MAX_COUNT = 999_999
 
 _COUNTED = re.compile("([0-9]+) (.+)")
-_PREPOSITION = {"mine": "with", "hunt": "", "craft": "using", "smelt": "using"}
 
 
 class Gather(NamedTuple):
-    """Mine or hunt ``amount`` of an item, with the named tool; with an empty name, the best that is held."""
+    """Mine or hunt ``amount`` of an item with the named tool; if empty, with the best held one."""
 
     verb: str
     item: str
@@ -61,26 +60,54 @@ Action: TypeAlias = "Gather | Make | Equip | Look | CheckInventory | WrongItem |
 def parse(action: str) -> Action:
     """Read one action. Any string will do."""
     line = action.strip()
+    if line == "look":
+        return Look()
+    if line == "inventory":
+        return CheckInventory()
     verb, _, rest = line.partition(" ")
-    if line in ("inventory", "look"):
-        return Look() if line == "look" else CheckInventory()
-    if "\n" in line or not rest:
-        return Unknown(line)
-    if verb == "equip":
-        return Equip(player_name(rest))
-    if verb not in _PREPOSITION:
-        return Unknown(line)
-    wanted, preposition, by = rest, "", ""
-    if _PREPOSITION[verb]:
-        wanted, preposition, by = rest.partition(f" {_PREPOSITION[verb]} ")
-    counted = _COUNTED.fullmatch(wanted)
-    count = _count(counted[1]) if counted else 0
-    if not counted or not count:
-        return Unknown(line)
-    if verb in ("mine", "hunt"):
-        return Gather(verb, player_name(counted[2]), count, player_name(by))
-    item = player_name(counted[2])
-    return _make(verb, item, count, by) if preposition else Make(verb, item, count)
+    parsed: Action | None = None
+    if "\n" not in line and rest:
+        if verb == "equip":
+            parsed = Equip(player_name(rest))
+        elif verb in ("mine", "hunt"):
+            parsed = _parse_gather(verb, rest)
+        elif verb in ("craft", "smelt"):
+            parsed = _parse_make(verb, rest)
+    return parsed or Unknown(line)
+
+
+def _parse_gather(verb: str, rest: str) -> Gather | None:
+    wanted, tool = rest, ""
+    if verb == "mine":
+        wanted, _, tool = rest.partition(" with ")
+    count, item = _counted(wanted)
+    if not count:
+        return None
+    return Gather(verb, item, count, player_name(tool))
+
+
+def _parse_make(verb: str, rest: str) -> Make | WrongItem | None:
+    wanted, preposition, ingredients = rest.partition(" using ")
+    count, item = _counted(wanted)
+    if not count:
+        return None
+    if not preposition:
+        return Make(verb, item, count)
+    using: list[tuple[str, int]] = []
+    for part in map(str.strip, ingredients.split(",")):
+        amount, name = _counted(part)
+        if not amount:
+            return WrongItem(part)
+        using.append((name, amount))
+    return Make(verb, item, count, tuple(using))
+
+
+def _counted(text: str) -> tuple[int, str]:
+    """Return the count and the item in ``4 oak planks``; the count is 0 if it is none."""
+    match = _COUNTED.fullmatch(text)
+    if not match:
+        return 0, ""
+    return _count(match[1]), player_name(match[2])
 
 
 def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
@@ -95,7 +122,7 @@ def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
 
 
 def player_name(typed: str) -> str:
-    """Return the player's name of an item that is given by name or id: ``oak log`` for ``minecraft:oak_log``."""
+    """Return the player's name of an item: ``oak log`` for ``minecraft:oak_log``."""
     return typed.strip().removeprefix("minecraft:").replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""The admissible commands, made from the sources in sight and the inventory, never from the expert's plan."""
+"""The admissible commands, made from the sources in sight and the inventory alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST = {
     f"{DEFAULT_NAMESPACE}iron_ore": 10,
     f"{DEFAULT_NAMESPACE}quartz": 4,
 }
-"""The largest count of each item that is mined or hunted: the most that any one goal takes, 1 for the others."""
+"""The largest count of each mined or hunted item: the most that any goal takes, else 1."""
 MOST_TIMES = 10
 """The largest multiple of a craft or a smelt, by the same measure."""
 
@@ -49,18 +49,18 @@ def _gathers(game: Game, inventory: Inventory) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 10)
 def _gathers_with(sources: tuple[str, ...], tools: frozenset[str]) -> tuple[str, ...]:
-    """Return the commands that get the items that these sources give to a player with these tools."""
+    """Return the commands that get items from these sources with these tools."""
     commands: list[str] = []
     for source in map(SOURCES.__getitem__, sources):
         tool = best_tool(source, tools)
-        if tier(source, tool).level >= source.level:
-            for item in source.gives:
-                counts = range(1, MOST.get(item, 1) + 1)
-                mine = source.verb == "mine"
-                commands += [
-                    text.mine(item, count, tool) if mine else text.hunt(item, count)
-                    for count in counts
-                ]
+        if tier(source, tool).level < source.level:
+            continue
+        for item in source.gives:
+            for count in range(1, MOST.get(item, 1) + 1):
+                if source.verb == "mine":
+                    commands.append(text.mine(item, count, tool))
+                else:
+                    commands.append(text.hunt(item, count))
     return tuple(commands)
 
 
@@ -73,12 +73,17 @@ class _Way(NamedTuple):
     @property
     def needs(self) -> Offer:
         """All that must be held."""
-        return ((TABLE, 1), *self.using) if self.technique.at_table else self.using
+        if self.technique.at_table:
+            return ((TABLE, 1), *self.using)
+        return self.using
 
 
 def _crafts(inventory: Inventory) -> Iterator[str]:
     ways, users = _ways()
-    for index in sorted([index for item in inventory for index in users.get(item, ())]):
+    indices: list[int] = []
+    for item in inventory:
+        indices += users.get(item, ())
+    for index in sorted(indices):
         way = ways[index]
         if way.technique.at_table and TABLE not in inventory:
             continue
@@ -92,32 +97,24 @@ def _crafts(inventory: Inventory) -> Iterator[str]:
 def _crafts_of(index: int) -> tuple[str, ...]:
     """Return the commands of a way, once and in multiples."""
     technique, using = _ways()[0][index]
-    return tuple(
-        text.make("craft", technique.item, times * technique.makes, _times(using, times))
-        for times in range(1, MOST_TIMES + 1)
-    )
-
-
-def _times(using: Offer, times: int) -> Offer:
-    return tuple((item, times * amount) for item, amount in using)
+    commands = []
+    for times in range(1, MOST_TIMES + 1):
+        amounts = tuple((item, times * amount) for item, amount in using)
+        commands.append(text.make("craft", technique.item, times * technique.makes, amounts))
+    return tuple(commands)
 
 
 @cache
 def _ways() -> tuple[tuple[_Way, ...], dict[str, list[int]]]:
-    """Return all ways to craft something, and for each item the indices of those that need nothing rarer.
+    """Return all ways to craft, and for each item the indices of those that need nothing rarer.
 
     So few of more than a thousand ways are looked at: planks are in hundreds of them, most with
     something else.
     """
-    ways = [
-        _Way(technique, using)
-        for techniques in tech_tree().crafts.values()
-        for technique in techniques
-        for using in product(
-            *([(item, amount) for item in members] for members, amount, _ in technique.slots)
-        )
-        if len(dict(using)) == len(using)  # one item in two slots might not suffice for both
-    ]
+    ways: list[_Way] = []
+    for techniques in tech_tree().crafts.values():
+        for technique in techniques:
+            ways += _ways_of(technique)
     uses = Counter(item for way in ways for item, _ in way.needs)
     users: dict[str, list[int]] = {}
     for index, way in enumerate(ways):
@@ -126,27 +123,42 @@ def _ways() -> tuple[tuple[_Way, ...], dict[str, list[int]]]:
     return tuple(ways), users
 
 
+def _ways_of(technique: Technique) -> Iterator[_Way]:
+    choices = []
+    for members, amount, _ in technique.slots:
+        choices.append([(item, amount) for item in members])
+    for using in product(*choices):
+        # One item in two slots might not suffice for both.
+        if len(dict(using)) == len(using):
+            yield _Way(technique, using)
+
+
 def _smelts(inventory: Inventory) -> Iterator[str]:
     tree = tech_tree()
     if FURNACE not in inventory:
         return
     fuels = [item for item in inventory if item in tree.fuels]
     for item, made in _smeltable():
-        for fuel, count in product(fuels, range(1, min(inventory.get(item, 0), MOST_TIMES) + 1)):
+        most = min(inventory.get(item, 0), MOST_TIMES)
+        for fuel, count in product(fuels, range(1, most + 1)):
             amount = -(-10 * count // tree.fuels[fuel])  # tenths of an item, rounded up
+            needed = amount
             # Charcoal smelts from logs, which burn as well: more are needed if fuel and item are
             # the same.
-            if inventory[fuel] >= (amount + count if fuel == item else amount):
+            if fuel == item:
+                needed += count
+            if inventory[fuel] >= needed:
                 yield text.make("smelt", made, count, ((item, count), (fuel, amount)))
 
 
 @cache
 def _smeltable() -> tuple[tuple[str, str], ...]:
     """Return the pairs of an item that smelts and what it becomes."""
-    techniques = chain.from_iterable(tech_tree().smelts.values())
-    return tuple(
-        (item, technique.item) for technique in techniques for item in technique.slots[0].members
-    )
+    pairs: list[tuple[str, str]] = []
+    for techniques in tech_tree().smelts.values():
+        for technique in techniques:
+            pairs += [(item, technique.item) for item in technique.slots[0].members]
+    return tuple(pairs)
 
 
 def _equips(state: State) -> Iterator[str]:

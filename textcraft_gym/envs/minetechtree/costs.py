@@ -17,13 +17,17 @@ from textcraft_gym.envs.minetechtree.facts import (
 from textcraft_gym.envs.minetechtree.state import Game, Point, State
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, name_of
 
+
+def _tools_of(kind: str) -> dict[str, Tier]:
+    if not kind:
+        return {}
+    return {f"{DEFAULT_NAMESPACE}{material}_{kind}": tier for material, tier in TIERS.items()}
+
+
 _TOOLS: Mapping[str, Mapping[str, Tier]] = {
-    kind: {f"{DEFAULT_NAMESPACE}{material}_{kind}": tier for material, tier in TIERS.items()}
-    if kind
-    else {}
-    for kind in {source.tool for source in SOURCES.values()}
+    kind: _tools_of(kind) for kind in {source.tool for source in SOURCES.values()}
 }
-"""The tools of each kind, ``axe`` or ``pickaxe``, the lowest tier first; none of the kind of a bare hand."""
+"""The tools of each kind, ``axe`` or ``pickaxe``, lowest tier first; none for a bare hand."""
 
 TOOLS = frozenset(tool for tools in _TOOLS.values() for tool in tools)
 
@@ -35,13 +39,14 @@ def tier(source: Source, tool: str) -> Tier:
 
 def best_tool(source: Source, inventory: Container[str]) -> str:
     """Return the held tool that mines a source fastest, or an empty string for a bare hand."""
-    held = [tool for tool in _TOOLS[source.tool] if tool in inventory]
-    # A tool of too low a level gets nothing, however fast it is: gold is faster than iron.
-    return max(
-        held,
-        key=lambda tool: (tier(source, tool).level >= source.level, tier(source, tool).speed),
-        default="",
-    )
+    best, best_rank = "", (False, 0)
+    for tool, material in _TOOLS[source.tool].items():
+        if tool in inventory:
+            # A tool of too low a level gets nothing, however fast it is: gold is faster than iron.
+            rank = material.level >= source.level, material.speed
+            if rank > best_rank:
+                best, best_rank = tool, rank
+    return best
 
 
 def uses_left(state: State, source: Source, tool: str) -> int:
@@ -53,13 +58,12 @@ def tools_for(source: Source) -> tuple[str, ...]:
     """Return the tools that can mine a source, the lowest tier first; none if a bare hand can."""
     if not source.level:
         return ()
-    return tuple(
-        tool for tool, material in _TOOLS[source.tool].items() if material.level >= source.level
-    )
+    tools = _TOOLS[source.tool]
+    return tuple(tool for tool, material in tools.items() if material.level >= source.level)
 
 
 def nearest(game: Game, state: State, source: Source) -> Point | None:
-    """Return the position of the nearest source of this kind, the first among equals; None if there is none."""
+    """Return the position of the nearest source of this kind, the first among equals, or None."""
     places = [place.at for place in game.world.places if place.source == source]
     return min(places, key=state.at.distance, default=None)
 
@@ -73,7 +77,7 @@ def ticks_for(source: Source, tool: str) -> int:
 
 
 def costs(game: Game, state: State) -> dict[str, tuple[int, int]]:
-    """Return for each item that can be got now the ticks to walk there, and the ticks for each unit."""
+    """Return the ticks to walk to each item that can be got now, and the ticks for each unit."""
     ticks: dict[str, tuple[int, int]] = {}
     for source in game.world.sources().values():
         tool, at = best_tool(source, state.inventory), nearest(game, state, source)

@@ -49,7 +49,7 @@ Counts: TypeAlias = tuple[tuple[str, int], ...]
 Position: TypeAlias = tuple[
     Counts, tuple[tuple[str, str], ...], tuple[Any, ...], Counts, Counts, tuple[str, ...]
 ]
-"""The inventory, what is equipped, the rest of the state with wear and tries, and the rest of the expert's plan."""
+"""The inventory; equipped items; the rest of the state, wear and tries; the rest of the plan."""
 
 
 _UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_TIME: text.TOO_LATE}
@@ -57,7 +57,7 @@ _UNSAID = {UNKNOWN_ACTION: text.ACTIONS, WRONG_ITEM: text.AN_INGREDIENT, OUT_OF_
 
 
 class MineTechTreeEnv(TextEnv):
-    """Obtain an item of Minecraft, empty-handed at first: mine, hunt, craft, smelt and equip, before time runs out.
+    """Obtain an item of Minecraft from nothing, before time runs out.
 
     **Actions** (any string; any other one, or one that is impossible now, changes nothing and takes
     no time). Items are named as players read them (``oak log``) or by their id
@@ -210,7 +210,7 @@ class MineTechTreeEnv(TextEnv):
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of recipes and facts, the same on every machine: runs with the same one play the same game."""
+        """A SHA-256 of recipes and facts, which runs of the same game share on every machine."""
         return _fingerprint()
 
     def explain(self, action: str, reason: str) -> str:

@@ -49,26 +49,31 @@ class Step(NamedTuple):
 
 
 def expert_plan(game: Game, state: State) -> list[str]:
-    """Return a plan that wins; empty if there is none, for lack of time, or if the goal is reached already."""
+    """Return a plan that wins; empty if there is none in time, or if the goal is reached."""
     if is_won(game, state):
         return []
-    game = game._replace(
-        reliability={}
-    )  # it plans as if nothing were missed; after a miss it plans again
-    plans = (_plan(game, state, wood) for wood in WOODS if _grows(game, wood))
-    timed = [(len(plan), ticks, plan) for plan in plans for ticks in _ticks(game, state, plan)]
-    return min(timed, default=(0, 0, []))[2]
+    # It plans as if nothing were missed; after a miss it plans again.
+    game = game._replace(reliability={})
+    timed: list[tuple[int, int, list[str]]] = []
+    for wood in WOODS:
+        if _grows(game, wood):
+            plan = _plan(game, state, wood)
+            ticks = _ticks(game, state, plan)
+            if ticks is not None:
+                timed.append((len(plan), ticks, plan))
+    _, _, best = min(timed, default=(0, 0, []))
+    return best
 
 
 @cache
 def ways(wood: str) -> Mapping[str, Way]:
-    """Return the way to obtain each item with the fewest skills, using ``wood`` where any wood will do.
+    """Return the way to obtain each item with the fewest skills, with ``wood`` for any wood.
 
     It is a least fixpoint: ways are improved until none changes. The ingredients of an item have
     fewer skills than the item; in the order of the result, most skills first, an item comes before
     all of its ingredients.
     """
-    found: dict[str, Way] = {}
+    known: dict[str, Way] = {}
     # Candidates of the wood come first, so that they win ties.
     candidates = sorted(
         _candidates(), key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_")
@@ -77,15 +82,14 @@ def ways(wood: str) -> Mapping[str, Way]:
     while changed:
         changed = False
         for item, technique in candidates:
-            way = (
-                _made(found, technique, wood)
-                if technique
-                else _gathered(found, item, SOURCE_OF[item])
-            )
-            if way and (item not in found or len(way.skills) < len(found[item].skills)):
-                found[item] = way
+            if technique:
+                way = _made(known, technique, wood)
+            else:
+                way = _gathered(known, item, SOURCE_OF[item])
+            if way and (item not in known or len(way.skills) < len(known[item].skills)):
+                known[item] = way
                 changed = True
-    return dict(sorted(found.items(), key=lambda entry: (-len(entry[1].skills), entry[0])))
+    return dict(sorted(known.items(), key=lambda entry: (-len(entry[1].skills), entry[0])))
 
 
 def fewest_skills(items: Iterable[str]) -> int:
@@ -94,17 +98,26 @@ def fewest_skills(items: Iterable[str]) -> int:
 
 
 def fewest_actions(items: Iterable[str]) -> int:
-    """Return the least number of actions: one for each skill, but one hunt gives everything that an animal drops."""
-    return min(
-        len({SOURCE_OF[item].name if item in SOURCE_OF else item for item in skills})
-        for skills in _skills(items)
-    )
+    """Return the least number of actions: one for each skill.
+
+    One hunt gives everything that an animal drops.
+    """
+    return min(map(_actions, _skills(items)))
+
+
+def _actions(skills: Skills) -> int:
+    gathered = {SOURCE_OF[item].name for item in skills if item in SOURCE_OF}
+    return len(gathered) + len(skills - SOURCE_OF.keys())
 
 
 def _skills(items: Iterable[str]) -> list[Skills]:
     """Return for each wood the skills that obtain all items."""
-    wanted = list(items)
-    return [frozenset().union(*(ways(wood)[item].skills for item in wanted)) for wood in WOODS]
+    goals = list(items)
+    alternatives = []
+    for wood in WOODS:
+        way_of = ways(wood)
+        alternatives.append(frozenset().union(*(way_of[item].skills for item in goals)))
+    return alternatives
 
 
 def _grows(game: Game, wood: str) -> bool:
@@ -113,88 +126,98 @@ def _grows(game: Game, wood: str) -> bool:
 
 def _candidates() -> Iterator[tuple[str, Technique | None]]:
     tree = tech_tree()
-    yield from ((item, None) for item in SOURCE_OF)
+    for item in SOURCE_OF:
+        yield item, None
     for techniques in (*tree.crafts.values(), *tree.smelts.values()):
-        yield from ((technique.item, technique) for technique in techniques)
+        for technique in techniques:
+            yield technique.item, technique
 
 
-def _gathered(found: Mapping[str, Way], item: str, source: Source) -> Way | None:
+def _gathered(known: Mapping[str, Way], item: str, source: Source) -> Way | None:
     if not source.level:
         return Way(frozenset({item}), source)
-    tool, skills = _least(found, tools_for(source), frozenset())
-    return Way(skills | {item}, source, tool=tool) if tool else None
+    tool, skills = _least(known, tools_for(source), frozenset())
+    if not tool:
+        return None
+    return Way(skills | {item}, source, tool=tool)
 
 
-def _made(found: Mapping[str, Way], technique: Technique, wood: str) -> Way | None:
+def _made(known: Mapping[str, Way], technique: Technique, wood: str) -> Way | None:
     """Choose a member for each slot, greedily, so that each adds as few skills as possible."""
     needs = [slot.members for slot in technique.slots]
-    station = FURNACE if technique.verb == "smelt" else TABLE if technique.at_table else ""
-    needs += [(station,)] if station else []
-    needs += [(f"minecraft:{wood}_planks", *tech_tree().fuels)] if technique.verb == "smelt" else []
+    smelts = technique.verb == "smelt"
+    station = ""
+    if smelts:
+        station = FURNACE
+    elif technique.at_table:
+        station = TABLE
+    if station:
+        needs.append((station,))
+    if smelts:
+        needs.append((f"minecraft:{wood}_planks", *tech_tree().fuels))
     chosen: list[str] = []
     skills: Skills = frozenset()
     for members in needs:
-        member, skills = _least(found, members, skills, wood)
+        member, skills = _least(known, members, skills, wood)
         if not member:
             return None
         chosen.append(member)
     if technique.item in skills:  # a cycle: the item would be made from itself
         return None
     filling = tuple(chosen[: len(technique.slots)])
-    fuel = chosen[-1] if technique.verb == "smelt" else ""
+    fuel = chosen[-1] if smelts else ""
     return Way(skills | {technique.item}, technique, filling, station, fuel)
 
 
 def _least(
-    found: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = ""
+    known: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = ""
 ) -> tuple[str, Skills]:
-    """Return the member that adds the fewest skills, preferably one of ``wood``, and the skills including its own."""
-    known = [member for member in members if member in found]
-    if not known:
+    """Return the member that adds the fewest skills, of ``wood`` among equals, and all skills."""
+
+    def rank(item: str) -> tuple[int, bool]:
+        return len(skills | known[item].skills), not item.startswith(f"minecraft:{wood}_")
+
+    obtainable = [member for member in members if member in known]
+    if not obtainable:
         return "", skills
-    best = min(
-        known,
-        key=lambda item: (
-            len(skills | found[item].skills),
-            not item.startswith(f"minecraft:{wood}_"),
-        ),
-    )
-    return best, skills | found[best].skills
+    best = min(obtainable, key=rank)
+    return best, skills | known[best].skills
 
 
 def _plan(game: Game, state: State, wood: str) -> list[str]:
-    steps = _Bill(
-        ways(wood), game, state, [aim.item for aim in game.aims if aim.item not in state.obtained]
-    ).steps()
-    worn = [aim.item for aim in game.aims if aim.worn and aim.item not in state.obtained]
-    return [_action(step) for step in steps] + [text.equip(item) for item in worn]
+    missing = [aim for aim in game.aims if aim.item not in state.obtained]
+    bill = _Bill(ways(wood), game, state, [aim.item for aim in missing])
+    plan = [_action(step) for step in bill.steps()]
+    for aim in missing:
+        if aim.worn:
+            plan.append(text.equip(aim.item))
+    return plan
 
 
 def _action(step: Step) -> str:
     source = SOURCE_OF.get(step.item)
     if step.using or source is None:
-        return text.make(
-            "smelt" if step.tool == FURNACE else "craft", step.item, step.amount, step.using
-        )
-    return (
-        text.hunt(step.item, step.amount)
-        if source.verb == "hunt"
-        else text.mine(step.item, step.amount, step.tool)
-    )
+        verb = "smelt" if step.tool == FURNACE else "craft"
+        return text.make(verb, step.item, step.amount, step.using)
+    if source.verb == "hunt":
+        return text.hunt(step.item, step.amount)
+    return text.mine(step.item, step.amount, step.tool)
 
 
-def _ticks(game: Game, state: State, plan: list[str]) -> Iterator[int]:
-    """Yield the ticks of a plan; nothing if it does not win in time."""
+def _ticks(game: Game, state: State, plan: list[str]) -> int | None:
+    """Return the ticks of a plan; None if it does not win in time."""
     for action in plan:
         state, _, reason, _ = apply(game, state, action)
         if reason:
-            return
-    if is_won(game, state):
-        yield state.ticks
+            return None
+    return state.ticks if is_won(game, state) else None
 
 
 class _Bill:
-    """The total demand, computed from the goals down: an item comes before its ingredients, which need fewer skills.
+    """The total demand, from the goals down: an item comes before its ingredients.
+
+    They need fewer skills than the item.
+
 
     Args:
         way_of: The way to obtain each item.
@@ -221,7 +244,8 @@ class _Bill:
         for item in self.way_of:
             # An item is needed for the ingredients of others, and at least once if it is kept: a
             # goal or a tool.
-            short = max(self.used.get(item, 0), self.kept.get(item, 0)) - self.held.get(item, 0)
+            needed = max(self.used.get(item, 0), self.kept.get(item, 0))
+            short = needed - self.held.get(item, 0)
             if short > 0:
                 steps.append(self._step(item, short))
         return [step for step in reversed(steps) if step is _largest(steps, step)]
@@ -232,10 +256,10 @@ class _Bill:
         if isinstance(technique, Source):
             return Step(item, short, tool=self._tool(way, technique, short))
         times = -(-short // technique.makes)  # rounded up
-        using = [
-            (self._take(slot.members, chosen, times * slot.amount), times * slot.amount)
-            for slot, chosen in zip(technique.slots, way.chosen, strict=True)
-        ]
+        using = []
+        for slot, chosen in zip(technique.slots, way.chosen, strict=True):
+            amount = times * slot.amount
+            using.append((self._take(slot.members, chosen, amount), amount))
         if way.fuel:
             using.append(self._burn(way.fuel, times))
         if way.tool:  # a crafting table or a furnace, which is not used up
@@ -256,18 +280,20 @@ class _Bill:
         return self._needed(source, tool, amount) <= self.held.get(tool, 0)
 
     def _needed(self, source: Source, tool: str, amount: int) -> int:
-        """Return the number of tools of a kind that this work takes, after the work that is planned already."""
+        """Return the number of tools of a kind that this work takes after the planned work."""
         uses = tier(source, tool).uses
         if not self.durability or not uses:
             return 1
-        return -(
-            -(self.state.wear.get(tool, 0) + self.worked.get(tool, 0) + amount) // uses
-        )  # rounded up
+        work = self.state.wear.get(tool, 0) + self.worked.get(tool, 0) + amount
+        return -(-work // uses)  # rounded up
 
     def _take(self, members: Iterable[str], chosen: str, amount: int) -> str:
-        """Reserve an ingredient: the member that the way chooses, or a held one that the plan does not need."""
+        """Reserve an ingredient: the chosen member, or a held one that the plan does not need."""
         if not self._has(chosen, amount):
-            chosen = next((item for item in members if self._can_spare(item, amount)), chosen)
+            for item in members:
+                if self._can_spare(item, amount):
+                    chosen = item
+                    break
         self.used[chosen] = self.used.get(chosen, 0) + amount
         return chosen
 
@@ -275,9 +301,10 @@ class _Bill:
         # A unit of fuel smelts some tenths of an item: round the quotient up.
         needed = {item: -(-10 * count // tenths) for item, tenths in tech_tree().fuels.items()}
         if not self._has(fuel, needed[fuel]):
-            fuel = next(
-                (item for item, amount in needed.items() if self._can_spare(item, amount)), fuel
-            )
+            for item, amount in needed.items():
+                if self._can_spare(item, amount):
+                    fuel = item
+                    break
         self.used[fuel] = self.used.get(fuel, 0) + needed[fuel]
         return fuel, needed[fuel]
 
@@ -289,11 +316,9 @@ class _Bill:
 
 
 def _largest(steps: Iterable[Step], step: Step) -> Step:
-    """Return the largest hunt of the same animal, which yields enough of all its drops; else the step itself."""
+    """Return the largest hunt of the same animal, which drops enough; else the step itself."""
     source = SOURCE_OF.get(step.item)
     if step.using or source is None or source.verb != "hunt":
         return step
-    return max(
-        (other for other in steps if SOURCE_OF.get(other.item) is source),
-        key=lambda other: other.amount,
-    )
+    hunts = [other for other in steps if SOURCE_OF.get(other.item) is source]
+    return max(hunts, key=lambda hunt: hunt.amount)

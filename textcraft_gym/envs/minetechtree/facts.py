@@ -19,10 +19,10 @@ TICKS_A_STEP = 5
 
 TICKS_A_CRAFT = 1
 TICKS_A_SMELT = 10
-"""Not the game's 200: in MineDojo, where DEPS plays, an item is smelted by a command that takes a few ticks."""
+"""Not the game's 200: in MineDojo, where DEPS plays, a command smelts in a few ticks."""
 
 TICKS_A_HIT = 10
-"""Ticks for which an animal that was hit cannot be hurt again; a bare hand takes one point of health."""
+"""Ticks for which a hit animal cannot be hurt again; a bare hand takes one point of health."""
 
 TICKS_A_HARDNESS = 30
 """1.5 seconds for each point of hardness, divided by the speed of the tool."""

@@ -1,4 +1,4 @@
-"""Worlds: their biomes and the positions of their sources, determined by a task and one random integer."""
+"""Worlds: biomes and positions of sources, determined by a task and one random integer."""
 
 from __future__ import annotations
 

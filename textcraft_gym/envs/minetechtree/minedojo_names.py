@@ -59,7 +59,7 @@ _NEW = {old: f"oak_{kind}" for kind, old in _OF_WOOD.items()} | {
 
 
 def old_name(item: str) -> str:
-    """Return the name in Minecraft 1.11 of an item of 1.16, given with or without its namespace: ``wooden_door``."""
+    """Return the name in Minecraft 1.11 of an item of 1.16, with or without namespace."""
     name = item.removeprefix(DEFAULT_NAMESPACE)
     if name in _RENAMED:
         return _RENAMED[name]
@@ -70,12 +70,15 @@ def old_name(item: str) -> str:
 
 
 def new_name(item: str) -> str:
-    """Return the name in Minecraft 1.16 of an item of 1.11: of several, oak, white, or that of the paper's tasks."""
+    """Return the name in Minecraft 1.16 of an item of 1.11.
+
+    Of several, that of oak or white, or that of the paper's tasks.
+    """
     return _NEW.get(item, item)
 
 
 def task_id(item: str) -> str:
-    """Return the id of MineDojo's task of obtaining an item, if it has one; it does not have one for every item."""
+    """Return the id of MineDojo's task of obtaining an item; it has none for some items."""
     name = old_name(item)
     material, _, kind = name.partition("_")
     if material in _MATERIALS and kind in _EQUIPMENT:

@@ -22,7 +22,7 @@ HOW_TO_INSTALL = "pip install --no-deps minedojo && pip install 'textcraft-gym[m
 
 
 class MineDojoMissing(TextCraftGymError, ImportError):
-    """MineDojo, or a package needed to read or run it, is not installed; the message says how to install it."""
+    """MineDojo, or a package that reads or runs it, is missing; the message says how to get it."""
 
 
 class Specification(NamedTuple):
@@ -40,7 +40,7 @@ class Specification(NamedTuple):
 
 
 class Abilities(NamedTuple):
-    """The items that MineDojo's simulator can make, in the order of the seventh number of its actions.
+    """The items that MineDojo's simulator can make, in the order of its actions' seventh number.
 
     Attributes:
         by_hand: Items crafted anywhere.
@@ -53,7 +53,7 @@ class Abilities(NamedTuple):
     in_furnace: tuple[str, ...]
 
     def number(self, item: str) -> int | None:
-        """Return the number that makes an item in an action; None if the simulator cannot make it."""
+        """Return the number that makes an item in an action; None if the simulator cannot."""
         everything = self.by_hand + self.at_table + self.in_furnace
         return everything.index(item) if item in everything else None
 
@@ -64,12 +64,12 @@ def find_minedojo() -> Path:
     Raises:
         MineDojoMissing: If it is not installed.
     """
-    found = find_spec("minedojo")
-    if found is None or not found.submodule_search_locations:
+    package = find_spec("minedojo")
+    if package is None or not package.submodule_search_locations:
         raise MineDojoMissing(
             f"MineDojo is not installed; its files are put in place by: {HOW_TO_INSTALL}"
         )
-    return Path(next(iter(found.submodule_search_locations)))
+    return Path(next(iter(package.submodule_search_locations)))
 
 
 def read_specifications() -> dict[str, Specification]:
@@ -82,7 +82,7 @@ def read_specifications() -> dict[str, Specification]:
 
 
 def specification(item: str) -> Specification | None:
-    """Return MineDojo's description of the task of obtaining an item; None if it has no such task.
+    """Return MineDojo's description of the task of obtaining an item, or None if it has none.
 
     Raises:
         MineDojoMissing: If it, or PyYAML, is not installed.
@@ -91,7 +91,7 @@ def specification(item: str) -> Specification | None:
 
 
 def read_abilities() -> Abilities:
-    """Return the items that the simulator can make, derived from its recipes in the same way as by the simulator.
+    """Return the items that the simulator can make, derived from its recipes as it does.
 
     An item counts as crafted by hand if each of its recipes fits a square of two by two. Recipes
     that need their own output are left out, and so are items that would be in two lists or that the
@@ -113,7 +113,8 @@ def _read_specifications(file: Path) -> dict[str, Specification]:
         ) from error
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     with file.open(encoding="utf-8") as stream:
-        tasks: dict[str, dict[str, Any]] = yaml.load(stream, loader)  # noqa: S506  # both loaders are safe ones
+        # Both loaders are safe ones.
+        tasks: dict[str, dict[str, Any]] = yaml.load(stream, loader)  # noqa: S506
     return {
         id: Specification(str(task["prompt"]), str(task["guidance"]), str(task["category"]))
         for id, task in tasks.items()
@@ -132,15 +133,18 @@ _HAND_SIZES = frozenset({0, 1, 2, 4})
 def _read_abilities(file: Path) -> Abilities:
     with file.open(encoding="utf-8") as stream:
         constants = json.load(stream)
-    # Sorted, since the simulator numbers its items in this order.
     crafted = _recipe_sizes(constants["craftingRecipes"])
     smelted = _recipe_sizes(constants["smeltingRecipes"])
+    fit_hand = {item for item, sizes in crafted.items() if sizes <= _HAND_SIZES}
+    by_hand = fit_hand - _NOT_BY_HAND
+    at_table = crafted.keys() - fit_hand - _NOT_AT_TABLE
+    in_furnace = smelted.keys() - _NOT_IN_FURNACE
+    # Sorted, since the simulator numbers its items in this order.
     items = sorted(item["type"] for item in constants["items"])
-    by_hand = {item for item in items if item in crafted and crafted[item] <= _HAND_SIZES}
     return Abilities(
-        tuple(item for item in items if item in by_hand - _NOT_BY_HAND),
-        tuple(item for item in items if item in crafted and item not in by_hand | _NOT_AT_TABLE),
-        tuple(item for item in items if item in smelted and item not in _NOT_IN_FURNACE),
+        tuple(item for item in items if item in by_hand),
+        tuple(item for item in items if item in at_table),
+        tuple(item for item in items if item in in_furnace),
     )
 
 

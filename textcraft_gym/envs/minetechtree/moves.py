@@ -1,4 +1,4 @@
-"""The meaning of an action, as far as it depends on the tech tree alone: a move that can be played, or a refusal."""
+"""The meaning of an action, as far as it depends on the tech tree: a move, or a refusal."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _MEMOISED_LENGTH = 200
 
 
 class Gathering(NamedTuple):
-    """Get ``amount`` of an item from its source, with the named tool; with an empty name, the best that is held."""
+    """Get ``amount`` of an item with the named tool; if empty, with the best that is held."""
 
     item: str
     source: Source
@@ -104,7 +104,7 @@ class Looking(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """An action that is never possible: the answer, a code of ``REASONS``, and the reason in words."""
+    """An action that is never possible: the answer, a code of ``REASONS``, and why in words."""
 
     answer: str
     reason: str
@@ -115,8 +115,10 @@ Move: TypeAlias = "Gathering | Making | Equipping | Looking | Refused"
 
 
 def understand(action: str) -> Move:
-    """Return the meaning of an action, which may be any string; strings of ordinary length are cached."""
-    return _memoised(action) if len(action) <= _MEMOISED_LENGTH else _understand(action)
+    """Return the meaning of an action, any string; those of ordinary length are cached."""
+    if len(action) <= _MEMOISED_LENGTH:
+        return _memoised(action)
+    return _understand(action)
 
 
 def _understand(command: str) -> Move:
@@ -173,26 +175,29 @@ def _understand_make(tree: TechTree, action: Make) -> Move:
 
 
 def _understand_craft(tree: TechTree, item: str, count: int, using: Offer) -> Move:
-    """Return the meaning of a craft: the ingredients must be exact; of several recipes the most productive counts."""
+    """Return the meaning of a craft.
+
+    The ingredients must be exact; of several recipes the most productive counts.
+    """
     offer = _added(using)
-    fitting = [
-        technique
-        for technique in tree.crafts[item]
-        if fills(offer, technique.slots, _times(technique, count))
-    ]
+    fitting = []
+    for technique in tree.crafts[item]:
+        if fills(offer, technique.slots, _times(technique, count)):
+            fitting.append(technique)
     if not fitting:
-        return Refused(
-            text.could_not("craft", name_of(item)), NO_RECIPE, text.takes(tree.crafts[item], count)
-        )
+        why = text.takes(tree.crafts[item], count)
+        return Refused(text.could_not("craft", name_of(item)), NO_RECIPE, why)
     technique = max(fitting, key=lambda technique: technique.makes)
-    made = technique.makes * _times(technique, count)
-    return Making(
-        "craft", item, made, offer, offer, TABLE if technique.at_table else "", TICKS_A_CRAFT
-    )
+    amount = technique.makes * _times(technique, count)
+    station = TABLE if technique.at_table else ""
+    return Making("craft", item, amount, offer, offer, station, TICKS_A_CRAFT)
 
 
 def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Move:
-    """Return the meaning of a smelt: the first item is smelted; the others burn in their order, no more than needed."""
+    """Return the meaning of a smelt.
+
+    The first item is smelted; the others burn in their order, no more than needed.
+    """
     first, *fuels = using
     answer = text.could_not("smelt", name_of(item))
     if not any(fills((first,), technique.slots, count) for technique in tree.smelts[item]):
@@ -214,7 +219,7 @@ def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Mo
 
 
 def _times(technique: Technique, count: int) -> int:
-    """Return the number of applications of a technique that make ``count`` items: the quotient, rounded up."""
+    """Return how often a technique is applied to make ``count`` items: the quotient, rounded up."""
     return -(-count // technique.makes)
 
 
@@ -233,6 +238,8 @@ def _no_such(verb: str, name: str, unknown: str | None = None) -> Refused:
 def _wrong_skill(tree: TechTree, verb: str, item: str) -> Refused:
     source = SOURCE_OF.get(item)
     verbs = [source.verb] if source else []
-    verbs += [other for other in ("craft", "smelt") if tree.of(other, item)]
+    for other in ("craft", "smelt"):
+        if tree.of(other, item):
+            verbs.append(other)
     why = f"{' or '.join(verbs)} it" if verbs else "nothing here gives it"
     return Refused(text.could_not(verb, name_of(item)), WRONG_SKILL, why)

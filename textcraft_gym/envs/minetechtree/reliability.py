@@ -23,7 +23,7 @@ from textcraft_gym.errors import UnknownName
 from textcraft_gym.recipes.recipe import name_of
 
 Reliability: TypeAlias = Mapping[str, float]
-"""The probability of success by kind of action; a kind without one, in itself or in a wider one, never misses."""
+"""The probability of success by kind; a kind without one, even in a wider kind, never misses."""
 
 MANY_ORES = 3
 THREE_ORES = f"{MANY_ORES} iron ore"
@@ -63,13 +63,16 @@ WIDE_KINDS = (*dict.fromkeys(_WIDE_KINDS.values()), "craft", "smelt", "equip")
 
 def kinds_of(move: Gathering | Making | Equipping) -> tuple[str, ...]:
     """Return the kinds that a move is of, the narrowest first."""
-    if isinstance(move, Gathering):
-        narrow = _narrow_kind(move.item)
-        many = (THREE_ORES,) if narrow == "iron ore" and move.amount >= MANY_ORES else ()
-        return (*many, narrow, _WIDE_KINDS[move.source.name])
+    if isinstance(move, Equipping):
+        return ("equip",)
     if isinstance(move, Making):
-        return ("craft at a table", "craft") if move.station == TABLE else (move.verb,)
-    return ("equip",)
+        if move.station == TABLE:
+            return ("craft at a table", "craft")
+        return (move.verb,)
+    narrow, wide = _narrow_kind(move.item), _WIDE_KINDS[move.source.name]
+    if narrow == "iron ore" and move.amount >= MANY_ORES:
+        return (THREE_ORES, narrow, wide)
+    return (narrow, wide)
 
 
 def _narrow_kind(item: str) -> str:
@@ -84,7 +87,7 @@ KINDS = tuple(
 
 
 def read_reliability(value: Any) -> Reliability:
-    """Return the reliability that an argument gives: a name, a number for all kinds, or numbers by kind.
+    """Return the reliability of an argument: a name, a number for all kinds, or numbers by kind.
 
     Raises:
         UnknownName: For a name or a kind that does not exist.
@@ -94,25 +97,28 @@ def read_reliability(value: Any) -> Reliability:
         if value not in NAMED:
             raise UnknownName("reliability", value, list(NAMED))
         return NAMED[value]
-    by_kind: Mapping[str, Any] = (
-        value if isinstance(value, Mapping) else dict.fromkeys(WIDE_KINDS, value)
-    )
+    by_kind = value if isinstance(value, Mapping) else dict.fromkeys(WIDE_KINDS, value)
+    _check(by_kind)
+    if min(by_kind.values(), default=1) == 1:
+        return {}
+    # A narrow kind that never misses is kept, since a wider one may.
+    return {kind: by_kind[kind] for kind in KINDS if kind in by_kind}
+
+
+def _check(by_kind: Mapping[Any, Any]) -> None:
     for kind, number in by_kind.items():
         if kind not in KINDS:
             raise UnknownName("kind of action", kind, KINDS)
         if type(number) not in (int, float) or not 0 < number <= 1:
             raise ValueError(f"expected a reliability above 0 and up to 1, got {number!r}")
-    # A narrow kind that never misses is kept, since a wider one may.
-    return (
-        {kind: by_kind[kind] for kind in KINDS if kind in by_kind}
-        if min(by_kind.values(), default=1) < 1
-        else {}
-    )
 
 
 def probability(reliability: Reliability, move: Gathering | Making | Equipping) -> float:
-    """Return the probability that a move succeeds: that of the narrowest of its kinds that has one."""
-    return next((reliability[kind] for kind in kinds_of(move) if kind in reliability), 1.0)
+    """Return the probability that a move succeeds: that of the narrowest kind that has one."""
+    for kind in kinds_of(move):
+        if kind in reliability:
+            return reliability[kind]
+    return 1.0
 
 
 def misses(luck: str, item: str, number: int, probability: float) -> bool:

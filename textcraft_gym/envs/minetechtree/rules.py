@@ -7,6 +7,8 @@ action that does nothing returns the same one and takes no time.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.costs import (
     best_tool,
@@ -37,9 +39,14 @@ from textcraft_gym.envs.minetechtree.techtree import Offer
 from textcraft_gym.envs.turn import Turn
 from textcraft_gym.recipes.recipe import name_of
 
+_T = TypeVar("_T")
+
 
 def apply(game: Game, state: State, action: str) -> Turn[State]:
-    """Play an action. One that would end after the limit is not finished: time runs out, and nothing is gained."""
+    """Play an action.
+
+    One that would end after the limit is not finished: time runs out, and nothing is gained.
+    """
     move = understand(action)
     if isinstance(move, Making):
         turn = _make(state, move)
@@ -56,24 +63,34 @@ def apply(game: Game, state: State, action: str) -> Turn[State]:
         return turn
     if after.ticks > game.limit:
         return state._replace(ticks=game.limit), text.TIME_IS_UP, OUT_OF_TIME, ""
-    if game.reliability and (chance := probability(game.reliability, move)) < 1:
-        number = state.tries.get(move.item, 0) + 1
-        after = after._replace(tries={**state.tries, move.item: number})
-        if misses(game.luck, move.item, number, chance):
-            # The way and the time are behind the player, and nothing else has changed.
-            missed = state._replace(at=after.at, ticks=after.ticks, tries=after.tries)
-            return missed, text.missed(_verb(move), name_of(move.item)), MISSED, text.AGAIN
+    if game.reliability:
+        after, missed = _tried(game, state, move, after)
+        if missed:
+            return after, text.missed(_verb(move), name_of(move.item)), MISSED, text.AGAIN
     return _with_aims(game, after), answer, "", ""
 
 
+def _tried(
+    game: Game, state: State, move: Gathering | Making | Equipping, after: State
+) -> tuple[State, bool]:
+    """Return the state after a try of a move, and whether it missed."""
+    chance = probability(game.reliability, move)
+    if chance >= 1:
+        return after, False
+    number = state.tries.get(move.item, 0) + 1
+    tries = {**state.tries, move.item: number}
+    if misses(game.luck, move.item, number, chance):
+        # The way and the time are behind the player, and nothing else has changed.
+        return state._replace(at=after.at, ticks=after.ticks, tries=tries), True
+    return after._replace(tries=tries), False
+
+
 def _verb(move: Gathering | Making | Equipping) -> str:
-    return (
-        move.source.verb
-        if isinstance(move, Gathering)
-        else move.verb
-        if isinstance(move, Making)
-        else "equip"
-    )
+    if isinstance(move, Gathering):
+        return move.source.verb
+    if isinstance(move, Making):
+        return move.verb
+    return "equip"
 
 
 def _make(state: State, move: Making) -> Turn[State]:
@@ -93,14 +110,7 @@ def _gather(game: Game, state: State, move: Gathering) -> Turn[State]:
     source, answer = move.source, text.could_not(move.source.verb, name_of(move.item))
     if move.tool and move.tool not in state.inventory:
         return state, answer, NOT_ENOUGH, text.requires(((move.tool, 1),), state.inventory)
-    tool = move.tool or best_tool(source, state.inventory)
-    if (
-        game.durability
-        and not move.tool
-        and not source.level
-        and uses_left(state, source, tool) < move.amount
-    ):
-        tool = ""  # a bare hand does all of it
+    tool = move.tool or _tool_for(game, state, move)
     power = tier(source, tool)
     if power.level < source.level:
         return state, answer, NEEDS_TOOL, f"requires {name_of(tools_for(source)[0])}"
@@ -108,13 +118,27 @@ def _gather(game: Game, state: State, move: Gathering) -> Turn[State]:
     if at is None:
         return state, answer, NOT_HERE, f"there are no {source.name} in this world"
     wears = game.durability and power.uses > 0
-    amount = min(move.amount, uses_left(state, source, tool)) if wears else move.amount
+    amount = move.amount
+    if wears:
+        amount = min(amount, uses_left(state, source, tool))
     ticks = TICKS_A_STEP * state.at.distance(at) + ticks_for(source, tool) * amount
     # The answer names the requested item first, then the other drops.
     gains = dict.fromkeys(sorted(source.gives, key=lambda item: item != move.item), amount)
     answer = text.done(source.verb, gains)
     after = _exchanged(state, (), gains, ticks, at)
-    return _worn(after, source, tool, amount, answer) if wears else (after, answer, "", "")
+    if wears:
+        return _worn(after, source, tool, amount, answer)
+    return after, answer, "", ""
+
+
+def _tool_for(game: Game, state: State, move: Gathering) -> str:
+    """Return the best held tool, or a bare hand, empty, where the tool does not last."""
+    source = move.source
+    tool = best_tool(source, state.inventory)
+    # A bare hand is slower, but does all of it.
+    if game.durability and not source.level and uses_left(state, source, tool) < move.amount:
+        return ""
+    return tool
 
 
 def _worn(state: State, source: Source, tool: str, amount: int, answer: str) -> Turn[State]:
@@ -141,12 +165,11 @@ def _exchanged(
     inventory, equipped, wear = state.inventory.copy(), state.equipped, state.wear
     for item, amount in takes:
         inventory[item] -= amount
-        if not inventory[item]:
+        if not inventory[item]:  # it was the last one
             del inventory[item]
-            if item in wear:
-                wear = {tool: uses for tool, uses in wear.items() if tool != item}
-            if equipped.get(slot(item)) == item:  # it was the last one
-                equipped = {where: other for where, other in equipped.items() if other != item}
+            wear = _without_key(wear, item)
+            if equipped.get(slot(item)) == item:
+                equipped = _without_key(equipped, slot(item))
     for item, count in gains.items():
         inventory[item] = inventory.get(item, 0) + count
     # Faster than _replace, which looks at every field.
@@ -155,11 +178,19 @@ def _exchanged(
     )
 
 
+def _without_key(entries: dict[str, _T], key: str) -> dict[str, _T]:
+    # A new dict only where something changes: a state is never changed.
+    if key not in entries:
+        return entries
+    return {other: value for other, value in entries.items() if other != key}
+
+
 def _with_aims(game: Game, state: State) -> State:
-    new = [
-        aim.item
-        for aim in game.aims
-        if aim.item not in state.obtained
-        and (aim.item in state.equipped.values() if aim.worn else aim.item in state.inventory)
-    ]
-    return state._replace(obtained=state.obtained.union(new)) if new else state
+    obtained = state.obtained
+    for aim in game.aims:
+        counted = state.equipped.values() if aim.worn else state.inventory
+        if aim.item not in obtained and aim.item in counted:
+            obtained |= {aim.item}
+    if obtained is state.obtained:
+        return state
+    return state._replace(obtained=obtained)

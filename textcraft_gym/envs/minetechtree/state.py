@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from textcraft_gym.envs.minetechtree.facts import WORN, Source
 
 Inventory: TypeAlias = dict[str, int]
-"""Item ids and counts, in the order in which the items were first held. Never changed, always replaced."""
+"""Item ids and counts, in the order in which items were first held; replaced, never changed."""
 
 
 class Point(NamedTuple):

@@ -85,13 +85,15 @@ PAPER_NAMES = {
     "stone_stairs": "cobblestone_stairs",
     "stone_slab": "cobblestone_slab",
 }
-"""The paper's names, those of Minecraft 1.11; a task is found under either."""
+"""The paper's names, those of Minecraft 1.11; either name finds a task."""
 
 NOT_CORE = frozenset(
     {"armor_stand", "quartz_block", "stone_bricks", "stone_brick_stairs", "stone_button"}
 )
-"""The tasks of the list that are not among the 71 of which the paper's text speaks: inferred, since it does not name
-them, and its results are of 69."""
+"""The tasks of the list that are not among the 71 of the paper's text.
+
+They are inferred: the paper does not name them, and its results are of 69.
+"""
 
 NOT_IN_TABLE_2 = frozenset({"stone", "stone_pressure_plate"})
 """The further tasks that tables 2 and 21 leave out: they have 69, of which six of MT4."""
@@ -105,7 +107,10 @@ APART = (
     ("coal", "torch"),
     ("bucket", "shears"),
 )
-"""Tasks by what only they need: oak trees, sheep, cows, pigs, stone, coal ore, iron ore. Each lies at its own place."""
+"""Tasks by their only source: oak trees, sheep, cows, pigs, stone, coal ore, iron ore.
+
+Each source lies at its own place.
+"""
 DRAWN = 100
 """Number of tasks of each split of several items."""
 
@@ -132,18 +137,20 @@ class Task:
     @property
     def content(self) -> str:
         """The items to obtain and those to equip."""
-        return "; ".join(
-            f"equip {aim.item}" if aim.worn else f"obtain {aim.item}" for aim in self.aims
-        )
+        lines = []
+        for aim in self.aims:
+            verb = "equip" if aim.worn else "obtain"
+            lines.append(f"{verb} {aim.item}")
+        return "; ".join(lines)
 
     @property
     def optimal_length(self) -> int:
-        """The fewest actions that solve it: those that obtain the items, and one for each item to equip."""
+        """The fewest actions that solve it: those that obtain the items, one for each to equip."""
         return fewest_actions(aim.item for aim in self.aims) + sum(aim.worn for aim in self.aims)
 
     @property
     def details(self) -> dict[str, str]:
-        """Further columns of a list of tasks: its ticks and, where MineDojo's files are installed, its id there."""
+        """Further columns of a list of tasks: ticks, and the id in MineDojo if it is installed."""
         try:
             known = self.specification() is not None
         except MineDojoMissing:
@@ -154,12 +161,14 @@ class Task:
         }
 
     def specification(self) -> Specification | None:
-        """Return MineDojo's prompt and guidance; None if it has no such task; it has none of several items.
+        """Return MineDojo's prompt and guidance, or None; there are none for several items.
 
         Raises:
             MineDojoMissing: If MineDojo's files, or PyYAML, are not installed.
         """
-        return specification(self.aims[0].item) if len(self.aims) == 1 else None
+        if len(self.aims) > 1:
+            return None
+        return specification(self.aims[0].item)
 
 
 def split_tasks(split: str, rules: str) -> tuple[Task, ...]:
@@ -181,7 +190,10 @@ def split_tasks(split: str, rules: str) -> tuple[Task, ...]:
 
 @lru_cache(maxsize=len(RULES) * len(SEVERAL))
 def _several(number: int, rules: str) -> tuple[Task, ...]:
-    """Return different tasks of items whose sources lie apart, so that their order decides how far there is to walk."""
+    """Return different tasks of items whose sources lie apart.
+
+    Their order decides how far there is to walk.
+    """
     rng = random.Random(f"several/{number}")
     drawn: dict[frozenset[str], list[str]] = {}
     while len(drawn) < DRAWN:
@@ -191,41 +203,46 @@ def _several(number: int, rules: str) -> tuple[Task, ...]:
 
 
 def find_task(name: object, rules: str) -> Task:
-    """Return the task of an item, by its name here or in the paper, or of several: a list, or names joined by ``+``.
+    """Return the task of an item, or of several: a list, or names joined by ``+``.
+
+    A name is the one here or that in the paper.
 
     Raises:
         UnknownName: If there is no such task.
         ValueError: If there are no names, or one is repeated.
     """
-    names: Sequence[object] = (
-        name.split(JOIN)
-        if isinstance(name, str)
-        else name
-        if isinstance(name, Sequence)
-        else [name]
-    )
-    parts = [_single_task(part, rules) for part in names]
+    parts = [_single_task(part, rules) for part in _names(name)]
     if len(parts) == 1:
         return parts[0]
     ids = [part.id for part in parts]
     if not ids or len(set(ids)) < len(ids):
         raise ValueError(f"expected the names of different tasks, got {name!r}")
-    aims = tuple(aim for part in parts for aim in part.aims)
+    aims: list[Aim] = []
+    for part in parts:
+        aims += part.aims
     skills = fewest_skills(aim.item for aim in aims)
-    return Task(
-        JOIN.join(ids), f"{len(parts)} goals", skills, max(part.ticks for part in parts), aims
-    )
+    ticks = max(part.ticks for part in parts)
+    return Task(JOIN.join(ids), f"{len(parts)} goals", skills, ticks, tuple(aims))
+
+
+def _names(name: object) -> Sequence[object]:
+    if isinstance(name, str):
+        return name.split(JOIN)
+    if isinstance(name, Sequence):
+        return name
+    return [name]
 
 
 @lru_cache(maxsize=len(RULES))
 def all_tasks(rules: str) -> dict[str, Task]:
     """Return the 76 tasks by id."""
-    return {
-        name: Task(name, group, skills, TICKS[group], (_aim(name, group, rules),))
-        for group, rows in _TABLE.items()
-        for skills, names in rows
-        for name in names.split()
-    }
+    tasks = {}
+    for group, rows in _TABLE.items():
+        for skills, names in rows:
+            for name in names.split():
+                aims = (_aim(name, group, rules),)
+                tasks[name] = Task(name, group, skills, TICKS[group], aims)
+    return tasks
 
 
 def _aim(name: str, group: str, rules: str) -> Aim:

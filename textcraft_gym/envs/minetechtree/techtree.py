@@ -7,6 +7,7 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple, TypeAlias
@@ -23,7 +24,7 @@ Offer: TypeAlias = tuple[tuple[str, int], ...]
 
 
 class Slot(NamedTuple):
-    """An ingredient: ``amount`` of one kind or of a mix of ``members``; ``name`` is its name for the player."""
+    """An ingredient: ``amount`` of one or a mix of ``members``, and its ``name`` for the player."""
 
     members: tuple[str, ...]
     amount: int
@@ -87,21 +88,25 @@ def tech_tree() -> TechTree:
     return TechTree(techniques["craft"], techniques["smelt"], names, ids, _fuels(pack))
 
 
-def fills(offer: Offer, slots: tuple[Slot, ...], times: int) -> bool:
+def fills(offer: Offer, slots: Sequence[Slot], times: int) -> bool:
     """Return whether an offer is exactly the ingredients of ``times`` crafts.
 
     It is if the totals are equal and no set of slots takes more than the offered amount of its
     members (Hall 1935).
     """
-    if sum(amount for _, amount in offer) != times * sum(slot.amount for slot in slots):
+    if sum(amount for _, amount in offer) != times * _total(slots):
         return False
     for size in range(1, len(slots) + 1):
         for some in combinations(slots, size):
-            members = {member for slot in some for member in slot.members}
+            members = set().union(*(slot.members for slot in some))
             offered = sum(amount for item, amount in offer if item in members)
-            if offered < times * sum(slot.amount for slot in some):
+            if offered < times * _total(some):
                 return False
     return True
+
+
+def _total(slots: Iterable[Slot]) -> int:
+    return sum(slot.amount for slot in slots)
 
 
 def _craft(pack: Pack, id: str, entry: PackFile) -> Technique | None:
@@ -117,11 +122,10 @@ def _craft(pack: Pack, id: str, entry: PackFile) -> Technique | None:
 def _smelt(pack: Pack, entry: PackFile) -> Technique | None:
     if entry.data["type"] != SMELTING:
         return None
-    wanted = entry.data["ingredient"]
-    references = tuple(
-        _reference(entry.file, reference)
-        for reference in (wanted if isinstance(wanted, list) else [wanted])
-    )
+    alternatives = entry.data["ingredient"]
+    if not isinstance(alternatives, list):
+        alternatives = [alternatives]
+    references = tuple(_reference(entry.file, alternative) for alternative in alternatives)
     item = parse_reference(entry.file, entry.data["result"], tags=False)
     return Technique(item, 1, (_slot(pack, entry.file, references, 1),), "smelt")
 
@@ -135,23 +139,30 @@ def _needs_table(data: dict[str, Any]) -> bool:
 
 
 def _reference(file: str, entry: dict[str, Any]) -> str:
-    return parse_reference(file, f"#{entry['tag']}" if "tag" in entry else entry["item"])
+    if "tag" in entry:
+        return parse_reference(file, f"#{entry['tag']}")
+    return parse_reference(file, entry["item"])
 
 
 def _slot(pack: Pack, file: str, ingredient: Ingredient, amount: int) -> Slot:
-    members = (item for reference in ingredient for item in _members(pack, reference, file))
-    return Slot(tuple(dict.fromkeys(members)), amount, name_of_ingredient(ingredient))
+    # A dict, since it keeps the order.
+    members: dict[str, None] = {}
+    for reference in ingredient:
+        members.update(dict.fromkeys(_members(pack, reference, file)))
+    return Slot(tuple(members), amount, name_of_ingredient(ingredient))
 
 
 def _members(pack: Pack, reference: str, file: str) -> list[str]:
-    return tag_items(pack, reference, file) if reference.startswith("#") else [reference]
+    if reference.startswith("#"):
+        return tag_items(pack, reference, file)
+    return [reference]
 
 
 def _fuels(pack: Pack) -> dict[str, int]:
-    burning = {
-        item: tenths
-        for fuel, tenths in FUELS.items()
-        for item in _members(pack, fuel, "facts.FUELS")
-    }
-    fireproof = set(_members(pack, UNBURNABLE, "facts.UNBURNABLE"))
-    return {item: tenths for item, tenths in burning.items() if item not in fireproof}
+    fireproof = _members(pack, UNBURNABLE, "facts.UNBURNABLE")
+    fuels = {}
+    for reference, tenths in FUELS.items():
+        for item in _members(pack, reference, "facts.FUELS"):
+            if item not in fireproof:
+                fuels[item] = tenths
+    return fuels

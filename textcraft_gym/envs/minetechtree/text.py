@@ -15,8 +15,9 @@ TOO_LATE = "the time that was left did not do"
 AGAIN = "it may work another time"
 AN_INGREDIENT = "each ingredient is a number of 1 to 999999 and an item"
 ACTIONS = (
-    "actions are: mine N ITEM; mine N ITEM with ITEM; hunt N ITEM; craft N ITEM using N ITEM, N ITEM; "
-    "smelt N ITEM using N ITEM, N ITEM; equip ITEM; look; inventory"
+    "actions are: mine N ITEM; mine N ITEM with ITEM; hunt N ITEM; "
+    "craft N ITEM using N ITEM, N ITEM; smelt N ITEM using N ITEM, N ITEM; "
+    "equip ITEM; look; inventory"
 )
 MUST_BE_EQUIPPED = "What is worn counts once it is equipped."
 
@@ -30,8 +31,11 @@ _DONE = {"mine": "Mined", "hunt": "Hunted", "craft": "Crafted", "smelt": "Smelte
 
 def reset(game: Game, state: State) -> str:
     """Return the text of a reset."""
-    hint = [MUST_BE_EQUIPPED] if any(aim.worn for aim in game.aims) else []
-    return "\n".join([look(game, state), *hint, f"\nGoal: obtain {goals(game.aims)}."])
+    lines = [look(game, state)]
+    if any(aim.worn for aim in game.aims):
+        lines.append(MUST_BE_EQUIPPED)
+    lines.append(f"\nGoal: obtain {goals(game.aims)}.")
+    return "\n".join(lines)
 
 
 def goals(aims: Iterable[Aim]) -> str:
@@ -40,26 +44,37 @@ def goals(aims: Iterable[Aim]) -> str:
 
 
 def look(game: Game, state: State) -> str:
-    """Return the sources in sight and the ticks left; the order of the sources tells no more than their distances."""
-    told = distances(game, state)
-    if game.around != "exact":
-        tell = _roughly if game.around == "rough" else lambda _: 0
-        told = {name: (tell(steps), buried) for name, (steps, buried) in told.items()}
-    seen = sorted(told.items(), key=lambda entry: (entry[1][0], entry[0]))
-    above = _listed(game, [(name, steps) for name, (steps, buried) in seen if not buried])
-    below = _listed(game, [(name, steps) for name, (steps, buried) in seen if buried])
+    """Return the sources in sight and the ticks left.
+
+    The order of the sources tells no more than their distances.
+    """
+    seen = []
+    for name, (steps, buried) in distances(game, state).items():
+        seen.append((_shown(game, steps), name, buried))
+    seen.sort()
+    above = _listed(game, [(name, steps) for steps, name, buried in seen if not buried])
+    below = _listed(game, [(name, steps) for steps, name, buried in seen if buried])
     return (
         f"You are in the {game.world.biome(state.at)}.\nYou see: {above}.\n"
         f"Under the ground: {below}.\nTicks left: {game.limit - state.ticks}."
     )
 
 
+def _shown(game: Game, steps: int) -> int:
+    """Return a distance as the player reads it, 0 if the player does not."""
+    if game.around == "exact":
+        return steps
+    if game.around == "rough":
+        return _roughly(steps)
+    return 0
+
+
 def distances(game: Game, state: State) -> dict[str, tuple[int, bool]]:
-    """Return the distance of the nearest source of each kind, and whether it is under the ground."""
+    """Return the distance of the nearest source of each kind, and whether it is underground."""
     nearest: dict[str, tuple[int, bool]] = {}
     for source, at in game.world.places:
-        found = state.at.distance(at), at.down > 0
-        nearest[source.name] = min(nearest.get(source.name, found), found)
+        distance = state.at.distance(at), at.down > 0
+        nearest[source.name] = min(nearest.get(source.name, distance), distance)
     return nearest
 
 
@@ -80,15 +95,17 @@ def inventory(state: State) -> str:
     if not state.inventory:
         return EMPTY_HANDED
     on = set(state.equipped.values())
-    return "Inventory: " + ", ".join(
-        f"{count} {name_of(item)}{' (equipped)' if item in on else ''}"
-        for item, count in state.inventory.items()
-    )
+    entries = []
+    for item, count in state.inventory.items():
+        mark = " (equipped)" if item in on else ""
+        entries.append(f"{count} {name_of(item)}{mark}")
+    return "Inventory: " + ", ".join(entries)
 
 
 def done(verb: str, gains: Mapping[str, int]) -> str:
     """Answer an action that gained something: ``Hunted 2 beef, 2 leather``."""
-    return f"{_DONE[verb]} {', '.join(f'{count} {name_of(item)}' for item, count in gains.items())}"
+    items = [f"{count} {name_of(item)}" for item, count in gains.items()]
+    return f"{_DONE[verb]} {', '.join(items)}"
 
 
 def equipped(item: str) -> str:
@@ -123,12 +140,13 @@ def unknown(typed: str) -> str:
 
 def requires(amounts: Offer, held: Mapping[str, int]) -> str:
     """Return the missing ingredients of an action: ``requires 8 oak planks (4 held)``."""
-    short = [
-        f"{count} {name_of(item)}" + (f" ({held[item]} held)" if item in held else "")
-        for item, count in amounts
-        if held.get(item, 0) < count
-    ]
-    return f"requires {', '.join(short)}"
+    missing = []
+    for item, count in amounts:
+        if item not in held:
+            missing.append(f"{count} {name_of(item)}")
+        elif held[item] < count:
+            missing.append(f"{count} {name_of(item)} ({held[item]} held)")
+    return f"requires {', '.join(missing)}"
 
 
 def takes(techniques: Iterable[Technique], count: int) -> str:
@@ -143,7 +161,10 @@ def takes(techniques: Iterable[Technique], count: int) -> str:
 
 def mine(item: str, count: int, tool: str = "") -> str:
     """Return the action that mines, by hand where no tool is given."""
-    return f"mine {count} {name_of(item)}" + (f" with {name_of(tool)}" if tool else "")
+    action = f"mine {count} {name_of(item)}"
+    if tool:
+        action += f" with {name_of(tool)}"
+    return action
 
 
 def hunt(item: str, count: int) -> str:

@@ -19,7 +19,10 @@ _WHY = {
 def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     """Return a thought for each action of a winning plan."""
     goals = [name_of(aim.item) for aim in task.aims]
-    return [_thought(goals, parse(action), plan[index + 1 :]) for index, action in enumerate(plan)]
+    written = []
+    for index, action in enumerate(plan):
+        written.append(_thought(goals, parse(action), plan[index + 1 :]))
+    return written
 
 
 def _thought(goals: Sequence[str], action: object, rest: Sequence[str]) -> str:

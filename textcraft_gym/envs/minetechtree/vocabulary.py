@@ -13,33 +13,15 @@ from textcraft_gym.envs.minetechtree.techtree import tech_tree
 
 @cache
 def vocabulary() -> str:
-    """Return a text with every word that the game writes, apart from words echoed from an action."""
+    """Return every word that the game writes, apart from words echoed from an action."""
     tree = tech_tree()
     biomes = [biome.name for biome in (*HOME_BIOMES, *OTHER_BIOMES)]
-    places = tuple(
-        Place(source, Point(0, 0, down)) for source in SOURCES.values() for down in (0, 1)
-    )
-    game = Game(
-        World(places, ((biomes[0], Point(0, 0)),)),
-        tuple(Aim(item, worn=True) for item in tree.names),
-        0,
-    )
-    item, amount = next(iter(tree.names)), 1
-    held = FIRST._replace(inventory={item: amount}, equipped={"hand": item})
-    techniques = chain.from_iterable((*tree.crafts.values(), *tree.smelts.values()))
-    answers = [
-        *(
-            text.done(verb, {item: amount}) + text.could_not(verb, "")
-            for verb in ("mine", "hunt", "craft", "smelt")
-        ),
-        text.equipped(item),
-        text.could_not("equip", ""),
-        text.inventory(held),
-        text.requires(((item, 2),), {item: 1}),
-        *(text.missed(verb, "") for verb in ("mine", "hunt", "craft", "smelt", "equip")),
-        text.broken(item),
-        text.takes(techniques, 1),
-    ]
+    places = []
+    for source in SOURCES.values():
+        places += [Place(source, Point(0, 0, down)) for down in (0, 1)]
+    world = World(tuple(places), ((biomes[0], Point(0, 0)),))
+    game = Game(world, tuple(Aim(item, worn=True) for item in tree.names), 0)
+    views = [text.reset(game, FIRST), text.look(game._replace(around="rough"), FIRST)]
     fixed = (
         text.EMPTY_HANDED,
         text.TIME_IS_UP,
@@ -49,9 +31,27 @@ def vocabulary() -> str:
         text.ACTIONS,
     )
     digits = "0 1 2 3 4 5 6 7 8 9"
-    views = [text.reset(game, FIRST), text.look(game._replace(around="rough"), FIRST)]
-    lines = [*views, *answers, *fixed, *_REFUSALS, text.wrong_item(""), text.unknown(""), digits]
+    lines = [*views, *_answers(), *fixed, *_REFUSALS, text.wrong_item(""), text.unknown(""), digits]
     return "\n".join([*lines, *biomes, *tree.names.values()])
+
+
+def _answers() -> list[str]:
+    """Return an answer of each form."""
+    tree = tech_tree()
+    item, amount = next(iter(tree.names)), 1
+    held = FIRST._replace(inventory={item: amount}, equipped={"hand": item})
+    techniques = chain.from_iterable((*tree.crafts.values(), *tree.smelts.values()))
+    verbs = ("mine", "hunt", "craft", "smelt")
+    return [
+        *(text.done(verb, {item: amount}) + text.could_not(verb, "") for verb in verbs),
+        text.equipped(item),
+        text.could_not("equip", ""),
+        text.inventory(held),
+        text.requires(((item, 2),), {item: 1}),
+        *(text.missed(verb, "") for verb in (*verbs, "equip")),
+        text.broken(item),
+        text.takes(techniques, 1),
+    ]
 
 
 _REFUSALS = (

@@ -1,1 +1,1 @@
-"""TextCraft: craft an item of Minecraft from base items, by recipes that are listed in the prompt."""
+"""TextCraft: craft an item of Minecraft from base items, by the recipes of the prompt."""

@@ -9,7 +9,7 @@ _LOOKS = {"inventory", "inventory:", "inventory."}
 
 
 class Get(NamedTuple):
-    """Get ``amount`` of an item; 0 if the number is out of range. ``typed`` is the name as written."""
+    """Get ``amount`` of an item, or 0 if the number is out of range; ``typed`` is as written."""
 
     name: str
     amount: int

@@ -15,7 +15,7 @@ from textcraft_gym.recipes.recipe import Recipe, Slot
 
 
 def useful_gets(book: RecipeBook, shown: Sequence[Recipe]) -> Offer:
-    """Return each item that the shown recipes take and that can be got, with each count that is of use.
+    """Return each base item that the shown recipes take, with each count that is of use.
 
     These are the counts in which a recipe takes the item, and the whole counts: what one craft of a
     shown recipe takes in all, where its ingredients are made from the item by other shown recipes.
@@ -98,7 +98,7 @@ class _Tree:
             self.bottom[item] = self._below(makers) if makers else {item: None}
 
     def wholes(self) -> Iterator[_Whole]:
-        """Yield how many of each item to get one craft takes, if all that can be is made from it."""
+        """Yield how much of each item to get one craft takes if all that can be is made of it."""
         for item in self._below([self.recipe]):
             yield self._whole(item)
 
