@@ -7,6 +7,7 @@ sandstone); its demand can only be met from stock.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple, TypeAlias
@@ -57,18 +58,19 @@ def _edges(book: RecipeBook, goal: str) -> Edges:
     pending: list[Node] = [goal]
     while pending:
         node = pending.pop()
-        if node in edges:
-            continue
-        if isinstance(node, tuple):
-            below = book.members[node]
-        else:
-            below: list[Node] = []
-            for recipe in book.recipes.get(node, ()):
-                for slot in recipe.slots:
-                    below.append(node_of(book, slot.ingredient))
-        edges[node] = dict.fromkeys(below)
-        pending += edges[node]
+        if node not in edges:
+            edges[node] = dict.fromkeys(_below(book, node))
+            pending += edges[node]
     return edges
+
+
+def _below(book: RecipeBook, node: Node) -> Iterator[Node]:
+    if isinstance(node, tuple):
+        yield from book.members[node]
+        return
+    for recipe in book.recipes.get(node, ()):
+        for slot in recipe.slots:
+            yield node_of(book, slot.ingredient)
 
 
 def _ingredients_first(book: RecipeBook, edges: Edges) -> list[Node]:
@@ -78,9 +80,9 @@ def _ingredients_first(book: RecipeBook, edges: Edges) -> list[Node]:
             return list(TopologicalSorter(edges).static_order())
         except CycleError as error:
             loop: list[Node] = error.args[1]
-            consumer, part = max(
-                zip(loop[1:], loop, strict=False), key=lambda edge: _climb(book, *edge)
-            )
+            # Each node of the loop is a part of the one after it.
+            steps = zip(loop[1:], loop, strict=False)
+            consumer, part = max(steps, key=lambda step: _climb(book, *step))
             edges = edges | {consumer: {node: None for node in edges[consumer] if node != part}}
 
 

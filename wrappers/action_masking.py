@@ -71,16 +71,17 @@ class ActionMasking(TextWrapper):
             between("n", n, 1, MAX_ACTIONS)
         if overflow not in get_args(Overflow):
             raise UnknownName("overflow", overflow, get_args(Overflow))
-        self._fixed = None if commands is None else _numbered(commands)
-        super().__init__(
-            env, n=n, commands=None if commands is None else list(commands), overflow=overflow
-        )
+        self._fixed: dict[str, int] | None = None
+        if commands is not None:
+            self._fixed = _numbered(commands)
+            commands = list(commands)
+        super().__init__(env, n=n, commands=commands, overflow=overflow)
         self._expect_text(observations=False)
         if not (env.has_wrapper_attr("admissible") and env.get_wrapper_attr("admissible")):
             raise ValueError(f"{env} lists no admissible commands: make it with admissible=True")
         self.overflow = overflow
-        self.action_space = Discrete(n or len(commands or ()))
-        self._commands = tuple(self._fixed or [NO_COMMAND] * int(self.action_space.n))
+        self._commands = tuple(self._fixed or [NO_COMMAND] * (n or 0))
+        self.action_space = Discrete(len(self._commands))
         self._mask: Mask = np.zeros(len(self._commands), dtype=np.bool_)
 
     @property
@@ -138,7 +139,8 @@ class ActionMasking(TextWrapper):
     def _too_many(self, admissible: Sequence[str]) -> str:
         advice = "or drop what is left over with overflow='drop'"
         if self._fixed is None:
-            return f"{len(admissible)} commands are admissible but n is {len(self._commands)}: raise it, {advice}"
+            n = len(self._commands)
+            return f"{len(admissible)} commands are admissible but n is {n}: raise it, {advice}"
         left = next(command for command in admissible if command not in self._fixed)
         return f"the admissible command {left!r} is not among commands: add it, {advice}"
 
@@ -151,14 +153,13 @@ class ActionMasking(TextWrapper):
 
 
 def _numbered(commands: Sequence[str]) -> dict[str, int]:
-    if (
-        isinstance(commands, str)
-        or not commands
-        or not all(isinstance(command, str) for command in commands)
-    ):
+    # A text is a sequence of texts, too.
+    is_text = isinstance(commands, str)
+    if is_text or not commands or not all(isinstance(command, str) for command in commands):
         raise ValueError(f"expected a sequence of one command or more, got {commands!r}")
-    numbers = {command: index for index, command in enumerate(commands)}
-    if len(numbers) < len(commands):
-        twice = next(command for index, command in enumerate(commands) if numbers[command] != index)
-        raise ValueError(f"expected commands that differ, got {twice!r} twice")
+    numbers: dict[str, int] = {}
+    for index, command in enumerate(commands):
+        if command in numbers:
+            raise ValueError(f"expected commands that differ, got {command!r} twice")
+        numbers[command] = index
     return numbers

@@ -27,9 +27,8 @@ def make_wrapper(description: str, env: gym.Env[Any, Any]) -> gym.Wrapper[Any, A
     name, *options = split_fields(description)
     wrapper = load("wrapper", name) if ":" in name else getattr(wrappers, name, None)
     if not (isinstance(wrapper, type) and issubclass(wrapper, gym.Wrapper)):
-        known = [
-            export for export in wrappers.__all__ if isinstance(getattr(wrappers, export), type)
-        ]
+        exports = wrappers.__all__
+        known = [export for export in exports if isinstance(getattr(wrappers, export), type)]
         raise UnknownName("wrapper", name, [*known, "module:Class"])
     make: Any = wrapper
     try:

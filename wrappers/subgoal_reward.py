@@ -69,7 +69,9 @@ class SubgoalReward(TextWrapper):
         return observation, float(reward) + info["shaping"], terminated, truncated, info
 
     def _worth(self, info: dict[str, Any], *, over: bool) -> float:
-        return 0.0 if over else -self.scale * (len(info["expert_plan"]) or self.stuck)
+        if over:
+            return 0.0
+        return -self.scale * (len(info["expert_plan"]) or self.stuck)
 
     def _state(self) -> float:
         return self._potential

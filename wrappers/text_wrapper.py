@@ -35,7 +35,7 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         super().__init__(env)
 
     def snapshot(self) -> WrapperSnapshot:
-        """Return all that ``restore`` needs to come back here: a value that can be pickled and does not change.
+        """Return all that ``restore`` needs to come back here: an unchanging, picklable value.
 
         Raises:
             Unsupported: If the wrapped environment takes no snapshots.
@@ -48,18 +48,16 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         Raises:
             ValueError: For a snapshot of other wrappers, or of another environment.
         """
-        if not isinstance(snapshot, WrapperSnapshot) or snapshot.wrapper != self.class_name():
-            of = (
-                snapshot.wrapper
-                if isinstance(snapshot, WrapperSnapshot)
-                else type(snapshot).__name__
-            )
-            raise ValueError(f"expected a snapshot of {self.class_name()}, got one of {of}")
+        name = (
+            snapshot.wrapper if isinstance(snapshot, WrapperSnapshot) else type(snapshot).__name__
+        )
+        if not isinstance(snapshot, WrapperSnapshot) or name != self.class_name():
+            raise ValueError(f"expected a snapshot of {self.class_name()}, got one of {name}")
         self.env.get_wrapper_attr("restore")(snapshot.inner)
         self._set_state(snapshot.state)
 
     def _expect_text(self, *, observations: bool = True, actions: bool = True) -> None:
-        """Raise unless the wrapped environment has text observations and text actions, as far as each is required."""
+        """Raise unless the wrapped environment has text observations and actions, as required."""
         for kind, space, required in (
             ("observations", self.env.observation_space, observations),
             ("actions", self.env.action_space, actions),

@@ -86,12 +86,17 @@ class TokenIds(TextWrapper):
         self.length = length
         self.buckets = buckets
         self.keep = keep
-        self.vocabulary = (
-            () if buckets is not None else _checked(listed) if listed is not None else _of_game(env)
-        )
+        self.vocabulary: tuple[str, ...] = ()
+        if listed is not None:
+            self.vocabulary = _checked(listed)
+        elif buckets is None:
+            self.vocabulary = _of_game(env)
         self._ids = {word: index for index, word in enumerate(self.vocabulary, FIRST_WORD)}
         # Buckets have the ids 1 to ``buckets``: there are no unknown words.
-        self.size = FIRST_WORD + len(self.vocabulary) if buckets is None else 1 + buckets
+        if buckets is None:
+            self.size = FIRST_WORD + len(self.vocabulary)
+        else:
+            self.size = 1 + buckets
         self.observation_space = Dict(
             {
                 "tokens": Box(0, self.size - 1, (length,), np.int64),
@@ -121,7 +126,7 @@ class TokenIds(TextWrapper):
         return {"tokens": tokens, "mask": mask}
 
     def decode(self, tokens: Iterable[int]) -> list[str]:
-        """Return the words that have these ids; ``?`` for ids of buckets and of words outside of the vocabulary."""
+        """Return the words of these ids; ``?`` for those of buckets and of unknown words."""
         names = {index: word for word, index in self._ids.items()}
         return [names.get(int(token), "?") for token in tokens if int(token) != PADDING]
 
@@ -138,7 +143,8 @@ def _checked(vocabulary: Sequence[str]) -> tuple[str, ...]:
     for word in vocabulary:
         if words(word) != [word]:
             raise ValueError(
-                f"expected single words in the vocabulary, got {word!r}, which reads as {words(word)}"
+                f"expected single words in the vocabulary, got {word!r}, "
+                f"which reads as {words(word)}"
             )
     return tuple(vocabulary)
 

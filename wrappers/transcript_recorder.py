@@ -119,20 +119,19 @@ class TranscriptRecorder(TextWrapper):
             return
         lines = "".join(json.dumps(row) + "\n" for row in self._rows(stop_reason))
         self._turns = ()
-        was_told = bool(self._unwritten)
+        has_warned = bool(self._unwritten)
         self._unwritten += lines.encode()
         try:
             self._append()
         except OSError as error:
-            if not was_told:
+            if not has_warned:
                 _log.warning("%s: an episode could not be written: %s", self.path, error.strerror)
 
     def _append(self) -> None:
         """Write what is unwritten."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        binary: int = getattr(
-            os, "O_BINARY", 0
-        )  # without it Windows would end the line with two characters
+        # Without it Windows would end the line with two characters.
+        binary: int = getattr(os, "O_BINARY", 0)
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | binary, 0o644)
         try:
             while self._unwritten:
@@ -145,25 +144,27 @@ class TranscriptRecorder(TextWrapper):
         task, seed, won = self._about
         reward = sum(turn.reward for turn in self._turns)
         if self.style == TURNS:
-            turns = [turn._asdict() for turn in self._turns]
-            about = {
+            row = {
                 "task": task,
                 "seed": seed,
                 "won": won,
                 "reward": reward,
                 "stop_reason": stop_reason,
+                "beginning": self._beginning,
+                "turns": [turn._asdict() for turn in self._turns],
             }
-            return [{**about, "beginning": self._beginning, "turns": turns}]
+            return [row]
         game = self.unwrapped
-        read = [self._beginning, *(turn.observation for turn in self._turns)]
+        turns = []
+        observation = self._beginning
+        for turn in self._turns:
+            turns.append((observation, turn.action))
+            observation = turn.observation
         trajectory = Trajectory(
             env=game.spec.id if game.spec else type(game).__name__,
             task=task,
             seed=seed,
-            turns=[
-                (observation, turn.action)
-                for observation, turn in zip(read, self._turns, strict=False)
-            ],
+            turns=turns,
             won=won,
             reward=reward,
             system=self.system,

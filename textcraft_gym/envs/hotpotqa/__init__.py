@@ -1,1 +1,1 @@
-"""HotpotQA: questions that take several pages, answered with a wiki at hand, after ReAct's environment."""
+"""HotpotQA: questions that take several pages of a closed wiki, played by search and lookup."""

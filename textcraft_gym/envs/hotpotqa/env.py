@@ -32,7 +32,7 @@ from textcraft_gym.errors import UnknownName, at_least
 
 
 class HotpotQAEnv(TextEnv):
-    """Answer a question that takes several pages of a wiki, by searching for pages and looking words up on them.
+    """Answer a question that takes several pages of a wiki, by searches and lookups.
 
     **Actions** (any string; others change nothing; the first letter may be a capital):
 

@@ -1,4 +1,4 @@
-"""An expert that knows the right answer and the sentences that it follows from: it reads these, and answers."""
+"""An expert that knows the right answer and its evidence: it reads the evidence, and answers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from textcraft_gym.envs.hotpotqa.text import MAX_SENTENCE
 from textcraft_gym.envs.hotpotqa.wiki.corpus import Page
 
 LONGEST = 7
-"""Maximum length of a plan, which is ReAct's limit: what else there would be to look up is left out."""
+"""Maximum length of a plan, which is ReAct's limit: further lookups are left out."""
 
 _WORD = re.compile(r"\w{3,}")
 
 
 def plan(world: World, state: State = START) -> list[str]:
-    """Return the rest of a plan: open each page of evidence, look up what a search does not show, and answer.
+    """Return the rest of a plan: open each page of evidence, look up the rest, and answer.
 
     It searches by the names that it has read and looks up what a player may think of, so that its
     actions are admissible; where neither leads to the evidence, it takes the page's title, or a
@@ -48,25 +48,31 @@ def plan(world: World, state: State = START) -> list[str]:
     for page in pages:
         lookups = _lookup(world, page)[: max(spare, 0)]
         spare -= len(lookups)
-        found = [
-            results(world, page.title, parse(action)[1])[0][:MAX_SENTENCE] for action in lookups
-        ]
-        unread = [] if set(found) <= set(state.looked_up) else lookups
+        shown_by = [_first_result(world, page, lookup) for lookup in lookups]
+        is_read = set(shown_by) <= set(state.looked_up)
+        unread = [] if is_read else lookups
         if page.title == state.page:
             # The open page comes first, whatever its place: another search would close it.
             actions = [*unread, *actions]
         elif page.title not in state.opened or unread:
             actions += [search(_name_in(world, read, page)), *unread]
-        read += [shown(world, page), *found]
+        read += [shown(world, page), *shown_by]
     return [*actions, finish(world.question.answer)]
 
 
+def _first_result(world: World, page: Page, lookup: str) -> str:
+    _, word = parse(lookup)
+    return results(world, page.title, word)[0][:MAX_SENTENCE]
+
+
 def evidence(world: World) -> list[Page]:
-    """Return the pages that the answer follows from, as far as a search for their titles opens them."""
-    pages = [
-        find(world, title) for title in dict.fromkeys(title for title, _ in world.question.gold)
-    ]
-    return [page for page in pages if page is not None]
+    """Return the pages of evidence, as far as a search for their titles opens them."""
+    pages = []
+    for title in dict.fromkeys(title for title, _ in world.question.gold):
+        page = find(world, title)
+        if page:
+            pages.append(page)
+    return pages
 
 
 def thoughts(world: World, actions: Sequence[str]) -> list[str]:
@@ -76,9 +82,10 @@ def thoughts(world: World, actions: Sequence[str]) -> list[str]:
     for action in actions:
         verb, argument = parse(action)
         if verb == SEARCH:
-            written.append(
-                f"{known} Next I search for {argument}." if known else f"I begin with {argument}."
-            )
+            if known:
+                written.append(f"{known} Next I search for {argument}.")
+            else:
+                written.append(f"I begin with {argument}.")
             page = find(world, argument)
             known = " ".join(_gold_sentences(world, page.title)) if page else ""
         elif verb == LOOKUP:
@@ -93,37 +100,49 @@ def _name_in(world: World, read: Iterable[str], page: Page) -> str:
 
     A player does not know that a title has brackets, or that a name leads to another title.
     """
-    names = chain.from_iterable(titles_in(world, words) for words in read)
-    return next((name for name in names if find(world, name) == page), page.title)
+    for words in read:
+        for name in titles_in(world, words):
+            if find(world, name) == page:
+                return name
+    return page.title
 
 
 def _lookup(world: World, page: Page) -> list[str]:
-    """Return the lookup of the first sentence of evidence that a search does not show; none if it shows all."""
+    """Return the lookup of the first sentence of evidence that a search does not show, or none."""
     seen = shown(world, page)
     for sentence in _gold_sentences(world, page.title):
         core = sentence.rstrip(".")
-        if core not in seen:
-            opened = State(page.title)
-            for word in lookups_on(world, opened):
-                found = results(world, page.title, word)
-                if found[0].rstrip(".") in core:
-                    return [look_up(word)]
-            asked = {word.lower() for word in _WORD.findall(world.question.question)}
-            words = [word for word in _WORD.findall(core) if word.lower() not in COMMON]
-            # Words of the question first, and names, which a player does not know yet, last.
-            for word in sorted(
-                words, key=lambda word: (word.lower() not in asked, word[0].isupper(), -len(word))
-            ):
-                found = results(world, page.title, word)
-                if found and found[0].rstrip(".") in core:
-                    return [look_up(word)]
+        if core in seen:
+            continue
+        for word in chain(lookups_on(world, State(page.title)), _words_of(core, world)):
+            matches = results(world, page.title, word)
+            if matches and matches[0].rstrip(".") in core:
+                return [look_up(word)]
     return []
+
+
+def _words_of(sentence: str, world: World) -> list[str]:
+    """Return the words of a sentence: those of the question first.
+
+    Names, which a player does not know yet, are last.
+    """
+    known = {word.lower() for word in _WORD.findall(world.question.question)}
+
+    def rank(word: str) -> tuple[bool, bool, int]:
+        return word.lower() not in known, word[0].isupper(), -len(word)
+
+    words = [word for word in _WORD.findall(sentence) if word.lower() not in COMMON]
+    return sorted(words, key=rank)
 
 
 def _gold_sentences(world: World, title: str) -> list[str]:
     """Return the sentences of a page that are evidence, as the data gives them."""
     page = world.wiki.page(title)
-    given = [part.strip() for paragraph in page.paragraphs for part in paragraph] if page else []
-    return [
-        given[index] for name, index in world.question.gold if name == title and index < len(given)
-    ]
+    if page is None:
+        return []
+    parts = list(chain.from_iterable(page.paragraphs))
+    gold = []
+    for name, index in world.question.gold:
+        if name == title and index < len(parts):
+            gold.append(parts[index].strip())
+    return gold

@@ -6,6 +6,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.envs.hotpotqa import text
@@ -25,7 +26,7 @@ NO_MORE_RESULTS = "no_more_results"
 REASONS = (UNKNOWN_COMMAND, NO_SUCH_PAGE, NO_PAGE, NO_MORE_RESULTS)
 
 SHOWN = 5
-"""Number of sentences of a page that a search shows, and of titles that it lists where it finds no page."""
+"""Number of sentences that a search shows of a page, and of titles that it lists without one."""
 MAX_TITLES, MAX_LOOKUPS, MAX_ANSWERS = 40, 20, 100
 """Maximum numbers of searches, of lookups and of answers among the admissible commands."""
 
@@ -38,9 +39,10 @@ _UNALIKE = ("yes", "no", "noanswer")
 _WORD = re.compile(r"\w+")
 COMMON = frozenset(
     _WORD.findall(
-        """about after also and are been before between both but did does for from had has have her his how into its
-        more most name named not one only other same than that the their them then there these they this two was were
-        what when where which while who whom whose why with year"""
+        """about after also and are been before between both but did does for from had has have her
+        his how into its more most name named not one only other same than that the their them then
+        there these they this two was were what when where which while who whom whose why with
+        year"""
     )
 )
 """Words that tell nothing about what is looked for."""
@@ -91,7 +93,7 @@ RELATIONS = (
     ),
     *("leading part", "based on", "source"),
 )
-"""What pages say of people, places, works and companies: what a player may look up without having read it."""
+"""What pages say of people, places, works and companies: lookups without having read it."""
 _AUXILIARIES = (
     "are",
     "can",
@@ -159,7 +161,7 @@ START = State()
 
 
 def apply(world: World, state: State, action: str) -> Turn[State]:
-    """Play an action, which may be any string; after an answer, everything is answered as that was."""
+    """Play an action, any string; after an answer, everything is answered as that was."""
     if state.answer is not None:
         return state, text.finished(world.dialect, is_right(world.question, state.answer)), "", ""
     verb, argument = parse(action)
@@ -205,43 +207,38 @@ def finish(answer: str) -> str:
 def find(world: World, entity: str) -> Page | None:
     """Return the page that a search opens; None if it lists titles instead."""
     page = _named(world, entity)
-    return None if page is None or _is_ambiguous(page) else page
+    if page is None or _is_ambiguous(page):
+        return None
+    return page
 
 
 def sentences(page: Page, kind: Sentences) -> list[str]:
-    """Return the sentences of a page, without paragraphs of one or two words, as ReAct's program reads it.
+    """Return the sentences of a page as ReAct's program reads it.
 
-    Divided at full stops, each sentence has one more full stop than the text where it ends a
-    paragraph.
+    Paragraphs of one or two words are left out. Divided at full stops, each sentence has one more
+    full stop than the text where it ends a paragraph.
     """
+    prose = [paragraph for paragraph in page.paragraphs if _is_prose(paragraph)]
     if kind == "given":
-        stripped = [
-            part.strip()
-            for paragraph in page.paragraphs
-            if _is_prose(paragraph)
-            for part in paragraph
-        ]
-        return [part for part in stripped if part]
-    lines = [
-        line
-        for paragraph in page.paragraphs
-        if _is_prose(paragraph)
-        for line in _joined(paragraph).split("\n")
-    ]
-    return [
-        f"{part.strip()}." for line in lines for part in line.strip().split(". ") if part.strip()
-    ]
+        parts = chain.from_iterable(prose)
+        return [sentence for part in parts if (sentence := part.strip())]
+    divided = []
+    for paragraph in prose:
+        for line in _joined(paragraph).split("\n"):
+            for part in line.strip().split(". "):
+                sentence = part.strip()
+                if sentence:
+                    divided.append(f"{sentence}.")
+    return divided
 
 
 def results(world: World, title: str, keyword: str) -> list[str]:
-    """Return the sentences of a page that have a keyword, in upper or lower case; none of a page that is not there."""
+    """Return a page's sentences with a keyword, in any case; none if there is no such page."""
     page = world.wiki.page(title)
-    wanted = keyword.lower()
-    return (
-        [part for part in sentences(page, world.sentences) if wanted in part.lower()]
-        if page
-        else []
-    )
+    if page is None:
+        return []
+    lowered = keyword.lower()
+    return [part for part in sentences(page, world.sentences) if lowered in part.lower()]
 
 
 def admissible_commands(world: World, state: State) -> list[str]:
@@ -255,18 +252,23 @@ def admissible_commands(world: World, state: State) -> list[str]:
     """
     if state.answer is not None:
         return []
-    titles = dict.fromkeys([*_titles_in_view(world, state), *([state.page] if state.page else [])])
-    searches = [search(title) for title in titles if find(world, title)][:MAX_TITLES]
-    lookups = [look_up(word) for word in lookups_on(world, state)][:MAX_LOOKUPS]
-    answers = [finish(answer) for answer in _answers_in_view(world, state)][:MAX_ANSWERS]
-    return [*searches, *lookups, *answers] or [finish("")]
+    titles = dict.fromkeys(_titles_in_view(world, state))
+    if state.page:
+        titles[state.page] = None
+    searches = [search(title) for title in titles if find(world, title)]
+    lookups = [look_up(word) for word in lookups_on(world, state)]
+    answers = [finish(answer) for answer in _answers_in_view(world, state)]
+    commands = searches[:MAX_TITLES] + lookups[:MAX_LOOKUPS] + answers[:MAX_ANSWERS]
+    return commands or [finish("")]
 
 
 def lookups_on(world: World, state: State) -> Iterator[str]:
     """Yield what can be looked up without knowing the open page, and has a result left on it."""
+    if not state.page:
+        return
     words = dict.fromkeys(_WORD.findall(world.question.question))
     telling = [word for word in words if len(word) > 2 and word.lower() not in COMMON]
-    for word in dict.fromkeys((*telling, *RELATIONS)) if state.page else ():
+    for word in dict.fromkeys((*telling, *RELATIONS)):
         passed = state.passed if word == state.keyword else 0
         if len(results(world, state.page, word)) > passed:
             yield word
@@ -281,7 +283,9 @@ def is_right(question: Question, answer: str) -> bool:
 
 
 def f1(question: Question, answer: str) -> float:
-    """Return the harmonic mean of precision and recall of an answer's words; 0 where one is yes or no and they differ.
+    """Return the harmonic mean of precision and recall of an answer's words.
+
+    It is 0 where one of the two is yes or no and they differ.
 
     Source: the evaluation of HotpotQA (Yang et al. 2018).
     """
@@ -290,7 +294,9 @@ def f1(question: Question, answer: str) -> float:
         return 0.0
     given_words, right_words = given.split(), right.split()
     common = (Counter(given_words) & Counter(right_words)).total()
-    return 2 * common / (len(given_words) + len(right_words)) if common else 0.0
+    if not common:
+        return 0.0
+    return 2 * common / (len(given_words) + len(right_words))
 
 
 def normalised(answer: str) -> str:
@@ -301,42 +307,39 @@ def normalised(answer: str) -> str:
 def _search(world: World, state: State, entity: str) -> Turn[State]:
     page = _named(world, entity)
     if page and not _is_ambiguous(page):
-        opened = state.opened if page.title in state.opened else (*state.opened, page.title)
-        return (
-            State(page.title, opened=opened, looked_up=state.looked_up),
-            shown(world, page),
-            "",
-            "",
-        )
+        opened = state.opened
+        if page.title not in opened:
+            opened = (*opened, page.title)
+        after = State(page.title, opened=opened, looked_up=state.looked_up)
+        return after, shown(world, page), "", ""
     # ReAct's program searches again in brackets where a name may refer to several pages, which
     # lists these.
-    asked = f"[{entity}]" if page else entity
-    listed = tuple(title for title in _similar(world, asked) if not page or title != page.title)[
-        :SHOWN
-    ]
-    kept = state._replace(listed=listed)
+    query = f"[{entity}]" if page else entity
+    titles = _similar(world, query)
+    if page:
+        titles = [title for title in titles if title != page.title]
+    listed = tuple(titles[:SHOWN])
     if world.dialect == "reflexion":
-        kept = State(listed=listed, opened=state.opened, looked_up=state.looked_up)
-    return kept, text.not_found(world.dialect, asked, listed), NO_SUCH_PAGE, ""
+        after = State(listed=listed, opened=state.opened, looked_up=state.looked_up)
+    else:
+        after = state._replace(listed=listed)
+    return after, text.not_found(world.dialect, query, listed), NO_SUCH_PAGE, ""
 
 
 def _look_up(world: World, state: State, keyword: str) -> Turn[State]:
     if not state.page:
         return state, text.no_page(world.dialect), NO_PAGE, ""
-    found = results(world, state.page, keyword)
-    count = state.passed if keyword == state.keyword else 0
-    if count >= len(found):
+    matches = results(world, state.page, keyword)
+    passed = state.passed if keyword == state.keyword else 0
+    if passed >= len(matches):
         # Also a word without results is the last one: that of before begins anew when it comes
         # back.
-        return (
-            state._replace(keyword=keyword, passed=count),
-            text.NO_MORE_RESULTS,
-            NO_MORE_RESULTS,
-            "",
-        )
-    answer = text.result(count + 1, len(found), found[count])
-    looked_up = tuple(dict.fromkeys((*state.looked_up, found[count][: text.MAX_SENTENCE])))
-    return state._replace(keyword=keyword, passed=count + 1, looked_up=looked_up), answer, "", ""
+        after = state._replace(keyword=keyword, passed=passed)
+        return after, text.NO_MORE_RESULTS, NO_MORE_RESULTS, ""
+    answer = text.result(passed + 1, len(matches), matches[passed])
+    looked_up = dict.fromkeys((*state.looked_up, matches[passed][: text.MAX_SENTENCE]))
+    after = state._replace(keyword=keyword, passed=passed + 1, looked_up=tuple(looked_up))
+    return after, answer, "", ""
 
 
 def shown(world: World, page: Page) -> str:
@@ -358,7 +361,7 @@ def _similar(world: World, entity: str) -> list[str]:
 
 
 def _is_ambiguous(page: Page) -> bool:
-    return any(_AMBIGUOUS in part for paragraph in page.paragraphs for part in paragraph)
+    return any(_AMBIGUOUS in part for part in chain.from_iterable(page.paragraphs))
 
 
 def _is_prose(paragraph: Sequence[str]) -> bool:
@@ -366,7 +369,7 @@ def _is_prose(paragraph: Sequence[str]) -> bool:
 
 
 def _joined(paragraph: Sequence[str]) -> str:
-    """Return the text of a paragraph; in the original's data a sentence begins with the blank before it."""
+    """Return the text of a paragraph; in the original's data the blank begins a sentence."""
     blank = "" if any(part[:1].isspace() for part in paragraph[1:]) else " "
     return blank.join(paragraph)
 
@@ -381,7 +384,7 @@ def _titles_in_view(world: World, state: State) -> Iterator[str]:
 
 
 def _read(world: World, state: State) -> Iterator[str]:
-    """Yield the question, and what was read, the last first: the results of lookups, and the opened pages."""
+    """Yield the question, then what was read, the last first: results of lookups, opened pages."""
     yield world.question.question
     yield from reversed(state.looked_up)
     for title in reversed(state.opened):
@@ -390,20 +393,25 @@ def _read(world: World, state: State) -> Iterator[str]:
             yield shown(world, page)
 
 
-def _answers_in_view(world: World, state: State) -> dict[str, None]:
+def _answers_in_view(world: World, state: State) -> Iterator[str]:
+    """Yield yes and no if the question asks for them, then titles and names in view, each once."""
     if not state.opened:
-        return {}
-    asks_whether = world.question.question.partition(" ")[0].lower() in _AUXILIARIES
-    names = [
-        name.removesuffix("'s") for words in _read(world, state) for name in _NAME.findall(words)
-    ]
-    titles = _titles_in_view(world, state)
-    answers = [*(("yes", "no") if asks_whether else ()), *titles, *names]
-    return dict.fromkeys(answer for answer in answers if answer.lower() not in COMMON)
+        return
+    answers: dict[str, None] = {}
+    first_word = world.question.question.partition(" ")[0]
+    if first_word.lower() in _AUXILIARIES:
+        answers.update(yes=None, no=None)
+    answers.update(dict.fromkeys(_titles_in_view(world, state)))
+    for words in _read(world, state):
+        for name in _NAME.findall(words):
+            answers[name.removesuffix("'s")] = None
+    for answer in answers:
+        if answer.lower() not in COMMON:
+            yield answer
 
 
 def titles_in(world: World, words: str) -> Iterator[str]:
-    """Yield the titles that a text has, the longest at each place, from a capital letter or a digit on.
+    """Yield the titles in a text, at each capital letter or digit the longest one.
 
     Of namesakes that differ by a kind in brackets, ``the director Mercer`` is ``Mercer (director)``
     as well.
@@ -413,10 +421,9 @@ def titles_in(world: World, words: str) -> Iterator[str]:
         taken = 1
         first = parts[start].lstrip("\"'([")[:1]
         if first.isupper() or first.isdigit():
+            kind = parts[start - 1] if start else ""
             for end in range(min(start + _LONGEST_TITLE, len(parts)), start, -1):
-                names = list(
-                    _titles_of(world, " ".join(parts[start:end]), parts[start - 1] if start else "")
-                )
+                names = list(_titles_of(world, " ".join(parts[start:end]), kind))
                 if names:
                     yield from names
                     taken = end - start
@@ -425,7 +432,7 @@ def titles_in(world: World, words: str) -> Iterator[str]:
 
 
 def _titles_of(world: World, words: str, kind: str) -> Iterator[str]:
-    """Yield words without the punctuation around them, alone and with a kind in brackets, if they are a title then."""
+    """Yield words that are a title without the punctuation around them, or with a kind."""
     # With brackets first, which may be its own: ``Mercer (film)``.
     names = [words.strip(around).removesuffix("'s") for around in (_MARKS, f"{_MARKS}()[]")]
     for name in dict.fromkeys(names):

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,7 +54,7 @@ class Library:
             **_of_react(corpus.splits),
         }
         self._opened_by = opened_by
-        self._found: dict[tuple[str, int, Sequence[str] | None], list[str]] = {}
+        self._searched: dict[tuple[str, int, Sequence[str] | None], list[str]] = {}
 
     def __len__(self) -> int:
         return len(self._wiki)
@@ -73,16 +74,16 @@ class Library:
     def similar(
         self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
     ) -> list[str]:
-        """Return titles of pages that a search finds, as those of the wiki; the last searches are kept."""
-        asked = entity, count, among
-        found = self._found.get(asked)
-        if found is None:
-            if len(self._found) >= _KEPT_SEARCHES:
-                self._found.clear()
-            found = self._wiki.similar(entity, count, among=among)
+        """Return titles of pages that a search finds, as those of the wiki; the last are kept."""
+        key = entity, count, among
+        titles = self._searched.get(key)
+        if titles is None:
+            if len(self._searched) >= _KEPT_SEARCHES:
+                self._searched.clear()
+            titles = self._wiki.similar(entity, count, among=among)
             if len(entity) <= _KEPT_LENGTH:
-                self._found[asked] = found
-        return found
+                self._searched[key] = titles
+        return titles
 
     @cached_property
     def fingerprint(self) -> str:
@@ -95,35 +96,33 @@ class Library:
     @cached_property
     def vocabulary(self) -> str:
         """A text with every word of pages, questions and answers of the game."""
-        pages = (self.page(title) for title in self)
-        parts = [
-            part for page in pages if page for paragraph in page.paragraphs for part in paragraph
-        ]
-        asked = [
-            words
-            for questions in self._divided.values()
-            for one in questions
-            for words in (one[1], one[2])
-        ]
-        return "\n".join([text.WORDS, *self, *parts, *asked])
+        parts = [text.WORDS, *self]
+        for title in self:
+            page = self.page(title)
+            if page:
+                parts += chain.from_iterable(page.paragraphs)
+        for questions in self._divided.values():
+            for question in questions:
+                parts += (question.question, question.answer)
+        return "\n".join(parts)
 
     @cached_property
     def places(self) -> Mapping[str, tuple[str, int]]:
         """The split of each question, and its number in it, by its id."""
-        return {
-            question.id: (split, number)
-            for split, questions in self._divided.items()
-            for number, question in enumerate(questions)
-        }
+        places = {}
+        for split, questions in self._divided.items():
+            for number, question in enumerate(questions):
+                places[question.id] = split, number
+        return places
 
     def questions(self, split: str) -> Sequence[tuple[int, Question]]:
-        """Return the questions of a split, or of ``all``, with their numbers in the split that they are from.
+        """Return the questions of a split, or of ``all``, with their numbers in their own split.
 
         Raises:
             UnknownName: If there is no such split.
         """
         if split == "all":
-            return [pair for questions in self._divided.values() for pair in enumerate(questions)]
+            return list(chain.from_iterable(map(enumerate, self._divided.values())))
         if split not in self.splits:
             raise UnknownName("split", split, [*self.splits, "all"])
         if split in self._divided:
@@ -169,11 +168,13 @@ class Task:
     @property
     def depth(self) -> int:
         """Its level: 1 is easy, 2 medium, 3 hard, and 0 another."""
-        return LEVELS.index(self.question.level) + 1 if self.question.level in LEVELS else 0
+        if self.question.level not in LEVELS:
+            return 0
+        return LEVELS.index(self.question.level) + 1
 
     @cached_property
     def optimal_length(self) -> int:
-        """Length of the expert's plan, which reads all evidence; 0 where the data does not tell the answer."""
+        """Length of the expert's plan, which reads all evidence; 0 if there is no known answer."""
         return len(plan(self.world))
 
     @property
@@ -182,16 +183,15 @@ class Task:
         question, wiki = self.question, self.reading.library
         lines = [question.question, question.answer]
         for title in sorted({title for title, _ in question.gold}):
+            lines.append(title)
             page = wiki.page(title)
-            lines += [
-                title,
-                *(part for paragraph in (page.paragraphs if page else ()) for part in paragraph),
-            ]
+            if page:
+                lines += chain.from_iterable(page.paragraphs)
         return "\n".join(lines)
 
 
 def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int = 0) -> Library:
-    """Return the library of made pages, of a folder of the original's data, or of a corpus of one's own.
+    """Return the library of made pages, of a folder of the original's data, or of a corpus.
 
     Those that were opened last are kept, so that equal arguments return the same object; but not
     that of a corpus.
@@ -205,11 +205,12 @@ def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int
     if data == MADE:
         return _made(pages, seed)
     folder = Path(data).expanduser()
-    files = sorted(folder.iterdir()) if folder.is_dir() else [folder]
-    stamps = tuple(
-        (file, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.is_file()
-    )
-    return _read(folder, stamps)
+    stamps = []
+    for file in sorted(folder.iterdir()) if folder.is_dir() else [folder]:
+        if file.is_file():
+            stat = file.stat()
+            stamps.append((file, stat.st_size, stat.st_mtime_ns))
+    return _read(folder, tuple(stamps))
 
 
 def split_names(data: str | Path | Corpus = MADE) -> tuple[str, ...]:
@@ -225,10 +226,8 @@ def split_tasks(reading: Reading, split: str) -> tuple[Task, ...]:
     Raises:
         UnknownName: If there is no such split.
     """
-    return tuple(
-        Task(question.id, number, question, reading)
-        for number, question in reading.library.questions(split)
-    )
+    questions = reading.library.questions(split)
+    return tuple(Task(question.id, number, question, reading) for number, question in questions)
 
 
 def find_task(reading: Reading, name: object) -> Task:
@@ -256,7 +255,10 @@ def _read(folder: Path, stamps: tuple[Any, ...]) -> Library:
 
 
 def _of_react(splits: Mapping[str, Sequence[Question]]) -> Mapping[str, Sequence[Question]]:
-    """Return the questions that ReAct is evaluated on, in its order, as a split; none if the data is not HotpotQA's."""
+    """Return the questions that ReAct is evaluated on, in its order, as a split.
+
+    There are none if the data is not HotpotQA's.
+    """
     dev = splits.get("dev", ())
     if len(dev) != _REACT_DEV:
         return {}

@@ -14,7 +14,7 @@ FORMS = "Actions are: search[title]; lookup[word]; finish[answer]."
 MAX_ECHO = 2000
 """Maximum number of characters of an action that an answer repeats."""
 MAX_SENTENCE = 10_000
-"""Maximum number of characters of a sentence that are shown, which only a page without full stops exceeds."""
+"""Maximum number of characters shown of a sentence; only a page without full stops has more."""
 
 _ECHO = 200
 
@@ -52,8 +52,10 @@ def not_found(dialect: Dialect, entity: str, similar: Sequence[str]) -> str:
     if dialect == "autoplan":
         listed = ", ".join(f'"{title}"' for title in similar)
         return (
-            f'Could not find exact match of "{entity}". Available entities in the database: {listed}. The search API '
-            "only returns the paragraph if the search query matches every character to an entity in the database."
+            f'Could not find exact match of "{entity}". '
+            f"Available entities in the database: {listed}. "
+            "The search API only returns the paragraph if the search query matches "
+            "every character to an entity in the database."
         )
     return f"Could not find {entity}. Similar: {list(similar)}."
 
@@ -68,7 +70,10 @@ def finished(dialect: Dialect, right: bool) -> str:
 def invalid(dialect: Dialect, action: str) -> str:
     """Answer what is no action."""
     if dialect == "reflexion":
-        return "Invalid Action. Valid Actions are Lookup[<topic>] Search[<topic>] and Finish[<answer>]."
+        return (
+            "Invalid Action. "
+            "Valid Actions are Lookup[<topic>] Search[<topic>] and Finish[<answer>]."
+        )
     if dialect == "autoplan":
         return "No action in the format of 'search[...]', 'lookup[...]', or 'finish[...]'."
     return f"Invalid action: {action[:MAX_ECHO]}"

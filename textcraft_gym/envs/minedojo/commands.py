@@ -21,17 +21,15 @@ _AHEAD = 12
 
 def command(function: str = "no_op", *, makes: int = 0, place: int = 0) -> Command:
     """Return the action that calls one function without moving; ``place`` is an inventory slot."""
-    return np.array(
-        [0, 0, 0, _AHEAD, _AHEAD, FUNCTIONS.index(function), makes, place], dtype=np.int64
-    )
+    movement = [0, 0, 0, _AHEAD, _AHEAD]
+    return np.array([*movement, FUNCTIONS.index(function), makes, place], dtype=np.int64)
 
 
 def held(observation: Any) -> dict[str, int]:
     """Return the inventory in an observation, by the ids of Minecraft 1.11."""
+    slots = observation["inventory"]
     inventory: dict[str, int] = {}
-    for name, quantity in zip(
-        observation["inventory"]["name"], observation["inventory"]["quantity"], strict=True
-    ):
+    for name, quantity in zip(slots["name"], slots["quantity"], strict=True):
         if name != "air":
             inventory[_id(name)] = inventory.get(_id(name), 0) + int(quantity)
     return inventory

@@ -50,11 +50,13 @@ REASONS = (
 )
 
 PINS = "numpy==1.23.5 opencv-python-headless==4.8.1.78"
-"""Requirements of MineDojo 0.1 beside the old Gym: it writes ``np.unicode_``, which NumPy 2 lacks, and ``np.bool``."""
+"""Requirements of MineDojo 0.1 beside the old Gym: it uses ``np.unicode_`` and ``np.bool``."""
 HOW_TO_PLAY = (
-    "It needs Java 8 and, in an environment of its own, an old pip and Gym: pip install 'pip<24.1' 'setuptools<66' "
-    f"'wheel<0.39' && pip install --no-build-isolation gym==0.21.0 && pip install minedojo {PINS}; see "
-    f"https://docs.minedojo.org. The task specifications alone need no simulator: {HOW_TO_INSTALL}"
+    "It needs Java 8 and, in an environment of its own, an old pip and Gym: "
+    "pip install 'pip<24.1' 'setuptools<66' 'wheel<0.39' && "
+    f"pip install --no-build-isolation gym==0.21.0 && pip install minedojo {PINS}; "
+    "see https://docs.minedojo.org. "
+    f"The task specifications alone need no simulator: {HOW_TO_INSTALL}"
 )
 
 OPEN_ENDED = "open-ended"
@@ -70,7 +72,10 @@ _OWN_WORDS = (
 
 
 class Skill(NamedTuple):
-    """A request to a skill policy: ``mine`` or ``hunt`` an amount of an item, by the names of Minecraft 1.11."""
+    """A request to a skill policy: ``mine`` or ``hunt`` an amount of an item, by its old name.
+
+    The names are those of Minecraft 1.11.
+    """
 
     verb: str
     item: str
@@ -79,7 +84,7 @@ class Skill(NamedTuple):
 
 
 SkillPolicy: TypeAlias = "Callable[[Skill, Mapping[str, Any]], Command | None]"
-"""Maps a skill and MineDojo's observation to the next action of eight numbers, or to None to give up."""
+"""Maps a skill and MineDojo's observation to the next action of eight numbers; None gives up."""
 
 Simulator: TypeAlias = Callable[..., Any]
 """``minedojo.make``: takes a task id and ``image_size``, gives an environment of the old Gym."""
@@ -243,7 +248,7 @@ class MineDojoEnv(TextEnv):
         raise self.unsupported("snapshot", "its simulator cannot go back")
 
     def _answer(self, line: str) -> tuple[str, str]:
-        """Return the answer to an action, and the code of the reason why nothing happened, empty if something did."""
+        """Return the answer to an action, and the code why nothing happened, empty if it did."""
         action = parse(line)
         if isinstance(action, Make):
             return self._made(action)
@@ -260,21 +265,12 @@ class MineDojoEnv(TextEnv):
         return text.unknown(line), UNKNOWN_ACTION
 
     def _made(self, action: Make) -> tuple[str, str]:
-        item, refused = (
-            old_name(action.item.replace(" ", "_")),
-            text.could_not(action.verb, action.item),
-        )
+        item = old_name(action.item.replace(" ", "_"))
+        refused = text.could_not(action.verb, action.item)
         recipe = self._abilities.number(item)
         if recipe is None:
             return f"{refused}: MineDojo does not make it", UNKNOWN_ITEM
-        is_smelted = item in self._abilities.in_furnace
-        station = (
-            "furnace"
-            if is_smelted
-            else "crafting_table"
-            if item in self._abilities.at_table
-            else ""
-        )
+        station = self._station_for(item)
         if station and not self._stands(station):
             return f"{refused}: requires {station.replace('_', ' ')}", _STATIONS[station][1]
         before = self._count(item)
@@ -284,11 +280,17 @@ class MineDojoEnv(TextEnv):
                 return f"{refused}: ingredients or fuel are missing", NOT_ENOUGH
         return text.done(action.verb, {action.item: self._count(item) - before}), ""
 
+    def _station_for(self, item: str) -> str:
+        """Return the furnace or crafting table that an item is made at, empty for none."""
+        if item in self._abilities.in_furnace:
+            return "furnace"
+        if item in self._abilities.at_table:
+            return "crafting_table"
+        return ""
+
     def _gathered(self, action: Gather) -> tuple[str, str]:
-        item, refused = (
-            old_name(action.item.replace(" ", "_")),
-            text.could_not(action.verb, action.item),
-        )
+        item = old_name(action.item.replace(" ", "_"))
+        refused = text.could_not(action.verb, action.item)
         if self.skills is None:
             return f"{refused}: no skill policy was given (gym.make(..., skills=...))", NO_SKILL
         skill = Skill(action.verb, item, action.amount, old_name(action.tool.replace(" ", "_")))
@@ -296,22 +298,20 @@ class MineDojoEnv(TextEnv):
         while self._count(item) < before + action.amount and not self._is_over():
             next_command = self.skills(skill, self.observation)
             if next_command is None or self._ticks - began >= self.skill_ticks:
-                return (
-                    f"{refused}: the skill got {self._count(item) - before} of {action.amount}",
-                    SKILL_FAILED,
-                )
+                gained = self._count(item) - before
+                return f"{refused}: the skill got {gained} of {action.amount}", SKILL_FAILED
             self._send(next_command)
         return text.done(action.verb, {action.item: self._count(item) - before}), ""
 
     def _put(self, verb: str, name: str) -> tuple[str, str]:
         slot = place_of(self.observation, old_name(name.replace(" ", "_")))
         if slot is None:
-            return (
-                f"{text.could_not(verb, name)}: requires 1 {name[: text.ECHO_LENGTH]}",
-                NOT_ENOUGH,
-            )
+            why = f"requires 1 {name[: text.ECHO_LENGTH]}"
+            return f"{text.could_not(verb, name)}: {why}", NOT_ENOUGH
         self._send(command(verb, place=slot))
-        return (text.equipped(name) if verb == "equip" else f"Placed {name}"), ""
+        if verb == "equip":
+            return text.equipped(name), ""
+        return f"Placed {name}", ""
 
     def _stands(self, station: str) -> bool:
         """Return whether a station is near, after placing one that is held."""
@@ -342,12 +342,12 @@ class MineDojoEnv(TextEnv):
         return held(self.observation).get(item, 0)
 
     def _look(self) -> str:
-        near = [
-            name.replace("_", " ")
-            for name, (key, _) in _STATIONS.items()
-            if is_near(self.observation, key)
-        ]
-        return f"Near: {', '.join(near) or 'nothing to work at'}.\nTicks left: {self.task.ticks - self._ticks}."
+        near = []
+        for name, (key, _) in _STATIONS.items():
+            if is_near(self.observation, key):
+                near.append(name.replace("_", " "))
+        listed = ", ".join(near) or "nothing to work at"
+        return f"Near: {listed}.\nTicks left: {self.task.ticks - self._ticks}."
 
     def _info(self) -> dict[str, Any]:
         return {
@@ -360,9 +360,11 @@ class MineDojoEnv(TextEnv):
 
 
 def _id_of(task: Task) -> str:
-    """Return MineDojo's task id; the open-ended task for several goals, or one without a task there."""
-    ids = [task_id(aim.item) for aim in task.aims]
-    return ids[0] if len(ids) == 1 and ids[0] in read_specifications() else OPEN_ENDED
+    """Return MineDojo's task id; the open-ended task for several goals, or if it has none."""
+    if len(task.aims) > 1:
+        return OPEN_ENDED
+    id = task_id(task.aims[0].item)
+    return id if id in read_specifications() else OPEN_ENDED
 
 
 def _inventory(holding: Mapping[str, int]) -> str:
@@ -386,7 +388,10 @@ def _minedojo_make() -> Simulator:
 
 @contextmanager
 def _specification_kept(task_id: str) -> Iterator[None]:
-    """Give MineDojo's specification of a task back to it: ``make`` takes it apart, and cannot make the task again."""
+    """Give MineDojo's specification of a task back to it.
+
+    ``make`` takes it apart, and cannot make the task again.
+    """
     shared = getattr(sys.modules.get("minedojo.tasks"), "ALL_TASKS_SPECS", {})
     specification = deepcopy(shared.get(task_id))
     try:

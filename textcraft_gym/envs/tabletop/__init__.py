@@ -1,1 +1,1 @@
-"""A table with blocks, bowls, rings and boxes: the five tasks of tabletop manipulation of DEPS, after CLIPort's."""
+"""A table with blocks, bowls, rings and boxes: DEPS's five tabletop tasks, after CLIPort's."""

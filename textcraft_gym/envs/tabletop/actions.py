@@ -27,8 +27,8 @@ class PutOnBlocks(NamedTuple):
     """Put a block on two others."""
 
     colour: str
-    one: str
-    other: str
+    first: str
+    second: str
 
 
 class MoveRing(NamedTuple):
@@ -72,14 +72,16 @@ _FORMS: tuple[tuple[re.Pattern[str], type[Goal]], ...] = (
     (re.compile("put the ([a-z]+) block on the ([a-z]+) and ([a-z]+) blocks"), PutOnBlocks),
     (
         re.compile(
-            "move the ([a-z]+) ring to the (lighter brown side|middle of the stand|darker brown side)"
+            "move the ([a-z]+) ring to the "
+            "(lighter brown side|middle of the stand|darker brown side)"
         ),
         MoveRing,
     ),
     (re.compile("pack the ([A-Za-z ]+) in the brown box"), Pack),
     (
         re.compile(
-            "put the ([a-z]+) ([A-Za-z ]+) in the (?:(top|left|middle|right|bottom) )?([A-Za-z ]+) hole"
+            "put the ([a-z]+) ([A-Za-z ]+) in the "
+            "(?:(top|left|middle|right|bottom) )?([A-Za-z ]+) hole"
         ),
         PutInHole,
     ),
@@ -91,8 +93,10 @@ def parse(action: str) -> Action:
     line = action.strip()
     if line == "look":
         return Look()
-    if len(line) <= MAX_LENGTH:
-        for pattern, form in _FORMS:
-            if found := pattern.fullmatch(line):
-                return form(*found.groups(default=""))
+    if len(line) > MAX_LENGTH:
+        return Unknown(line)
+    for pattern, form in _FORMS:
+        match = pattern.fullmatch(line)
+        if match:
+            return form(*match.groups(default=""))
     return Unknown(line)

@@ -49,10 +49,11 @@ def _places(world: World, state: State) -> list[str]:
     fixed = {BOWLS: world.places, HANOI: SIDES, KITS: LOCATIONS, PACKING: (BOX,)}
     if world.kind in fixed:
         return list(fixed[world.kind])
-    return [
-        *FIELDS,
-        *(place for place, supports in SUPPORTS.items() if set(supports) <= set(state.at)),
-    ]
+    places = list(FIELDS)
+    for place, supports in SUPPORTS.items():
+        if set(supports) <= set(state.at):
+            places.append(place)
+    return places
 
 
 def _on_any_two(world: World) -> Iterator[str]:
@@ -60,15 +61,14 @@ def _on_any_two(world: World) -> Iterator[str]:
     if world.kind != PYRAMID:
         return
     things = range(len(world.things))
-    for one, other, block in permutations(things, 3):
-        at = tuple(
-            FIELDS[(one, other).index(thing)] if thing in (one, other) else "" for thing in things
-        )
-        yield text.goal(world, State(at), block, "left")
+    for first, second, block in permutations(things, 3):
+        at = [""] * len(things)
+        at[first], at[second] = SUPPORTS["left"]
+        yield text.goal(world, State(tuple(at)), block, "left")
 
 
-def _is_possible(world: World, state: State, goal: str) -> bool:
-    asked = parse(goal)
-    if isinstance(asked, Look | Unknown) or not isinstance(asked, GOALS[world.kind]):
+def _is_possible(world: World, state: State, command: str) -> bool:
+    goal = parse(command)
+    if isinstance(goal, Look | Unknown) or not isinstance(goal, GOALS[world.kind]):
         return False
-    return isinstance(understand(world, state, asked), Move)
+    return isinstance(understand(world, state, goal), Move)

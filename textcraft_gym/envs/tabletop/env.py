@@ -27,7 +27,7 @@ from textcraft_gym.errors import UnknownName, at_least
 
 
 class TabletopEnv(TextEnv):
-    """Give a controller goals in words: put blocks in bowls, stack them, move rings, pack an object, fill a kit.
+    """Give a controller goals in words: fill bowls, boxes and kits, stack blocks, move rings.
 
     **Actions** (any string; words that are no goal of the table change nothing and are not
     counted). A goal is written exactly so, in lower case but for the shapes that are letters; each
@@ -125,7 +125,7 @@ class TabletopEnv(TextEnv):
 
     @property
     def fingerprint(self) -> str:
-        """A SHA-256 of all tables, the same on every machine: runs with the same one play the same game."""
+        """A SHA-256 of all tables, which runs of the same game share on every machine."""
         return fingerprint()
 
     @property
@@ -138,11 +138,13 @@ class TabletopEnv(TextEnv):
         return apply(self.game, self._state, action)[3]
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
-        """Return every goal that is well-formed in these tasks, by default those of the split, and ``look``."""
+        """Return every well-formed goal in these tasks, by default the split's, and ``look``."""
         chosen = self.tasks if tasks is None else [find_task(name) for name in tasks]
-        return list(
-            dict.fromkeys(command for task in chosen for command in possible_commands(task.world))
-        )
+        # A dict, since it keeps the order.
+        commands: dict[str, None] = {}
+        for task in chosen:
+            commands.update(dict.fromkeys(possible_commands(task.world)))
+        return list(commands)
 
     def drawing(self) -> str:
         """Return the table drawn in characters."""

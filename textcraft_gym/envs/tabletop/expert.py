@@ -36,39 +36,61 @@ def plan(world: World, state: State | None = None) -> list[str]:
 
 def _moves(world: World, state: State) -> Iterator[Move]:
     if world.kind == HANOI:
-        yield from hanoi(state.at)
-    elif world.kind == PACKING:
-        if state.at[world.wanted] == TABLE:
-            yield Move(world.wanted, BOX)
-    elif world.kind == BOWLS:
-        for index, (thing, at) in enumerate(zip(world.things, state.at, strict=True)):
-            if thing.colour in world.places and at != thing.colour:
-                yield Move(index, thing.colour)
-    elif world.kind == KITS:
-        left = [index for index, at in enumerate(state.at) if at == TABLE]
-        free = {
-            shape: [hole for hole in holes_of(world, shape) if hole not in state.at]
-            for shape in world.places
-        }
-        yield from (
-            Move(index, holes.pop(0))
-            for index in left
-            if (holes := free[world.things[index].shape])
-        )
-    else:
-        left = [index for index, at in enumerate(state.at) if at == TABLE]
-        places = [place for place in (*FIELDS, *SUPPORTS) if thing_at(state, place) is None]
-        yield from map(Move, left, places)
+        return hanoi(state.at)
+    if world.kind == PACKING:
+        return _into_box(world, state)
+    if world.kind == BOWLS:
+        return _into_bowls(world, state)
+    if world.kind == KITS:
+        return _into_holes(world, state)
+    return _onto_pyramid(state)
+
+
+def _into_box(world: World, state: State) -> Iterator[Move]:
+    if state.at[world.wanted] == TABLE:
+        yield Move(world.wanted, BOX)
+
+
+def _into_bowls(world: World, state: State) -> Iterator[Move]:
+    for index, (thing, at) in enumerate(zip(world.things, state.at, strict=True)):
+        if thing.colour in world.places and at != thing.colour:
+            yield Move(index, thing.colour)
+
+
+def _into_holes(world: World, state: State) -> Iterator[Move]:
+    filled = set(state.at)
+    for index in _on_table(state):
+        for hole in holes_of(world, world.things[index].shape):
+            if hole not in filled:
+                filled.add(hole)
+                yield Move(index, hole)
+                break
+
+
+def _onto_pyramid(state: State) -> Iterator[Move]:
+    # From the lowest row up, so that every place rests on something.
+    places = [place for place in (*FIELDS, *SUPPORTS) if thing_at(state, place) is None]
+    return map(Move, _on_table(state), places)
+
+
+def _on_table(state: State) -> list[int]:
+    return [index for index, at in enumerate(state.at) if at == TABLE]
 
 
 def hanoi(at: tuple[str, ...], to: str = SIDES[-1]) -> Iterator[Move]:
-    """Yield the fewest moves that bring all rings to a side, given the side of each, the smallest ring first."""
+    """Yield the fewest moves that bring all rings to a side.
+
+    Args:
+        at: The side of each ring, the smallest first.
+        to: The side to bring them to.
+    """
     if not at:
         return
     *smaller, largest = at
     if largest == to:
         yield from hanoi(tuple(smaller), to)
         return
+    # The smaller rings wait on the third side while the largest one moves, and follow it then.
     waiting = third_side(largest, to)
     yield from hanoi(tuple(smaller), waiting)
     yield Move(len(smaller), to)

@@ -22,7 +22,7 @@ from textcraft_gym.envs.tabletop.state import (
 RINGS, BLOCKS, OBJECTS = 3, 6, 5
 MOST_BOWLS, MOST_BLOCKS = 5, 4
 PAIR = 0.5
-"""Probability that two holes of a kit have one shape, and that two blocks to match have one colour."""
+"""Probability that two holes of a kit have one shape, or two blocks to match one colour."""
 
 
 def generate(kind: str) -> Iterator[World]:
@@ -46,31 +46,28 @@ def _kit(rng: Uniform) -> World:
 
 
 def _rings(rng: Uniform) -> World:
-    return World(HANOI, tuple(Thing(colour, "ring") for colour in shuffle(rng, COLOURS)[:RINGS]))
+    things = [Thing(colour, "ring") for colour in shuffle(rng, COLOURS)[:RINGS]]
+    return World(HANOI, tuple(things))
 
 
 def _bowls(rng: Uniform) -> World:
-    """Draw bowls of different colours and blocks, of which one at least has a bowl of its colour."""
+    """Draw bowls of different colours and blocks, of which one at least has a matching bowl."""
     bowls = shuffle(rng, COLOURS)[: _between(rng, 3, MOST_BOWLS)]
     blocks = [pick(rng, bowls), *shuffle(rng, COLOURS)[: _between(rng, 1, MOST_BLOCKS - 1)]]
     if len(set(blocks)) < len(blocks) and rng() >= PAIR:
         blocks = list(dict.fromkeys(blocks))
-    return World(
-        BOWLS, tuple(Thing(colour, "block") for colour in shuffle(rng, blocks)), tuple(bowls)
-    )
+    things = [Thing(colour, "block") for colour in shuffle(rng, blocks)]
+    return World(BOWLS, tuple(things), tuple(bowls))
 
 
 def _objects(rng: Uniform) -> World:
-    shapes = shuffle(rng, SHAPES)[:OBJECTS]
-    return World(
-        PACKING, tuple(Thing("", shape) for shape in shapes), wanted=_between(rng, 0, OBJECTS - 1)
-    )
+    things = [Thing("", shape) for shape in shuffle(rng, SHAPES)[:OBJECTS]]
+    return World(PACKING, tuple(things), wanted=_between(rng, 0, OBJECTS - 1))
 
 
 def _blocks(rng: Uniform) -> World:
-    return World(
-        PYRAMID, tuple(Thing(colour, "block") for colour in shuffle(rng, COLOURS)[:BLOCKS])
-    )
+    things = [Thing(colour, "block") for colour in shuffle(rng, COLOURS)[:BLOCKS]]
+    return World(PYRAMID, tuple(things))
 
 
 def _between(rng: Uniform, least: int, most: int) -> int:

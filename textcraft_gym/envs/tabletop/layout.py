@@ -101,11 +101,11 @@ def _place(world: World, state: State, thing: int) -> tuple[int, int]:
     """Return where the middle of a thing is."""
     at = state.at[thing]
     if at in (TABLE, BOX, FLOOR):
+        row = {TABLE: FRONT, BOX: BACK + 1, FLOOR: BESIDE}[at]
         # Objects of a kit have long names, and so lie in two rows.
-        behind = thing % 2 if world.kind == KITS else 0
-        return _spaced(len(world.things))[thing], {TABLE: FRONT, BOX: BACK + 1, FLOOR: BESIDE}[
-            at
-        ] + behind
+        if world.kind == KITS:
+            row += thing % 2
+        return _spaced(len(world.things))[thing], row
     if world.kind == PYRAMID:
         return _PYRAMID[at]
     if world.kind == KITS:
@@ -121,7 +121,7 @@ def short(shape: str) -> str:
 
 
 def _spaced(count: int) -> list[int]:
-    """Return the middles of so many things beside each other."""
+    """Return the centres of ``count`` items in a row."""
     return [WIDTH * (2 * index + 1) // (2 * count) for index in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""The rules: what a goal means on a table, whether it is possible, and what the controller makes of it.
+"""The rules: what a goal means, whether it is possible, and what the controller makes of it.
 
 ``apply`` never changes the state that it is given. A goal that is impossible is spent all the same;
 looking, and words that are no goal of this table, are not counted.
@@ -95,23 +95,23 @@ class Refusal(NamedTuple):
 
 def apply(game: Game, state: State, action: str) -> Turn[State]:
     """Play an action."""
-    world, asked = game.world, parse(action)
-    if isinstance(asked, Look):
+    world, goal = game.world, parse(action)
+    if isinstance(goal, Look):
         return state, text.look(game, state), "", ""
-    if isinstance(asked, Unknown) or not isinstance(asked, GOALS[world.kind]):
+    if isinstance(goal, Unknown) or not isinstance(goal, GOALS[world.kind]):
         return state, text.unknown(action.strip()), UNKNOWN_GOAL, text.forms(world.kind)
     state = state._replace(goals=state.goals + 1)
-    meant = understand(world, state, asked)
-    if isinstance(meant, Refusal):
-        return state, meant.text, meant.reason, meant.text
-    thing = meant.thing
+    move = understand(world, state, goal)
+    if isinstance(move, Refusal):
+        return state, move.text, move.reason, move.text
+    thing = move.thing
     tries = state.tries[thing] + 1
     state = state._replace(tries=_changed(state.tries, {thing: tries}))
-    came = outcome(game.rates, game.luck, thing, tries)
-    if came == "hit":
-        after = state._replace(at=_changed(state.at, {thing: meant.to}))
+    result = outcome(game.rates, game.luck, thing, tries)
+    if result == "hit":
+        after = state._replace(at=_changed(state.at, {thing: move.to}))
         return _counted(world, after), text.done(world, after, thing), "", ""
-    after = _spoil(world, state, meant) if came == "spoil" else state
+    after = _spoil(world, state, move) if result == "spoil" else state
     return after, text.missed(world, state, after, thing), MISSED, text.AGAIN
 
 
@@ -122,8 +122,8 @@ def understand(world: World, state: State, goal: Goal) -> Move | Refusal:
             return _put_in_bowl(world, state, colour, bowl)
         case PutOnField(colour, field):
             return _put_on(world, state, colour, field)
-        case PutOnBlocks(colour, one, other):
-            return _put_on_blocks(world, state, colour, one, other)
+        case PutOnBlocks():
+            return _put_on_blocks(world, state, goal)
         case MoveRing(colour, side):
             return _move_ring(world, state, colour, side)
         case Pack(shape):
@@ -142,7 +142,7 @@ def parts(world: World) -> int:
 
 
 def parts_done(world: World, state: State) -> int:
-    """Return the number of parts of a task that are done; of rings, the moves that are behind on a shortest way."""
+    """Return the number of done parts; of rings, the moves behind them on a shortest way."""
     if world.kind == HANOI:
         return parts(world) - moves_left(state.at)
     if world.kind == BOWLS:
@@ -158,7 +158,7 @@ def is_won(world: World, state: State) -> bool:
 
 
 def moves_left(at: tuple[str, ...], to: str = SIDES[-1]) -> int:
-    """Return the fewest moves that bring all rings to a side, given the side of each, the smallest ring first."""
+    """Return the fewest moves of all rings to a side, given each one's side, smallest first."""
     if not at:
         return 0
     *smaller, largest = at
@@ -168,21 +168,22 @@ def moves_left(at: tuple[str, ...], to: str = SIDES[-1]) -> int:
     return moves_left(tuple(smaller), third_side(largest, to)) + (1 << len(smaller))
 
 
-def third_side(one: str, other: str) -> str:
+def third_side(side: str, other: str) -> str:
     """Return the side that is neither of two."""
-    return next(side for side in SIDES if side not in (one, other))
+    return next(third for third in SIDES if third not in (side, other))
 
 
 def thing_at(state: State, place: str) -> int | None:
     """Return the first thing at a place; None if it is free."""
-    return state.at.index(place) if place in state.at else None
+    if place not in state.at:
+        return None
+    return state.at.index(place)
 
 
 def holes_of(world: World, shape: str) -> list[str]:
     """Return the locations of the holes of a shape."""
-    return [
-        location for location, hole in zip(LOCATIONS, world.places, strict=True) if hole == shape
-    ]
+    holes = zip(LOCATIONS, world.places, strict=True)
+    return [location for location, hole in holes if hole == shape]
 
 
 def _put_in_bowl(world: World, state: State, colour: str, bowl: str) -> Move | Refusal:
@@ -201,19 +202,21 @@ def _move_ring(world: World, state: State, colour: str, side: str) -> Move | Ref
     ring = _find(world, f"{colour} ring")
     if ring is None:
         return _no_such(f"{colour} ring")
-    smaller = range(ring)
-    names = [thing.name for thing in world.things]
-    above = [other for other in smaller if state.at[other] == state.at[ring]]
+    name = f"{colour} ring"
+    # The last of the smaller rings lies directly on it, the first is on top of its stack.
+    above = _smaller_at(state, ring, state.at[ring])
     if above:
-        return Refusal(BLOCKED, text.under(names[ring], names[above[-1]]))
+        return Refusal(BLOCKED, text.under(name, world.things[above[-1]].name))
     if state.at[ring] == side:
         return _there_already(world, state, ring)
-    beneath = [other for other in smaller if state.at[other] == side]
-    return (
-        Refusal(TOO_LARGE, text.too_large(names[ring], names[beneath[0]]))
-        if beneath
-        else Move(ring, side)
-    )
+    beneath = _smaller_at(state, ring, side)
+    if beneath:
+        return Refusal(TOO_LARGE, text.too_large(name, world.things[beneath[0]].name))
+    return Move(ring, side)
+
+
+def _smaller_at(state: State, ring: int, side: str) -> list[int]:
+    return [smaller for smaller in range(ring) if state.at[smaller] == side]
 
 
 def _pack(world: World, state: State, shape: str) -> Move | Refusal:
@@ -222,16 +225,16 @@ def _pack(world: World, state: State, shape: str) -> Move | Refusal:
         return _no_such(shape)
     if state.at[thing] == FLOOR:
         return Refusal(SPOILT, text.out_of_reach(shape))
-    return _there_already(world, state, thing) if state.at[thing] == BOX else Move(thing, BOX)
+    if state.at[thing] == BOX:
+        return _there_already(world, state, thing)
+    return Move(thing, BOX)
 
 
 def _put_in_hole(world: World, state: State, goal: PutInHole) -> Move | Refusal:
     name = f"{goal.colour} {goal.shape}"
-    thing, holes = _find(world, name), holes_of(world, goal.hole)
+    thing, holes = _find(world, name), _holes_meant(world, goal)
     if thing is None:
         return _no_such(name)
-    if goal.location:
-        holes = [hole for hole in holes if hole == goal.location]
     if not holes:
         return _no_such(f"{goal.location} {goal.hole} hole".strip())
     if goal.shape != goal.hole:
@@ -242,20 +245,31 @@ def _put_in_hole(world: World, state: State, goal: PutInHole) -> Move | Refusal:
         return Refusal(SPOILT, text.stuck(world, state, thing))
     if state.at[thing] == holes[0]:
         return _there_already(world, state, thing)
-    return Refusal(TAKEN, text.TAKEN) if holes[0] in state.at else Move(thing, holes[0])
+    if holes[0] in state.at:
+        return Refusal(TAKEN, text.TAKEN)
+    return Move(thing, holes[0])
 
 
-def _put_on_blocks(world: World, state: State, colour: str, one: str, other: str) -> Move | Refusal:
-    for name in (one, other):
-        if _find(world, f"{name} block") is None:
-            return _no_such(f"{name} block")
-    places = {
-        state.at[index] for index, thing in enumerate(world.things) if thing.colour in (one, other)
-    }
-    place = next((place for place, supports in SUPPORTS.items() if places == set(supports)), None)
-    if place is None or colour in (one, other):
-        return Refusal(NO_SUPPORT, text.not_side_by_side(one, other))
-    return _put_on(world, state, colour, place)
+def _holes_meant(world: World, goal: PutInHole) -> list[str]:
+    holes = holes_of(world, goal.hole)
+    if not goal.location:
+        return holes
+    return [hole for hole in holes if hole == goal.location]
+
+
+def _put_on_blocks(world: World, state: State, goal: PutOnBlocks) -> Move | Refusal:
+    pair = (goal.first, goal.second)
+    places = set()
+    for colour in pair:
+        block = _find(world, f"{colour} block")
+        if block is None:
+            return _no_such(f"{colour} block")
+        places.add(state.at[block])
+    if goal.colour not in pair:
+        for place, supports in SUPPORTS.items():
+            if places == set(supports):
+                return _put_on(world, state, goal.colour, place)
+    return Refusal(NO_SUPPORT, text.not_side_by_side(*pair))
 
 
 def _put_on(world: World, state: State, colour: str, place: str) -> Move | Refusal:
@@ -269,24 +283,21 @@ def _put_on(world: World, state: State, colour: str, place: str) -> Move | Refus
     if there is not None:
         return Refusal(TAKEN, text.has_block(world.things[there].name))
     for above, supports in SUPPORTS.items():
-        carried = thing_at(state, above) if state.at[block] in supports else None
-        if carried is not None:
-            return Refusal(
-                BLOCKED, text.under(world.things[block].name, world.things[carried].name)
-            )
+        carried = thing_at(state, above)
+        if carried is not None and state.at[block] in supports:
+            names = world.things[block].name, world.things[carried].name
+            return Refusal(BLOCKED, text.under(*names))
     return Move(block, place)
 
 
 def _spoil(world: World, state: State, move: Move) -> State:
     """Return the state after a miss that costs more than the goal."""
     if world.kind == KITS:  # it sticks in the hole
-        return state._replace(
-            at=_changed(state.at, {move.thing: move.to}), spoilt=state.spoilt | {move.thing}
-        )
+        at = _changed(state.at, {move.thing: move.to})
+        return state._replace(at=at, spoilt=state.spoilt | {move.thing})
     if world.kind == PACKING:  # it falls beside the table
-        return state._replace(
-            at=_changed(state.at, {move.thing: FLOOR}), spoilt=state.spoilt | {move.thing}
-        )
+        at = _changed(state.at, {move.thing: FLOOR})
+        return state._replace(at=at, spoilt=state.spoilt | {move.thing})
     if move.to in OUTER:  # it falls and takes the outer block beneath with it
         falls = state.at.index(OUTER[move.to])
         return state._replace(at=_changed(state.at, {move.thing: TABLE, falls: TABLE}))
@@ -302,7 +313,10 @@ def _changed(values: tuple[T, ...], new: Mapping[int, T]) -> tuple[T, ...]:
 
 
 def _find(world: World, name: str) -> int | None:
-    return next((index for index, thing in enumerate(world.things) if thing.name == name), None)
+    for index, thing in enumerate(world.things):
+        if thing.name == name:
+            return index
+    return None
 
 
 def _no_such(name: str) -> Refusal:

@@ -62,8 +62,12 @@ def split_tasks(split: str) -> tuple[Task, ...]:
     """
     if split not in SPLITS:
         raise UnknownName("split", split, SPLITS)
-    numbers = [number for name in NUMBERS if split in (name, "all") for number in NUMBERS[name]]
-    return tuple(all_tasks()[f"{kind}/{number}"] for kind in KINDS for number in numbers)
+    tasks = []
+    for kind in KINDS:
+        for name, numbers in NUMBERS.items():
+            if split in (name, "all"):
+                tasks += [all_tasks()[f"{kind}/{number}"] for number in numbers]
+    return tuple(tasks)
 
 
 def find_task(name: object) -> Task:
@@ -81,14 +85,12 @@ def find_task(name: object) -> Task:
 def all_tasks() -> dict[str, Task]:
     """Return all tasks by id."""
     count = sum(map(len, NUMBERS.values()))
-    worlds = (
-        (kind, number, world)
-        for kind in KINDS
-        for number, world in enumerate(islice(generate(kind), count))
-    )
-    return {
-        f"{kind}/{number}": Task(f"{kind}/{number}", kind, world) for kind, number, world in worlds
-    }
+    tasks = {}
+    for kind in KINDS:
+        for number, world in enumerate(islice(generate(kind), count)):
+            id = f"{kind}/{number}"
+            tasks[id] = Task(id, kind, world)
+    return tasks
 
 
 @cache

@@ -58,7 +58,10 @@ FORMS = {
 
 _SIZES = "The rings from small to large: {}."
 _HOW = {
-    KITS: "An object fits the hole of its shape. Where two holes have one shape, a goal says which: top, left, ...",
+    KITS: (
+        "An object fits the hole of its shape. "
+        "Where two holes have one shape, a goal says which: top, left, ..."
+    ),
     HANOI: "Only a ring with none on it can be moved, and never onto a smaller one.",
     BOWLS: "A goal moves one block. A block without a bowl of its colour stays on the table.",
     PACKING: "",
@@ -86,13 +89,18 @@ def forms(kind: str) -> str:
 def look(game: Game, state: State) -> str:
     """Return what is on the table."""
     world = game.world
-    left = [thing for thing, at in zip(world.things, state.at, strict=True) if at == TABLE]
     if world.kind == HANOI:
         return "\n".join([*_stand(world, state), goals_left(game, state)])
-    listed = [thing.colour if world.kind in (BOWLS, PYRAMID) else thing.name for thing in left]
+    left, moved = [], []
+    for index, thing in enumerate(world.things):
+        if state.at[index] != TABLE:
+            moved.append(sentence(world, state, index))
+        elif world.kind in (BOWLS, PYRAMID):
+            left.append(thing.colour)
+        else:
+            left.append(thing.name)
     noun = "block" if world.kind in (BOWLS, PYRAMID) else "object"
-    moved = [sentence(world, state, thing) for thing, at in enumerate(state.at) if at != TABLE]
-    return "\n".join([*_fixture(world), there_are(noun, listed), *moved, goals_left(game, state)])
+    return "\n".join([*_fixture(world), there_are(noun, left), *moved, goals_left(game, state)])
 
 
 def goals_left(game: Game, state: State) -> str:
@@ -134,9 +142,11 @@ def where(world: World, state: State, thing: int) -> str:
 
 
 def hole(world: World, location: str) -> str:
-    """Return the name of a hole: its shape, and its location where another one has the same shape."""
+    """Return the name of a hole: its shape, and where two have it, its location."""
     shape = world.places[LOCATIONS.index(location)]
-    return f"{location} {shape}" if world.places.count(shape) > 1 else shape
+    if world.places.count(shape) > 1:
+        return f"{location} {shape}"
+    return shape
 
 
 def done(world: World, state: State, thing: int) -> str:
@@ -146,10 +156,10 @@ def done(world: World, state: State, thing: int) -> str:
 
 def missed(world: World, before: State, state: State, thing: int) -> str:
     """Answer a goal that was possible and was missed."""
-    others = [
-        other for other, at in enumerate(state.at) if at != before.at[other] and other != thing
-    ]
-    fallen = "".join(f" It took the {world.things[other].name} with it." for other in others)
+    fallen = ""
+    for other, at in enumerate(state.at):
+        if at != before.at[other] and other != thing:
+            fallen += f" It took the {world.things[other].name} with it."
     still = "" if state.at[thing] != before.at[thing] or fallen else "still "
     return f"Missed: the {world.things[thing].name} is {still}{where(world, state, thing)}.{fallen}"
 
@@ -199,9 +209,9 @@ def stuck(world: World, state: State, thing: int) -> str:
     return sentence(world, state, thing)
 
 
-def not_side_by_side(one: str, other: str) -> str:
+def not_side_by_side(first: str, second: str) -> str:
     """Answer a goal that puts a block on two that do not carry one together."""
-    return f"The {one} and {other} blocks do not lie side by side in the pyramid."
+    return f"The {first} and {second} blocks do not lie side by side in the pyramid."
 
 
 def has_block(name: str) -> str:
@@ -222,8 +232,8 @@ def goal(world: World, state: State, thing: int, to: str) -> str:
         return f"put the {colour} {shape} in the {hole(world, to)} hole"
     if to in FIELDS:
         return f"put the {colour} block on the {to} brown block"
-    one, other = (world.things[state.at.index(place)].colour for place in SUPPORTS[to])
-    return f"put the {colour} block on the {one} and {other} blocks"
+    first, second = (world.things[state.at.index(place)].colour for place in SUPPORTS[to])
+    return f"put the {colour} block on the {first} and {second} blocks"
 
 
 def _fixture(world: World) -> list[str]:
@@ -231,10 +241,9 @@ def _fixture(world: World) -> list[str]:
     if world.kind == BOWLS:
         return [there_are("bowl", world.places)]
     if world.kind == KITS:
-        holes = (
-            f"{shape} ({location})" for location, shape in zip(LOCATIONS, world.places, strict=True)
-        )
-        return [f"There is a kit with 5 holes: {', '.join(holes)}."]
+        holes = zip(world.places, LOCATIONS, strict=True)
+        listed = ", ".join(f"{shape} ({location})" for shape, location in holes)
+        return [f"There is a kit with 5 holes: {listed}."]
     if world.kind == PYRAMID:
         return ["There is a stand of a lightest brown, a middle brown and a darkest brown block."]
     wanted = world.things[world.wanted].name
@@ -243,12 +252,13 @@ def _fixture(world: World) -> list[str]:
 
 def _stand(world: World, state: State) -> list[str]:
     """Say where the rings are."""
-    lines = ["There is a stand with a lighter brown side, a middle and a darker brown side."]
-    lines.append(_SIZES.format(", ".join(thing.colour for thing in world.things)))
+    colours = [thing.colour for thing in world.things]
+    lines = [
+        "There is a stand with a lighter brown side, a middle and a darker brown side.",
+        _SIZES.format(", ".join(colours)),
+    ]
     for side in SIDES:
-        rings = [
-            thing.colour for thing, at in zip(world.things, state.at, strict=True) if at == side
-        ]
+        rings = [colour for colour, at in zip(colours, state.at, strict=True) if at == side]
         preposition = "In" if side == SIDES[1] else "On"
         lines.append(f"{preposition} the {side}, from the top: {', '.join(rings) or 'nothing'}.")
     return lines

@@ -23,7 +23,8 @@ _ANSWERS = (
     text.TAKEN,
     text.AGAIN,
     "Missed:",
-    "Done: The the is already still on in the brown box table floor stand stuck askew hole bowl blocks and",
+    "Done: The the is already still on in the brown box table floor stand stuck askew "
+    "hole bowl blocks and",
     "It took the with it.",
     text.there_are("block", ()),
     text.there_are("object", ()),
@@ -37,11 +38,13 @@ _ANSWERS = (
 
 @cache
 def vocabulary() -> str:
-    """Return a text with every word that the game writes, apart from words echoed from an action."""
+    """Return every word that the game writes, apart from words echoed from an action."""
     tasks = split_tasks("paper")
     resets = [task.content for task in tasks]
     forms = [text.forms(kind) for kind in KINDS]
-    said = [thought for task in tasks for thought in thoughts(task, plan(task.world))]
+    said: list[str] = []
+    for task in tasks:
+        said += thoughts(task, plan(task.world))
     return "\n".join(
         [*resets, *forms, *said, *_ANSWERS, *COLOURS, *SHAPES, *LOCATIONS, *SIDES, *FIELDS]
     )

@@ -1,1 +1,1 @@
-"""Closed wikis and the questions about them: a made one, and the original's data where the user has it."""
+"""Closed wikis and the questions about them: a made one, and the original's data."""

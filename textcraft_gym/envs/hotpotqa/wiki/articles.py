@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from textcraft_gym.envs.hotpotqa.wiki.corpus import Page
 from textcraft_gym.envs.hotpotqa.wiki.facts import Facts, Thing, Value, written
@@ -41,8 +42,8 @@ class Article:
 
     def said(self, relation: str) -> str:
         """Return the sentence of a relation."""
-        given = [sentence for paragraph in self.page.paragraphs for sentence in paragraph]
-        return given[self.sentences[relation]]
+        sentences = list(chain.from_iterable(self.page.paragraphs))
+        return sentences[self.sentences[relation]]
 
 
 class Writer:
@@ -56,8 +57,10 @@ class Writer:
     def __init__(self, facts: Facts, draw: Draw) -> None:
         self._facts = facts
         self._draw = draw
-        self._persons = [person for role in BORN for person in facts.of_kind[role]]
-        self._namesakes = {thing: group for group in facts.groups for thing in group}
+        self._persons = list(chain.from_iterable(facts.of_kind[role] for role in BORN))
+        self._namesakes: dict[Thing, list[Thing]] = {}
+        for group in facts.groups:
+            self._namesakes.update(dict.fromkeys(group, group))
 
     def write(self, thing: Thing) -> Article:
         """Write the page of a thing."""
@@ -89,14 +92,11 @@ class Writer:
         return Article(page, " ".join(sentences), frozenset(names), numbers, frozenset(links))
 
     def _see_also(self, thing: Thing, names: set[str]) -> list[str]:
-        """Return sentences that lead to the namesakes of a thing that has their name for its title."""
+        """Return sentences that lead to the namesakes of a thing whose title is their name."""
         if not thing.is_shared or thing.title != thing.name:
             return []
-        return [
-            f"For the {other.kind}, see {other.title}."
-            for other in self._namesakes[thing]
-            if other is not thing
-        ]
+        others = [other for other in self._namesakes[thing] if other is not thing]
+        return [f"For the {other.kind}, see {other.title}." for other in others]
 
     def _mention(self, value: Value, names: set[str]) -> str:
         if not isinstance(value, Thing):

@@ -51,9 +51,9 @@ class ClosedWiki:
 
     def __init__(self, arrays: Arrays) -> None:
         self._pages, self._titles = Records(arrays, "pages"), Records(arrays, "titles")
-        self._exact, self._alike, self._bare = (
-            Names(arrays, kind) for kind in ("exact", "alike", "bare")
-        )
+        self._exact = Names(arrays, "exact")
+        self._alike = Names(arrays, "alike")
+        self._bare = Names(arrays, "bare")
         self._index = Index(arrays)
         self._fingerprint = arrays["fingerprint"].tobytes().hex()
         self._read: dict[int, Page] = {}
@@ -94,7 +94,10 @@ class ClosedWiki:
         return self._page(self._exact.first(title))
 
     def find(self, entity: str) -> Page | None:
-        """Return the page with this title: exactly, then in another case or by a redirect, then without brackets."""
+        """Return the page with this title: exactly, then in any case or by a redirect, then bare.
+
+        A bare title is one without brackets.
+        """
         try:
             return self._page(self._found[entity])
         except KeyError:
@@ -108,7 +111,7 @@ class ClosedWiki:
     def similar(
         self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
     ) -> list[str]:
-        """Return titles of pages that a search finds, the best first, of all pages or ``among`` these titles.
+        """Return titles of pages that a search finds, the best first, of all or ``among`` these.
 
         Pages of equal score are in the order of their titles.
         """
@@ -116,10 +119,8 @@ class ClosedWiki:
         if among is not None:
             known = {index for index in map(self._exact.first, among) if index is not None}
             documents = np.array(sorted(known), np.int64)
-        return [
-            self._titles[index]
-            for index in self._index.search(entity[:MAX_QUERY], count, documents)
-        ]
+        indices = self._index.search(entity[:MAX_QUERY], count, documents)
+        return [self._titles[index] for index in indices]
 
     def _page(self, index: int | None) -> Page | None:
         if index is None:
@@ -134,21 +135,26 @@ class ClosedWiki:
 
     def _find(self, entity: str) -> int | None:
         index = self._exact.first(entity)
-        if index is None:
-            index = self._alike.first(_alike(entity))
-        if index is None:
-            name = _alike(entity)
-            bare = _bare(name)
-            index = self._bare.only(name) if bare == name else self._alike.first(bare)
-        return index
+        if index is not None:
+            return index
+        name = _alike(entity)
+        index = self._alike.first(name)
+        if index is not None:
+            return index
+        bare = _bare(name)
+        if bare == name:
+            return self._bare.only(name)
+        return self._alike.first(bare)
 
 
 def write_wiki(
     append: Append, pages: Iterable[Page], redirects: Mapping[str, str] | None = None
 ) -> int:
     """Write the arrays of a wiki, and return the number of its pages; see ``ClosedWiki.of``."""
+    if redirects is None:
+        redirects = {}
     indices: dict[str, int] = {}
-    contents = hashlib.sha256(json.dumps(sorted((redirects or {}).items())).encode())
+    contents = hashlib.sha256(json.dumps(sorted(redirects.items())).encode())
 
     def append_page(name: str, part: NDArray[Any]) -> None:
         contents.update(part.data)
@@ -160,27 +166,32 @@ def write_wiki(
             if page.title not in indices:
                 indices[page.title] = len(indices)
                 records.add(page)
-                index.add(
-                    "\n".join([page.title, *(" ".join(paragraph) for paragraph in page.paragraphs)])
-                )
+                index.add("\n".join([page.title, *map(" ".join, page.paragraphs)]))
         records.close()
         write_records(append, "titles", indices)
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
         with progress_bar("Writing the search index") as bar:
             index.write(append, keys=[*indices], exact_lengths=True, progress=bar)
+    _write_names(append, indices, redirects)
+    return len(indices)
+
+
+def _write_names(append: Append, indices: Mapping[str, int], redirects: Mapping[str, str]) -> None:
+    """Write the names by which pages are found: exact, alike, and without brackets."""
+    titles = [(_alike(title), index) for title, index in indices.items()]
     others: dict[str, int] = {}
-    for name, title in (redirects or {}).items():
+    for name, title in redirects.items():
         if title not in indices:
             raise ValueError(f"expected the redirect {name!r} to lead to a page, got {title!r}")
         others[_alike(name)] = indices[title]
-    alike = [*((_alike(title), number) for title, number in indices.items()), *others.items()]
-    bare = [
-        (short, number) for name, number in alike[: len(indices)] if (short := _bare(name)) != name
-    ]
+    bare = []
+    for name, index in titles:
+        short = _bare(name)
+        if short != name:
+            bare.append((short, index))
     Names.write(append, "exact", indices.items())
-    Names.write(append, "alike", alike)
+    Names.write(append, "alike", [*titles, *others.items()])
     Names.write(append, "bare", bare)
-    return len(indices)
 
 
 def _alike(name: str) -> str:

@@ -59,12 +59,15 @@ class Wiki(Protocol):
         """Return the page with exactly this title."""
 
     def find(self, entity: str) -> Page | None:
-        """Return the page with this title: exactly, then in another case or by a redirect, then without brackets."""
+        """Return the page with this title: exactly, then in any case or by a redirect, then bare.
+
+        A bare title is one without brackets.
+        """
 
     def similar(
         self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
     ) -> list[str]:
-        """Return titles of pages that a search finds, the best first, of all pages or ``among`` these titles."""
+        """Return titles of pages that a search finds, the best first, of all or ``among`` these."""
 
 
 class Corpus(NamedTuple):

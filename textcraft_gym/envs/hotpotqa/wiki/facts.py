@@ -1,9 +1,10 @@
-"""The facts of a made wiki: things, and how each is related to others. A thing has one value of a relation."""
+"""The facts of a made wiki: things and their relations; a thing has one value of each."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from textcraft_gym.envs.hotpotqa.wiki.kinds import BORN, HOMONYMS, KINDS, Relation
@@ -63,7 +64,9 @@ def written(value: Value) -> str:
     """Return a value as texts write it."""
     if isinstance(value, Thing):
         return value.name
-    return f"{value:,}" if isinstance(value, int) and value >= _LARGE else str(value)
+    if isinstance(value, int) and value >= _LARGE:
+        return f"{value:,}"
+    return str(value)
 
 
 _MONTHS = (
@@ -86,7 +89,7 @@ _PRIZES = 60
 
 
 def is_listed(group: int) -> bool:
-    """Return whether the things of a group, by its number, are listed on a page that has their name for its title.
+    """Return whether the things of a group, by its number, are listed on a page of their name.
 
     Of each third group, that is the title of its first thing.
     """
@@ -112,29 +115,30 @@ class Facts:
         self._names = Names(draw)
         self.of_kind: dict[str, list[Thing]] = {}
         for kind, (share, *_) in KINDS.items():
-            self.of_kind[kind] = [
-                self._thing(kind) for _ in range(max(2, int(count * share / 100)))
-            ]
+            number = max(2, int(count * share / 100))
+            self.of_kind[kind] = [self._thing(kind) for _ in range(number)]
         rest = count - sum(map(len, self.of_kind.values()))
         self.of_kind["film"] += [self._thing("film") for _ in range(rest)]
-        self.things = draw.shuffled([thing for things in self.of_kind.values() for thing in things])
+        self.things = draw.shuffled(list(chain.from_iterable(self.of_kind.values())))
         self.groups = self._share_names(groups)
         self._prizes = [self._names.name("prize") for _ in range(_PRIZES)]
         self._relate()
 
     def _thing(self, kind: str) -> Thing:
-        name = self._names.name(kind)
-        has_alias = self._draw.chance(_PERSON_ALIAS if kind in BORN else _ALIASES.get(kind, 0.0))
-        return Thing(kind, name, name, self._names.name("alias") if has_alias else "")
+        name, alias = self._names.name(kind), ""
+        if self._draw.chance(_PERSON_ALIAS if kind in BORN else _ALIASES.get(kind, 0.0)):
+            alias = self._names.name("alias")
+        return Thing(kind, name, name, alias)
 
     def _share_names(self, groups: int) -> list[list[Thing]]:
-        """Give things of different kinds the same name; in some groups one of them has it for its title."""
+        """Give things of different kinds the same name; some groups have one whose title it is."""
         free: dict[str, list[Thing]] = defaultdict(list)
         for thing in self.things:
             free[thing.kind].append(thing)
         made = []
         for number in range(groups):
-            group = [free[kind].pop() for kind in HOMONYMS[number % len(HOMONYMS)] if free[kind]]
+            kinds = HOMONYMS[number % len(HOMONYMS)]
+            group = [free[kind].pop() for kind in kinds if free[kind]]
             for thing in group:
                 thing.name, thing.alias, thing.is_shared = group[0].name, "", True
                 thing.title = f"{thing.name} ({thing.kind})"

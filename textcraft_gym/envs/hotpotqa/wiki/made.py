@@ -1,4 +1,4 @@
-"""A made wiki: all facts and names are invented, and the same numbers give the same wiki on every machine."""
+"""A made wiki: facts and names are invented, and equal numbers give equal wikis everywhere."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ def made_corpus(pages: int = 5000, seed: int = 0) -> Corpus:
     facts = Facts(pages - sum(map(is_listed, range(groups))), groups, draw)
     writer = Writer(facts, draw)
     articles = {thing: writer.write(thing) for thing in facts.things}
-    lists = [
-        list_namesakes(group) for number, group in enumerate(facts.groups) if is_listed(number)
-    ]
+    written = [article.page for article in articles.values()]
+    for number, group in enumerate(facts.groups):
+        if is_listed(number):
+            written.append(list_namesakes(group))
     redirects = {thing.alias: thing.title for thing in facts.things if thing.alias}
-    wiki = ClosedWiki.of(
-        draw.shuffled([*(article.page for article in articles.values()), *lists]), redirects
-    )
+    wiki = ClosedWiki.of(draw.shuffled(written), redirects)
     questions = Asker(facts, articles, Draw(f"questions {pages} {seed}")).questions()
-    return Corpus(wiki, {split: tuple(islice(questions, count)) for split, count in SPLITS.items()})
+    # Of one stream, so that the splits have no question in common.
+    splits = {split: tuple(islice(questions, count)) for split, count in SPLITS.items()}
+    return Corpus(wiki, splits)

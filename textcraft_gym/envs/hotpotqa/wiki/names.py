@@ -1,4 +1,4 @@
-"""Names that are made up, and the draws that made things are made of: the same on every machine and Python."""
+"""Invented names, and the draws behind made things: the same on every machine and Python."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _SOUNDS = {
     "first name": "a e o an en in is or us",
     "town": "bury by dale ford gate ham haven holm mouth stead ton wick",
     "region": "ia land mark shire",
-    "noun": "Bell Bridge Candle Clock Compass Crown Door Ferry Garden Harbour Harvest Island Kite Ladder Lantern "
-    "Letter Map Mill Mirror Mountain Orchard Piano River Shadow Stair Summer Tide Tower Train Umbrella Voyage Winter",
+    "noun": "Bell Bridge Candle Clock Compass Crown Door Ferry Garden Harbour Harvest Island Kite "
+    "Ladder Lantern Letter Map Mill Mirror Mountain Orchard Piano River Shadow Stair Summer Tide "
+    "Tower Train Umbrella Voyage Winter",
 }
 _PARTS = {kind: line.split() for kind, line in _SOUNDS.items()}
 
@@ -59,7 +60,7 @@ _PATTERNS = {
 
 
 class Draw:
-    """Draws from a seed, of which only ``random`` is used: the one method that later Pythons promise to keep."""
+    """Draws from a seed, by ``random`` alone: the one method that later Pythons promise to keep."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed).random
@@ -95,9 +96,8 @@ class Names:
         if kind in ("region", "town"):
             return self._word(kind)
         if kind in ("film", "novel", "album"):
-            return self._draw.pick(_WORK_PATTERNS).format(
-                noun=self._draw.pick(_PARTS["noun"]), word=self._word()
-            )
+            pattern, noun = self._draw.pick(_WORK_PATTERNS), self._draw.pick(_PARTS["noun"])
+            return pattern.format(noun=noun, word=self._word())
         if kind in _PATTERNS:
             return self._draw.pick(_PATTERNS[kind]).format(word=self._word())
         return f"{self._draw.pick(self._first)} {self._word()}"
@@ -108,7 +108,10 @@ class Names:
 
         start = part("onset") + part("vowel") + part("middle")
         while True:
-            word = (start + (part("vowel") if ending == "coda" else "") + part(ending)).capitalize()
+            word = start
+            if ending == "coda":
+                word += part("vowel")
+            word = (word + part(ending)).capitalize()
             if word not in self._taken:
                 self._taken.add(word)
                 return word

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, overload
 
@@ -23,7 +24,7 @@ from textcraft_gym.storage.json_stream import JSONStreamError, read_items, read_
 from textcraft_gym.storage.progress import progress_bar
 
 FORMAT = 2
-"""Version of the cached file and of the code that computes its content; files of another version are ignored."""
+"""Version of the cached file and of the code that computes it; other versions are ignored."""
 UNKNOWN = "unknown"
 """The type or level of a question where the data does not tell it."""
 
@@ -76,19 +77,16 @@ def read_corpus(data: str | Path) -> Corpus:
     """
     path = Path(data).expanduser()
     files = _find_files(path)
-    stats = [(file, file.stat()) for file in files]
-    stamp = json.dumps(
-        [FORMAT, [[str(file.resolve()), stat.st_size, stat.st_mtime_ns] for file, stat in stats]]
-    )
-    name = hashlib.sha256(json.dumps([str(file.resolve()) for file in files]).encode()).hexdigest()[
-        :16
-    ]
-    arrays = cached(f"wiki-{name}.arrays", stamp, lambda append: _write(append, path, files))
-    splits = {
-        split: StoredQuestions(arrays, split)
-        for split in dict.fromkeys(_SPLITS.values())
-        if split in arrays
-    }
+    names = [str(file.resolve()) for file in files]
+    stats = [file.stat() for file in files]
+    sizes = [[stat.st_size, stat.st_mtime_ns] for stat in stats]
+    stamp = json.dumps([FORMAT, [[name, *size] for name, size in zip(names, sizes, strict=True)]])
+    digest = hashlib.sha256(json.dumps(names).encode()).hexdigest()[:16]
+    arrays = cached(f"wiki-{digest}.arrays", stamp, lambda append: _write(append, path, files))
+    splits = {}
+    for split in dict.fromkeys(_SPLITS.values()):
+        if split in arrays:
+            splits[split] = StoredQuestions(arrays, split)
     return Corpus(ClosedWiki(arrays), splits)
 
 
@@ -106,7 +104,7 @@ def _find_files(path: Path) -> list[Path]:
 def _write(append: Append, path: Path, files: Sequence[Path]) -> None:
     """Write the wiki and the questions as arrays."""
     reader = _Reader(append)
-    pages = write_wiki(append, (page for file in files for page in reader.pages(file)))
+    pages = write_wiki(append, chain.from_iterable(map(reader.pages, files)))
     if not reader.questions:
         raise WikiDataError(path, "expected questions, got pages only")
     if not pages:
@@ -136,7 +134,7 @@ class _Reader:
 
     def pages(self, file: Path) -> Iterator[Page]:
         """Yield the pages of a file, which may repeat those of others."""
-        split = next((split for word, split in _SPLITS.items() if word in file.stem.lower()), "dev")
+        split = _split_of(file)
         texts: set[str] = set()
         for entry in _entries(file):
             if isinstance(entry.name, str):
@@ -155,14 +153,14 @@ class _Reader:
     def _record(self, entry: _Entry, split: str, titles: tuple[str, ...]) -> None:
         question = entry.text("question")
         id = entry.text("_id" if entry.has("_id") else "id", "")
-        if id in self._ids if id else question in self._earlier:
+        known = id in self._ids if id else question in self._earlier
+        if known:
             return
         id = id or f"{entry.file.stem}-{entry.name}"
         self._ids.add(id)
         type_, level = entry.one_of("type", _TYPES), entry.one_of("level", _LEVELS)
-        record = Question(
-            id, question, entry.text("answer", ""), type_, level, entry.gold(), titles
-        )
+        answer = entry.text("answer", "")
+        record = Question(id, question, answer, type_, level, entry.gold(), titles)
         if split not in self.questions:
             self.questions[split] = RecordWriter(self._append, split, deferred=True)
         self.questions[split].add(record)
@@ -202,11 +200,11 @@ class _Entry:
         value = self.get(key)
         if value is None and default is not None:
             return default
-        if not isinstance(value, str):
-            raise self.error(
-                f"expected a text, got {_shown(value)}" if self.has(key) else "is missing", key
-            )
-        return value
+        if isinstance(value, str):
+            return value
+        if self.has(key):
+            raise self.error(f"expected a text, got {_shown(value)}", key)
+        raise self.error("is missing", key)
 
     def one_of(self, key: str, known: Sequence[str]) -> str:
         """Return one of the known texts, or that it is unknown."""
@@ -228,17 +226,16 @@ class _Entry:
         return pages
 
     def paragraphs(self, value: Any, key: str | None = None) -> tuple[tuple[str, ...], ...]:
-        """Return the paragraphs of a page: of a text, its lines; of sentences, one; of lists of these, one for each."""
+        """Return the paragraphs of a page.
+
+        Of a text they are its lines; sentences are one; lists of sentences are one for each.
+        """
         if isinstance(value, str):
             return tuple((line,) for line in value.split("\n") if line.strip())
-        if isinstance(value, list):
-            if all(isinstance(part, str) for part in value):
-                return (tuple(value),)
-            if all(
-                isinstance(part, list) and all(isinstance(sentence, str) for sentence in part)
-                for part in value
-            ):
-                return tuple(map(tuple, value))
+        if _is_texts(value):
+            return (tuple(value),)
+        if isinstance(value, list) and all(map(_is_texts, value)):
+            return tuple(map(tuple, value))
         raise self.error(f"expected a text or a list of sentences, got {_shown(value)}", key)
 
     def gold(self) -> tuple[tuple[str, int], ...]:
@@ -258,21 +255,33 @@ class _Entry:
         if value is None:
             return []
         if isinstance(value, dict):
-            columns: list[Any] = [value.get(first), value.get(second)]
-            if not all(isinstance(column, list) for column in columns) or len(columns[0]) != len(
-                columns[1]
-            ):
-                raise self.error(
-                    f"expected lists {first!r} and {second!r} of one length, got {_shown(value)}",
-                    key,
-                )
-            return list(zip(*columns, strict=True))
+            return self._columns(key, first, second)
         if not isinstance(value, list):
             raise self.error(f"expected a list, or an object of lists, got {_shown(value)}", key)
         for pair in value:
             if not isinstance(pair, list) or len(pair) != 2:
                 raise self.error(f"expected pairs, got {_shown(pair)}", key)
         return [(pair[0], pair[1]) for pair in value]
+
+    def _columns(self, key: str, first: str, second: str) -> list[tuple[Any, Any]]:
+        columns = self.get(key)
+        left, right = columns.get(first), columns.get(second)
+        if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+            return list(zip(left, right, strict=True))
+        raise self.error(
+            f"expected lists {first!r} and {second!r} of one length, got {_shown(columns)}", key
+        )
+
+
+def _split_of(file: Path) -> str:
+    for word, split in _SPLITS.items():
+        if word in file.stem.lower():
+            return split
+    return "dev"
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
 def _entries(file: Path) -> Iterator[_Entry]:
@@ -303,8 +312,12 @@ def _is_object(file: Path) -> bool:
 
 
 def _shown(value: object) -> str:
-    return "nothing" if value is None else _shortened(repr(value))
+    if value is None:
+        return "nothing"
+    return _shortened(repr(value))
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[:_SHOWN]}..."

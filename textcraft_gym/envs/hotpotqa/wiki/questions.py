@@ -43,7 +43,7 @@ _ALIAS = 0.2
 """Probability that a question has another name of a thing, where it has one."""
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _NEAR = 30
-"""Things are compared that are no further apart, in their order, than their number divided by this."""
+"""Things are compared whose ranks differ by at most their number divided by this."""
 
 
 class Path(NamedTuple):
@@ -91,45 +91,42 @@ class Asker:
                 self._having[thing.kind, relation.name, thing.facts[relation.name]].append(thing)
                 if relation.compare:
                     self._sorted[thing.kind, relation.name].append(thing)
+        self._index: dict[tuple[str, Thing], int] = {}
         for (_, name), things in self._sorted.items():
             things.sort(key=lambda thing: (thing.facts[name], thing.title))  # used at once
-        self._index = {
-            (name, thing): index
-            for (_, name), things in self._sorted.items()
-            for index, thing in enumerate(things)
-        }
+            for index, thing in enumerate(things):
+                self._index[name, thing] = index
 
     def questions(self) -> Iterator[Question]:
         """Yield questions, all of different wording, without end, in the order of ``PATTERN``."""
         waiting: dict[tuple[str, str], list[Question]] = defaultdict(list)
-        asked: set[str] = set()
+        words: set[str] = set()
         balance: Counter[str] = Counter()
         while True:
-            for wanted in self._draw.shuffled(
-                [group for group, count in PATTERN.items() for _ in range(count)]
-            ):
-                while not waiting[wanted]:
-                    question = self._ask(*wanted)
+            groups = list(Counter(PATTERN).elements())
+            for group in self._draw.shuffled(groups):
+                while not waiting[group]:
+                    question = self._ask(*group)
+                    if not question or question.question in words:
+                        continue
                     # Of yes and no, the one that there are fewer of.
-                    if (
-                        not question
-                        or question.question in asked
-                        or balance[question.level + question.answer] > 0
-                    ):
+                    if balance[question.level + question.answer] > 0:
                         continue
                     if question.answer in _OPPOSITE:
                         balance[question.level + question.answer] += 1
                         balance[question.level + _OPPOSITE[question.answer]] -= 1
-                    asked.add(question.question)
+                    words.add(question.question)
                     waiting[question.type, question.level].append(question)
-                yield waiting[wanted].pop(0)
+                yield waiting[group].pop(0)
 
     def _ask(self, type_: str, level: str) -> Question | None:
         is_hard = level == "hard"
-        return self._bridge(1 + is_hard) if type_ == "bridge" else self._compare(int(is_hard))
+        if type_ == "bridge":
+            return self._bridge(1 + is_hard)
+        return self._compare(int(is_hard))
 
     def _bridge(self, hops: int) -> Question | None:
-        """Ask for something about what is at the end of a path; None if this draw makes no good question."""
+        """Ask about the end of a path; None if this draw makes no good question."""
         path = self._path(self._draw.pick(self._facts.things), hops, may_have_alias=True)
         if not path:
             return None
@@ -138,57 +135,60 @@ class Asker:
         if isinstance(value, Thing) and (not value.is_plain or value in path.things):
             return None
         answer, words = written(value), relation.question.format(path.words)
-        if answer in words or any(
-            answer in self._articles[page].text for page in self._pages_naming(path.things[:1])
-        ):
+        pages = self._pages_naming(path.things[:1])
+        if answer in words or any(answer in self._articles[page].text for page in pages):
             return None
         return self._question(words, answer, "bridge", hops > 1, relation, path)
 
     def _compare(self, hops: int) -> Question | None:
         """Compare what is at the ends of two paths; None if this draw makes no good question."""
         first = self._path(self._draw.pick(self._facts.things), hops, may_have_alias=hops > 0)
-        relations = (
-            [relation for relation in _relations(first.end) if relation.compare or relation.same]
-            if first
-            else []
-        )
-        if not first or not relations:
+        if not first:
             return None
-        relation = self._draw.pick(relations)
+        comparable = _comparable(first.end)
+        if not comparable:
+            return None
+        relation = self._draw.pick(comparable)
         end = self._partner(first.end, relation)
-        second = self._path_back(end, first.relations, first.things[0].kind) if end else None
+        if not end:
+            return None
+        second = self._path_back(end, first.relations, first.things[0].kind)
         if not second or self._pages_naming(first.things) & self._pages_naming(second.things):
             return None
-        if not relation.compare:
-            is_same = first.end.facts[relation.name] is second.end.facts[relation.name]
-            words, answer = relation.same, "yes" if is_same else "no"
-        elif any(path.end.alias or (hops and path.end.is_shared) for path in (first, second)):
-            return None  # the answer would have two names
-        else:
-            more = self._draw.between(0, 1)
-            words, answer = relation.compare[more], (first, second)[more].end.name
+        pattern, answer = self._comparison(relation, first, second)
+        if not answer:
+            return None
         paths = self._draw.shuffled((first, second))
-        words = words.format(*(path.words for path in paths))
+        words = pattern.format(*(path.words for path in paths))
         return self._question(words, answer, "comparison", hops > 0, relation, *paths)
 
+    def _comparison(self, relation: Relation, first: Path, second: Path) -> tuple[str, str]:
+        """Return the pattern of a comparison and its answer, empty if it would have two names."""
+        if not relation.compare:
+            is_same = first.end.facts[relation.name] is second.end.facts[relation.name]
+            return relation.same, "yes" if is_same else "no"
+        for path in (first, second):
+            if path.end.alias or (path.relations and path.end.is_shared):
+                return "", ""
+        more = self._draw.between(0, 1)
+        return relation.compare[more], (first, second)[more].end.name
+
     def _partner(self, thing: Thing, relation: Relation) -> Thing | None:
-        """Draw what a thing is compared with: something that has a little more, or has the same or not."""
+        """Draw what a thing is compared with.
+
+        It is something that has a little more, or that has the same or not.
+        """
         value = thing.facts[relation.name]
         if relation.compare:
-            things, index = (
-                self._sorted[thing.kind, relation.name],
-                self._index[relation.name, thing],
-            )
+            things = self._sorted[thing.kind, relation.name]
+            index = self._index[relation.name, thing]
             index += self._draw.between(1, max(2, len(things) // _NEAR))
-            return (
-                things[index]
-                if index < len(things) and things[index].facts[relation.name] != value
-                else None
-            )
+            if index < len(things) and things[index].facts[relation.name] != value:
+                return things[index]
+            return None
         alike = self._having[thing.kind, relation.name, value]
-        other = self._draw.pick(
-            alike if self._draw.chance(0.5) else self._facts.of_kind[thing.kind]
-        )
+        others = alike if self._draw.chance(0.5) else self._facts.of_kind[thing.kind]
+        other = self._draw.pick(others)
         return other if other is not thing else None
 
     def _path(self, start: Thing, hops: int, *, may_have_alias: bool) -> Path | None:
@@ -206,11 +206,10 @@ class Asker:
         if not relations:
             return self._begin(end, may_have_alias=False)
         starts = self._having[kind, relations[0].name, end]
-        return (
-            self._step(self._begin(self._draw.pick(starts), may_have_alias=True), relations[0])
-            if starts
-            else None
-        )
+        if not starts:
+            return None
+        start = self._begin(self._draw.pick(starts), may_have_alias=True)
+        return self._step(start, relations[0])
 
     def _begin(self, start: Thing, *, may_have_alias: bool) -> Path:
         if start.alias and may_have_alias and self._draw.chance(_ALIAS):
@@ -221,14 +220,15 @@ class Asker:
 
     def _step(self, path: Path, relation: Relation) -> Path:
         end = path.end.facts[relation.name]
-        assert isinstance(end, Thing)  # noqa: S101  # as a relation with a noun has values with pages
+        # The values of a relation with a noun have pages.
+        assert isinstance(end, Thing)  # noqa: S101
         evidence = (*path.evidence, *self._said(path.end, relation))
         is_easy = path.is_easy and self._is_easy(path.end, relation)
         words = relation.noun.format(path.words)
         return Path(words, end, (*path.things, end), (*path.relations, relation), evidence, is_easy)
 
     def _said(self, thing: Thing, relation: Relation) -> list[tuple[Thing, str]]:
-        """Return what says the value of a relation: a sentence, and the one with the other name that it has there."""
+        """Return what says a relation: a sentence, and the one with the other name of the value."""
         value, sentence = thing.facts[relation.name], self._articles[thing].said(relation.name)
         if isinstance(value, Thing) and value.alias and value.alias in sentence:
             return [(thing, relation.name), (value, ALIAS)]
@@ -237,49 +237,57 @@ class Asker:
     def _is_easy(self, thing: Thing, relation: Relation) -> bool:
         """Return whether the value of a relation is in view, and if it has a page, by its title."""
         article = self._articles[thing]
-        is_link = relation.name in article.links or not isinstance(
-            thing.facts[relation.name], Thing
-        )
-        return is_link and article.sentences[relation.name] < SHOWN
+        has_page = isinstance(thing.facts[relation.name], Thing)
+        if has_page and relation.name not in article.links:
+            return False
+        return article.sentences[relation.name] < SHOWN
 
     def _pages_naming(self, things: Sequence[Thing]) -> set[Thing]:
         """Return the things on whose pages there is a name of one of these."""
-        return {
-            page
-            for thing in things
-            for name in (thing.name, thing.alias)
-            if name
-            for page in self._naming[name]
-        }
+        pages: set[Thing] = set()
+        for thing in things:
+            pages |= self._naming[thing.name]
+            if thing.alias:
+                pages |= self._naming[thing.alias]
+        return pages
 
     def _question(
         self, words: str, answer: str, type_: str, is_hard: bool, relation: Relation, *paths: Path
     ) -> Question:
         """Return a question about a relation of what is at the ends of paths."""
-        steps = [
-            step for path in paths for step in (*path.evidence, *self._said(path.end, relation))
-        ]
-        gold = tuple(
-            dict.fromkeys(
-                (thing.title, self._articles[thing].sentences[name]) for thing, name in steps
-            )
-        )
-        is_easy = all(path.is_easy and self._is_easy(path.end, relation) for path in paths)
-        level = "hard" if is_hard else "easy" if is_easy else "medium"
+        # A dict, since it keeps the order.
+        evidence: dict[tuple[str, int], None] = {}
+        is_easy = True
+        for path in paths:
+            for thing, name in (*path.evidence, *self._said(path.end, relation)):
+                evidence[thing.title, self._articles[thing].sentences[name]] = None
+            is_easy = is_easy and path.is_easy and self._is_easy(path.end, relation)
+        gold = tuple(evidence)
+        if is_hard:
+            level = "hard"
+        elif is_easy:
+            level = "easy"
+        else:
+            level = "medium"
         digest = hashlib.sha256(json.dumps([words, answer, gold]).encode()).hexdigest()
         return Question(digest[:24], words, answer, type_, level, gold, self._titles(paths, gold))
 
     def _titles(self, paths: Sequence[Path], gold: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-        """Return the titles of the pages of evidence, and of others, of which most could have the answer."""
+        """Return the titles of the pages of evidence, and of others that could have the answer."""
         titles = dict.fromkeys(title for title, _ in gold)
-        first, last = (
-            self._facts.of_kind[thing.kind] for thing in (paths[0].things[0], paths[0].end)
-        )
-        others = max(1, (TITLES - len(titles)) // 3)  # of the kind that the question names
+        of_start = self._facts.of_kind[paths[0].things[0].kind]
+        of_end = self._facts.of_kind[paths[0].end.kind]
+        # Most could have the answer; the last third is of the kind that the question names.
+        threshold = TITLES - max(1, (TITLES - len(titles)) // 3)
         while len(titles) < TITLES:
-            titles[self._draw.pick(first if len(titles) >= TITLES - others else last).title] = None
+            things = of_start if len(titles) >= threshold else of_end
+            titles[self._draw.pick(things).title] = None
         return tuple(self._draw.shuffled(list(titles)))
 
 
 def _relations(thing: Thing) -> list[Relation]:
     return [relation for relation in KINDS[thing.kind].relations if relation.name in thing.facts]
+
+
+def _comparable(thing: Thing) -> list[Relation]:
+    return [relation for relation in _relations(thing) if relation.compare or relation.same]
