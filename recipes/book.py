@@ -187,11 +187,12 @@ def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
     for index, (ingredient, count) in enumerate(slots):
         if item not in book.members[ingredient]:
             continue
+        amounts: Iterable[int] = ()
         if book.mixes:
-            least = 1
-        else:
-            least = count
-        for amount in range(min(held, count), least - 1, -1):
+            amounts = range(min(held, count), 0, -1)
+        elif count <= held:
+            amounts = (count,)
+        for amount in amounts:
             unfilled = (Slot(ingredient, count - amount),) if amount < count else ()
             unused = ((item, held - amount), *others) if amount < held else others
             if _fills(book, unused, slots[:index] + unfilled + slots[index + 1 :]):
@@ -403,7 +404,7 @@ def tag_items(pack: Pack, tag: str, file: str) -> list[str]:
             seen.add(reference)
             opened[reference] = _references(pack, reference, pack.tags[outer[1:]].file)
     if not items:
-        raise RecipeError(pack.tags[tag[1:]].file, "a tag without items")
+        raise RecipeError(pack.tags[tag[1:]].file, "empty tag")
     return list(items)
 
 
@@ -445,8 +446,8 @@ def _without_cycles(
                 broken.append(f"{base_item}, of {listed(ring, ', ')}")
     if broken:
         warnings.warn(
-            f"{pack.origin}: items can only be made of one another, so that one of them can be "
-            f"got: {listed(broken)}",
+            f"{pack.origin}: items are made only of one another, so one of each set can be got: "
+            f"{listed(broken)}",
             stacklevel=2,
         )
     return recipes

@@ -45,6 +45,7 @@ def layout_of(book: RecipeBook, goal: str) -> Layout:
         if isinstance(node, tuple):
             waiting.append(node)
         else:
+            # They add to the demand for this item, so that they are decided before it.
             ready = [choice for choice in waiting if node in book.members[choice]]
             waiting = [choice for choice in waiting if choice not in ready]
             order += [*ready, node]

@@ -86,7 +86,7 @@ class MadeRecipes:
         names = options.setdefault("names", "invented")
         if names not in get_args(Names):
             expected = " or ".join(get_args(Names))
-            raise RecipeError(text, f"expected names of {expected}, got {names!r}")
+            raise RecipeError(text, f"expected names={expected}, got {names!r}")
         bounds = {"depth": (1, MAX_DEPTH), "seed": (0, MAX_SEED), "branching": (1, MAX_BRANCHING)}
         for key, (low, high) in bounds.items():
             if key in options:

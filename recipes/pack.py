@@ -147,7 +147,7 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
     try:
         archive = zipfile.ZipFile(file)
     except _ZIP_ERRORS as error:
-        raise RecipeError(str(source), f"a damaged archive: {error}") from error
+        raise RecipeError(str(source), f"damaged archive: {error}") from error
     with archive:
         files = [
             _File(info.filename, info.file_size, partial(_unzip, archive, info))
@@ -167,7 +167,7 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
 
 def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if info.compress_type not in _METHODS:
-        raise zipfile.BadZipFile("packed by another method than game packs are")
+        raise zipfile.BadZipFile("unsupported compression method")
     with archive.open(info) as member:
         # Never more than the stated size, even if there is more: then the checksum is wrong.
         return member.read(info.file_size)
@@ -239,19 +239,19 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
             id, file = _parse(entry)
             earlier = files[entry.kind].get(id)
             if earlier:
-                reason = f"the {entry.kind} {id} stands already in {earlier.file}"
+                reason = f"duplicate {entry.kind} {id}: also in {earlier.file}"
                 raise RecipeError(entry.file, reason)
             files[entry.kind][id] = file
         except RecipeError as error:
             skipped.append(error)
     if total > MAX_PACK_BYTES:
         raise RecipeError(
-            str(source), f"its recipes and tags are larger than {MAX_PACK_BYTES} bytes together"
+            str(source), f"recipes and tags are larger than {MAX_PACK_BYTES} bytes in total"
         )
     if not files["recipe"]:
         reason = _NO_RECIPES
         if skipped:
-            reason = f"none of the recipes here can be read: {listed(skipped)}"
+            reason = f"no recipe can be read: {listed(skipped)}"
         raise RecipeError(str(source), reason)
     recipes = dict(sorted(files["recipe"].items()))
     tags = dict(sorted(files["tag"].items()))

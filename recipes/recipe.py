@@ -96,6 +96,7 @@ def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     pattern, key = _pattern(file, data), data.get("key")
     if not isinstance(key, dict):
         raise RecipeError(file, "a shaped recipe needs a key")
+    # A blank is an empty square.
     squares = "".join(pattern).replace(" ", "")
     if len(squares) > SQUARES or len(key) > SQUARES:
         raise RecipeError(file, f"expected at most {SQUARES} items in the pattern and in the key")
@@ -103,7 +104,7 @@ def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     odd = drawn.keys() ^ key.keys()
     if odd:
         symbols = ", ".join(sorted(map(reprlib.repr, odd)))
-        raise RecipeError(file, f"pattern and key do not have the same symbols: {symbols}")
+        raise RecipeError(file, f"pattern and key differ in symbols: {symbols}")
     amounts: Counter[Ingredient] = Counter()
     for symbol, entry in key.items():
         amounts[_ingredient(file, entry)] += drawn[symbol]
@@ -150,6 +151,7 @@ def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
     if not isinstance(result, dict):
         raise RecipeError(file, "a recipe needs a result")
     item, count = result.get("item", result.get("id")), result.get("count", 1)
+    # Not isinstance: True is an int, too.
     if type(count) is not int or not 1 <= count <= MAX_MADE:
         raise RecipeError(
             file, f"expected a result count of 1 to {MAX_MADE}, got {reprlib.repr(count)}"

@@ -41,6 +41,7 @@ def paper_splits(book: RecipeBook) -> Splits:
     played = _paper_goals()
     tasks = task_items(book)
     shallow = [item for item in tasks if book.depths[item] == MIN_TASK_DEPTH]
+    # A hash in place of a shuffle: one more item leaves the order of the others as it is.
     shallow.sort(key=lambda item: (item not in played, _stable_hash(item)))
     dev = set(shallow[len(played) :])
     return {
@@ -162,7 +163,7 @@ def read_splits(file: str | Path) -> Splits:
         if not isinstance(split, str) or not isinstance(task, str):
             raise RecipeError(f"{file}:{line_number}", "expected the names of a split and a task")
         if task in splits[split]:
-            raise RecipeError(f"{file}:{line_number}", f"{task} stands in {split} already")
+            raise RecipeError(f"{file}:{line_number}", f"duplicate task {task} in split {split}")
         splits[split].append(task)
     return {name: tuple(items) for name, items in splits.items()}
 

@@ -156,10 +156,10 @@ def _numbered(commands: Sequence[str]) -> dict[str, int]:
     # A text is a sequence of texts, too.
     is_text = isinstance(commands, str)
     if is_text or not commands or not all(isinstance(command, str) for command in commands):
-        raise ValueError(f"expected a sequence of one command or more, got {commands!r}")
+        raise ValueError(f"expected a sequence of one or more commands, got {commands!r}")
     numbers: dict[str, int] = {}
     for index, command in enumerate(commands):
         if command in numbers:
-            raise ValueError(f"expected commands that differ, got {command!r} twice")
+            raise ValueError(f"duplicate command {command!r}")
         numbers[command] = index
     return numbers

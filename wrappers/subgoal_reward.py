@@ -47,7 +47,7 @@ class SubgoalReward(TextWrapper):
         at_least("stuck", stuck, 1)
         super().__init__(env, gamma=gamma, scale=scale, stuck=stuck)
         if not (env.has_wrapper_attr("expert") and env.get_wrapper_attr("expert")):
-            raise ValueError(f"{env} tells no expert's plan: make it with expert=True")
+            raise ValueError(f"{env} has no expert plan: make it with expert=True")
         self.gamma = gamma
         self.scale = scale
         self.stuck = stuck

@@ -39,7 +39,7 @@ class ThinkActions(TextWrapper):
     def __init__(self, env: gym.Env[str, str], prefixes: Sequence[str] = THOUGHTS) -> None:
         if isinstance(prefixes, str) or not prefixes or not all(prefixes):
             raise ValueError(
-                f"expected a sequence of one prefix or more, none of them empty, got {prefixes!r}"
+                f"expected a sequence of one or more non-empty prefixes, got {prefixes!r}"
             )
         super().__init__(env, prefixes=list(prefixes))
         self._expect_text()

@@ -139,7 +139,7 @@ class TokenIds(TextWrapper):
 
 def _checked(vocabulary: Sequence[str]) -> tuple[str, ...]:
     if not vocabulary or len(set(vocabulary)) < len(vocabulary):
-        raise ValueError("expected a vocabulary of one word or more, each named once")
+        raise ValueError("expected a vocabulary of one or more different words")
     for word in vocabulary:
         if words(word) != [word]:
             raise ValueError(

@@ -319,8 +319,8 @@ def test_load__fills_tags_in_the_order_of_their_files(tmp_path: Path) -> None:
 BAD_TAGS: dict[str, tuple[Mapping[str, Sequence[object]], str, str]] = {
     "unknown": ({"other": ["b"]}, "", "unknown tag #minecraft:t"),
     "unknown inside": ({"t": ["#gone"]}, "tags/items/t", "unknown tag #minecraft:gone"),
-    "empty": ({"t": []}, "tags/items/t", "a tag without items"),
-    "empty inside": ({"t": ["#u"], "u": []}, "tags/items/t", "a tag without items"),
+    "empty": ({"t": []}, "tags/items/t", "empty tag"),
+    "empty inside": ({"t": ["#u"], "u": []}, "tags/items/t", "empty tag"),
     "in itself": ({"t": ["b", "#t"]}, "tags/items/t", "the tag #minecraft:t contains itself"),
     "in each other": (
         {"t": ["#u"], "u": ["b", "#t"]},
@@ -402,7 +402,7 @@ def test_load__refuses_a_pack_of_which_nothing_can_be_read(tmp_path: Path) -> No
 # Cycles.
 
 
-RINGS = "items can only be made of one another, so that one of them can be got: "
+RINGS = "items are made only of one another, so one of each set can be got: "
 
 
 def ring_of(

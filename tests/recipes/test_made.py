@@ -80,7 +80,7 @@ def test_parse__has_defaults_and_takes_any_order() -> None:
         ("made:seed=-1", "expected seed of 0 to 9999, got '-1'"),
         ("made:seed=" + "9" * 5000, "expected seed of 0 to 9999, got '9999"),
         ("made:branching=5", "expected branching of 1 to 4, got '5'"),
-        ("made:names=klingon", "expected names of invented or borrowed, got 'klingon'"),
+        ("made:names=klingon", "expected names=invented or borrowed, got 'klingon'"),
     ],
 )
 def test_load__names_the_option_that_is_wrong(text: str, message: str) -> None:

@@ -318,5 +318,7 @@ def test_read_splits__needs_a_file(tmp_path: Path) -> None:
 def test_read_splits__refuses_a_task_that_stands_twice(tmp_path: Path) -> None:
     row = '{"split": "train", "task": "minecraft:chest", "depth": 2}\n'
     (tmp_path / "my.jsonl").write_text(row + row.replace("train", "test") + row)
-    with pytest.raises(RecipeError, match=r"my\.jsonl:3: minecraft:chest stands in train already"):
+    with pytest.raises(
+        RecipeError, match=r"my\.jsonl:3: duplicate task minecraft:chest in split train"
+    ):
         read_splits(tmp_path / "my.jsonl")

@@ -77,7 +77,7 @@ def test_book__of_a_later_version_is_solved(tags: Tags, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("env_id", ["TextCraft-v0", "TextCraftTags-v0"])
-@pytest.mark.filterwarnings("ignore:.*can only be made of one another")
+@pytest.mark.filterwarnings("ignore:.*are made only of one another")
 def test_env__plays_a_later_version(env_id: str, tmp_path: Path) -> None:
     jar = write_jar(tmp_path / "game.jar", SPELLINGS["1.21.2"])
     everything = tasks(env_id, "all", recipes=jar)
@@ -93,7 +93,7 @@ def test_env__plays_a_later_version(env_id: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tags", KINDS)
-@pytest.mark.filterwarnings("ignore:.*can only be made of one another")
+@pytest.mark.filterwarnings("ignore:.*are made only of one another")
 def test_load__skips_a_mod_loaders_own_ingredient_and_names_it_once(
     tags: Tags, tmp_path: Path
 ) -> None:

@@ -69,7 +69,7 @@ def test_prefixes__can_be_others():
 
 @pytest.mark.parametrize("prefixes", [[], "", "think:", ["think:", ""]])
 def test_prefixes__that_are_none_raise(prefixes):
-    with pytest.raises(ValueError, match="one prefix or more"):
+    with pytest.raises(ValueError, match="one or more non-empty prefixes"):
         ThinkActions(find("TextCraft-v0").make(), prefixes)
 
 

@@ -44,6 +44,7 @@ def plan(world: World, state: State = START) -> list[str]:
     pages = evidence(world)
     actions: list[str] = []
     read = [world.question.question]
+    # The lookups that the limit leaves beside a search for each page and the answer.
     spare = LONGEST - len(pages) - 1
     for page in pages:
         lookups = _lookup(world, page)[: max(spare, 0)]

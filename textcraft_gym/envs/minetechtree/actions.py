@@ -110,17 +110,6 @@ def _counted(text: str) -> tuple[int, str]:
     return _count(match[1]), player_name(match[2])
 
 
-def _make(verb: str, item: str, count: int, by: str) -> Make | WrongItem:
-    using: list[tuple[str, int]] = []
-    for part in map(str.strip, by.split(",")):
-        counted = _COUNTED.fullmatch(part)
-        amount = _count(counted[1]) if counted else 0
-        if not counted or not amount:
-            return WrongItem(part)
-        using.append((player_name(counted[2]), amount))
-    return Make(verb, item, count, tuple(using))
-
-
 def player_name(typed: str) -> str:
     """Return the player's name of an item: ``oak log`` for ``minecraft:oak_log``."""
     return typed.strip().removeprefix("minecraft:").replace("_", " ")

@@ -66,9 +66,7 @@ def find_minedojo() -> Path:
     """
     package = find_spec("minedojo")
     if package is None or not package.submodule_search_locations:
-        raise MineDojoMissing(
-            f"MineDojo is not installed; its files are put in place by: {HOW_TO_INSTALL}"
-        )
+        raise MineDojoMissing(f"MineDojo is not installed. To install its files: {HOW_TO_INSTALL}")
     return Path(next(iter(package.submodule_search_locations)))
 
 
@@ -109,7 +107,7 @@ def _read_specifications(file: Path) -> dict[str, Specification]:
         import yaml
     except ImportError as error:
         raise MineDojoMissing(
-            f"PyYAML is not installed; it comes with: {HOW_TO_INSTALL}"
+            f"PyYAML is not installed. To install it: {HOW_TO_INSTALL}"
         ) from error
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     with file.open(encoding="utf-8") as stream:

@@ -70,6 +70,7 @@ def kinds_of(move: Gathering | Making | Equipping) -> tuple[str, ...]:
             return ("craft at a table", "craft")
         return (move.verb,)
     narrow, wide = _narrow_kind(move.item), _WIDE_KINDS[move.source.name]
+    # The paper gives three iron ores a rate of their own, far below that of one.
     if narrow == "iron ore" and move.amount >= MANY_ORES:
         return (THREE_ORES, narrow, wide)
     return (narrow, wide)
@@ -109,6 +110,7 @@ def _check(by_kind: Mapping[Any, Any]) -> None:
     for kind, number in by_kind.items():
         if kind not in KINDS:
             raise UnknownName("kind of action", kind, KINDS)
+        # Not isinstance: True is an int, too.
         if type(number) not in (int, float) or not 0 < number <= 1:
             raise ValueError(f"expected a reliability above 0 and up to 1, got {number!r}")
 

@@ -94,6 +94,7 @@ def fills(offer: Offer, slots: Sequence[Slot], times: int) -> bool:
     It is if the totals are equal and no set of slots takes more than the offered amount of its
     members (Hall 1935).
     """
+    # The cheap test first: it rules out nearly every offer that fails.
     if sum(amount for _, amount in offer) != times * _total(slots):
         return False
     for size in range(1, len(slots) + 1):
@@ -159,6 +160,7 @@ def _members(pack: Pack, reference: str, file: str) -> list[str]:
 
 
 def _fuels(pack: Pack) -> dict[str, int]:
+    # Wood of the Nether has the tags of wood, but does not burn.
     fireproof = _members(pack, UNBURNABLE, "facts.UNBURNABLE")
     fuels = {}
     for reference, tenths in FUELS.items():

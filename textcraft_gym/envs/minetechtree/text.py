@@ -9,6 +9,7 @@ from textcraft_gym.envs.minetechtree.techtree import Offer, Technique
 from textcraft_gym.recipes.recipe import name_of
 
 ECHO_LENGTH = 200
+"""Maximum number of characters of an action that an answer repeats."""
 EMPTY_HANDED = "Inventory: You are not carrying anything."
 TIME_IS_UP = "Time is up."
 TOO_LATE = "the time that was left did not do"
@@ -51,6 +52,7 @@ def look(game: Game, state: State) -> str:
     seen = []
     for name, (steps, buried) in distances(game, state).items():
         seen.append((_shown(game, steps), name, buried))
+    # By what the player reads: exact distances would leak through the order.
     seen.sort()
     above = _listed(game, [(name, steps) for steps, name, buried in seen if not buried])
     below = _listed(game, [(name, steps) for steps, name, buried in seen if buried])

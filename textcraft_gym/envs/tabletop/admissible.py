@@ -62,6 +62,7 @@ def _on_any_two(world: World) -> Iterator[str]:
         return
     things = range(len(world.things))
     for first, second, block in permutations(things, 3):
+        # In ``left`` only the two below it have a place.
         at = [""] * len(things)
         at[first], at[second] = SUPPORTS["left"]
         yield text.goal(world, State(tuple(at)), block, "left")

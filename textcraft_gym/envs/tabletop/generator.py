@@ -38,6 +38,7 @@ def generate(kind: str) -> Iterator[World]:
 
 def _kit(rng: Uniform) -> World:
     shapes = shuffle(rng, SHAPES)[: len(LOCATIONS)]
+    # Then a goal must say which of the two holes it means.
     if rng() < PAIR:
         shapes[1] = shapes[0]
     colours = shuffle(rng, COLOURS)[:OBJECTS]
@@ -54,6 +55,7 @@ def _bowls(rng: Uniform) -> World:
     """Draw bowls of different colours and blocks, of which one at least has a matching bowl."""
     bowls = shuffle(rng, COLOURS)[: _between(rng, 3, MOST_BOWLS)]
     blocks = [pick(rng, bowls), *shuffle(rng, COLOURS)[: _between(rng, 1, MOST_BLOCKS - 1)]]
+    # No draw without a choice: it would change the tables after this one.
     if len(set(blocks)) < len(blocks) and rng() >= PAIR:
         blocks = list(dict.fromkeys(blocks))
     things = [Thing(colour, "block") for colour in shuffle(rng, blocks)]

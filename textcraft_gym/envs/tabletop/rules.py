@@ -283,8 +283,10 @@ def _put_on(world: World, state: State, colour: str, place: str) -> Move | Refus
     if there is not None:
         return Refusal(TAKEN, text.has_block(world.things[there].name))
     for above, supports in SUPPORTS.items():
+        if state.at[block] not in supports:
+            continue
         carried = thing_at(state, above)
-        if carried is not None and state.at[block] in supports:
+        if carried is not None:
             names = world.things[block].name, world.things[carried].name
             return Refusal(BLOCKED, text.under(*names))
     return Move(block, place)

@@ -23,6 +23,7 @@ from textcraft_gym.envs.tabletop.state import (
 )
 
 ECHO_LENGTH = 200
+"""Maximum number of characters of an action that an answer repeats."""
 TAKEN = "The hole is taken."
 AGAIN = "The controller missed; what can still be moved can be tried again."
 
@@ -160,6 +161,7 @@ def missed(world: World, before: State, state: State, thing: int) -> str:
     for other, at in enumerate(state.at):
         if at != before.at[other] and other != thing:
             fallen += f" It took the {world.things[other].name} with it."
+    # A thing that has moved, or has taken another with it, is not where it was.
     still = "" if state.at[thing] != before.at[thing] or fallen else "still "
     return f"Missed: the {world.things[thing].name} is {still}{where(world, state, thing)}.{fallen}"
 

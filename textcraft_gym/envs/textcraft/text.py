@@ -9,6 +9,7 @@ from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE, Ingredient, Recipe
 
 ECHO_LENGTH = 200
+"""Maximum number of characters of an action that an answer repeats."""
 EMPTY_HANDED = "Inventory: You are not carrying anything."
 _MAX_ENTRIES = 1 << 14
 

@@ -69,6 +69,7 @@ class Writer:
         lead, *others = (relation for relation in kind.relations if relation.name in thing.facts)
         asides = draw.shuffled(kind.asides)[: draw.between(1, 4)]
         body: list[Relation | str] = draw.shuffled([*others, *asides])
+        # The numbers count from the top of the page, where the namesakes are named.
         sentences, numbers = self._see_also(thing, names), {}
         if thing.alias:
             body.insert(0, f"{{s}} is also known as {thing.alias}.")

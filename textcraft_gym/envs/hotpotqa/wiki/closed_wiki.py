@@ -169,6 +169,7 @@ def write_wiki(
                 index.add("\n".join([page.title, *map(" ".join, page.paragraphs)]))
         records.close()
         write_records(append, "titles", indices)
+        # Of pages and redirects alone: the index follows from them.
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
         with progress_bar("Writing the search index") as bar:
             index.write(append, keys=[*indices], exact_lengths=True, progress=bar)
@@ -190,6 +191,7 @@ def _write_names(append: Append, indices: Mapping[str, int], redirects: Mapping[
         if short != name:
             bare.append((short, index))
     Names.write(append, "exact", indices.items())
+    # Titles come first, so that a redirect never hides one.
     Names.write(append, "alike", [*titles, *others.items()])
     Names.write(append, "bare", bare)
 

@@ -95,6 +95,7 @@ def _find_files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise WikiDataError(path, "no such file or folder")
+    # Simplified files last: a question is kept as it is read first, and they give no pages.
     files = sorted(path.glob("*.json"), key=lambda file: ("simplified" in file.name, file.name))
     if not files:
         raise WikiDataError(path, "expected files *.json, got none")
@@ -307,6 +308,7 @@ def _entries(file: Path) -> Iterator[_Entry]:
 
 
 def _is_object(file: Path) -> bool:
+    # A byte order mark and blanks may come before the first bracket.
     with file.open("rb") as stream:
         return stream.read(256).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
