@@ -245,6 +245,7 @@ def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
             skipped.append(error)
         else:
             distinct.setdefault((recipe.output, recipe.makes, recipe.slots), recipe)
+
     _report_skipped(pack.origin, skipped, any_read=bool(distinct))
     return list(distinct.values())
 
@@ -403,6 +404,7 @@ def tag_items(pack: Pack, tag: str, file: str) -> list[str]:
         elif reference not in seen:
             seen.add(reference)
             opened[reference] = _references(pack, reference, pack.tags[outer[1:]].file)
+
     if not items:
         raise RecipeError(pack.tags[tag[1:]].file, "empty tag")
     return list(items)
@@ -444,6 +446,7 @@ def _without_cycles(
                 base_item = max(ring, key=takers.__getitem__)
                 del recipes[base_item]
                 broken.append(f"{base_item}, of {listed(ring, ', ')}")
+
     if broken:
         warnings.warn(
             f"{pack.origin}: items are made only of one another, so one of each set can be got: "

@@ -49,6 +49,7 @@ def layout_of(book: RecipeBook, goal: str) -> Layout:
             ready = [choice for choice in waiting if node in book.members[choice]]
             waiting = [choice for choice in waiting if choice not in ready]
             order += [*ready, node]
+
     order += waiting
     return Layout(tuple(order), {node: index for index, node in enumerate(order)})
 

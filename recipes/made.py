@@ -303,6 +303,7 @@ class _Maker:
             else:
                 self.recipes[id] = data
             self._put_in_urns(draft)
+
         parts = [part for draft in drafts for part in draft.parts]
         return _Item(id, root, depth, first, _tree(parts))
 

@@ -148,6 +148,7 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
         archive = zipfile.ZipFile(file)
     except _ZIP_ERRORS as error:
         raise RecipeError(str(source), f"damaged archive: {error}") from error
+
     with archive:
         files = [
             _File(info.filename, info.file_size, partial(_unzip, archive, info))
@@ -244,6 +245,7 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
             files[entry.kind][id] = file
         except RecipeError as error:
             skipped.append(error)
+
     if total > MAX_PACK_BYTES:
         raise RecipeError(
             str(source), f"recipes and tags are larger than {MAX_PACK_BYTES} bytes in total"
@@ -282,6 +284,7 @@ def _parse_json(file: str, raw: bytes) -> dict[str, Any]:
         data = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise RecipeError(file, f"not JSON: {error}") from error
+
     if not isinstance(data, dict):
         raise RecipeError(file, f"expected a JSON object, got {type(data).__name__}")
     level: list[Any] = [data]

@@ -108,6 +108,7 @@ class _Search:
                     self.craft(at, node, short, need, cost, past)
                     return
                 cost += 1
+
         if cost < self.best:
             self.best, self.decisions = cost, past
 
@@ -269,6 +270,7 @@ class _Search:
                 pool = pools.setdefault((decision.choice, decision.size), [])
                 pool += [decision.item] * decision.times
             decision = decision.earlier
+
         used: Counter[str] = Counter()
         for craft in crafts:
             used.update(dict(craft.using))

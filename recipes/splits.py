@@ -91,6 +91,7 @@ def make_splits(
         for name, size in zip(splits, _apportion(len(stratum), fractions), strict=True):
             splits[name] += shuffled[:size]
             del shuffled[:size]
+
     if compositional:
         _move_intermediates(book, splits)
     return {name: tuple(sorted(items)) for name, items in splits.items()}
@@ -126,6 +127,7 @@ def leakage(book: RecipeBook, train: Iterable[str], test: Iterable[str]) -> Leak
             intermediates[item] = "intermediate"
         else:
             intermediates[item] = "unseen"
+
     met = {}
     for goal in test_goals:
         tree = sorted(book.tree(goal)[1:])

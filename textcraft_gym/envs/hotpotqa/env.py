@@ -133,6 +133,7 @@ class HotpotQAEnv(TextEnv):
         ):
             if value not in known:
                 raise UnknownName(name, value, known)
+
         at_least("wiki_seed", wiki_seed, 0)
         self.reading = Reading(open_library(data, pages, wiki_seed), dialect, sentences, scope)
         self.split = split

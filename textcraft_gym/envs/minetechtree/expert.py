@@ -61,6 +61,7 @@ def expert_plan(game: Game, state: State) -> list[str]:
             ticks = _ticks(game, state, plan)
             if ticks is not None:
                 timed.append((len(plan), ticks, plan))
+
     _, _, best = min(timed, default=(0, 0, []))
     return best
 
@@ -162,6 +163,7 @@ def _made(known: Mapping[str, Way], technique: Technique, wood: str) -> Way | No
         if not member:
             return None
         chosen.append(member)
+
     if technique.item in skills:  # a cycle: the item would be made from itself
         return None
     filling = tuple(chosen[: len(technique.slots)])

@@ -109,6 +109,7 @@ def _read_specifications(file: Path) -> dict[str, Specification]:
         raise MineDojoMissing(
             f"PyYAML is not installed. To install it: {HOW_TO_INSTALL}"
         ) from error
+
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     with file.open(encoding="utf-8") as stream:
         # Both loaders are safe ones.

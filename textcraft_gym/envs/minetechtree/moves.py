@@ -211,6 +211,7 @@ def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Mo
         lit = min(amount, -(-max(cold, 0) // tree.fuels[fuel]))
         burnt.append((fuel, lit))
         cold -= lit * tree.fuels[fuel]
+
     if cold > 0:
         why = f"fuel for {cold / 10:g} more is needed" if fuels else "requires fuel, named last"
         return Refused(answer, NOT_ENOUGH_FUEL, why)

@@ -170,6 +170,7 @@ def _exchanged(
             wear = _without_key(wear, item)
             if equipped.get(slot(item)) == item:
                 equipped = _without_key(equipped, slot(item))
+
     for item, count in gains.items():
         inventory[item] = inventory.get(item, 0) + count
     # Faster than _replace, which looks at every field.

@@ -83,6 +83,7 @@ def tech_tree() -> TechTree:
             of_verb = techniques[technique.verb]
             of_verb[technique.item] = (*of_verb.get(technique.item, ()), technique)
             items.update((technique.item,), *(slot.members for slot in technique.slots))
+
     names = {item: name_of(item) for item in sorted(items)}
     ids = {name: item for item, name in names.items()}
     return TechTree(techniques["craft"], techniques["smelt"], names, ids, _fuels(pack))

@@ -265,6 +265,7 @@ def _put_on_blocks(world: World, state: State, goal: PutOnBlocks) -> Move | Refu
         if block is None:
             return _no_such(f"{colour} block")
         places.add(state.at[block])
+
     if goal.colour not in pair:
         for place, supports in SUPPORTS.items():
             if places == set(supports):

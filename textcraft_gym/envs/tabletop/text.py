@@ -100,6 +100,7 @@ def look(game: Game, state: State) -> str:
             left.append(thing.colour)
         else:
             left.append(thing.name)
+
     noun = "block" if world.kind in (BOWLS, PYRAMID) else "object"
     return "\n".join([*_fixture(world), there_are(noun, left), *moved, goals_left(game, state)])
 

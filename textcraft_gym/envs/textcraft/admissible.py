@@ -27,6 +27,7 @@ def useful_gets(book: RecipeBook, shown: Sequence[Recipe]) -> Offer:
             for item in book.members[slot.ingredient]:
                 if item not in book.recipes:
                     gets[item, slot.amount] = None
+
     ids = {recipe.id for recipe in shown}
     for recipe in shown:
         for whole in _wholes(book, recipe):
@@ -158,6 +159,7 @@ def offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> It
         choices.append(_fillings(book, slot, inventory))
         if not choices[-1]:
             return
+
     for fillings in product(*choices):
         # Two slots may take the same item, so that the counts are added up before the inventory is
         # checked.
@@ -181,6 +183,7 @@ def _fillings(book: RecipeBook, slot: Slot, inventory: Mapping[str, int]) -> lis
         if taken:
             mixed.append((item, taken))
             missing -= taken
+
     if missing:
         return []
     return [tuple(mixed)]

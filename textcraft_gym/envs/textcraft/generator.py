@@ -48,6 +48,7 @@ def choose(book: RecipeBook, goal: str, draw: int, distractors: int = DISTRACTOR
         # the later draws.
         chosen = recipes if len(recipes) <= distractors else shuffle(rng, recipes)[:distractors]
         candidates.update(dict.fromkeys(chosen))
+
     # The goal's own recipes use its ingredients, too, but they are no distractors.
     for recipe in goal_recipes:
         candidates.pop(recipe, None)

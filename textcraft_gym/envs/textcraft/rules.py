@@ -95,6 +95,7 @@ def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
             left[item] = remaining
         else:
             del left[item]
+
     gained, count = gives
     left[gained] = left.get(gained, 0) + count
     return left, answer, "", ""

@@ -18,6 +18,7 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
             written.append("")
         else:
             written.append(_thought(moves[index], plan[index:], moves[index:]))
+
     last = moves[-1]
     if len(moves) > 1 and isinstance(last, Craft):
         # The first thought names the subgoals: the ingredients of the last craft.

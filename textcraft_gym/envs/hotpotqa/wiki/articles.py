@@ -89,6 +89,7 @@ class Writer:
             subject = thing.name if part is lead else f"the {thing.kind}"
             sentence = pattern.format(s=subject, k=article(thing.kind), v=value)
             sentences.append(sentence[0].upper() + sentence[1:])
+
         page = Page(thing.title, self._divided(sentences))
         return Article(page, " ".join(sentences), frozenset(names), numbers, frozenset(links))
 

@@ -173,6 +173,7 @@ def write_wiki(
         append("fingerprint", np.frombuffer(contents.digest(), np.uint8))
         with progress_bar("Writing the search index") as bar:
             index.write(append, keys=[*indices], exact_lengths=True, progress=bar)
+
     _write_names(append, indices, redirects)
     return len(indices)
 
@@ -185,11 +186,13 @@ def _write_names(append: Append, indices: Mapping[str, int], redirects: Mapping[
         if title not in indices:
             raise ValueError(f"expected the redirect {name!r} to lead to a page, got {title!r}")
         others[_alike(name)] = indices[title]
+
     bare = []
     for name, index in titles:
         short = _bare(name)
         if short != name:
             bare.append((short, index))
+
     Names.write(append, "exact", indices.items())
     # Titles come first, so that a redirect never hides one.
     Names.write(append, "alike", [*titles, *others.items()])

@@ -149,6 +149,7 @@ class _Reader:
                 yield Page(entry.text("title"), entry.paragraphs(entry.get("text"), "text"))
             else:
                 raise entry.error("expected a question or a title among its keys")
+
         self._earlier |= texts
 
     def _record(self, entry: _Entry, split: str, titles: tuple[str, ...]) -> None:

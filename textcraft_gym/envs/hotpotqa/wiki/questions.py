@@ -91,6 +91,7 @@ class Asker:
                 self._having[thing.kind, relation.name, thing.facts[relation.name]].append(thing)
                 if relation.compare:
                     self._sorted[thing.kind, relation.name].append(thing)
+
         self._index: dict[tuple[str, Thing], int] = {}
         for (_, name), things in self._sorted.items():
             things.sort(key=lambda thing: (thing.facts[name], thing.title))  # used at once
@@ -262,6 +263,7 @@ class Asker:
             for thing, name in (*path.evidence, *self._said(path.end, relation)):
                 evidence[thing.title, self._articles[thing].sentences[name]] = None
             is_easy = is_easy and path.is_easy and self._is_easy(path.end, relation)
+
         gold = tuple(evidence)
         if is_hard:
             level = "hard"
