@@ -19,7 +19,7 @@ from tests.pages import BLOCK, HAS_LOCAL, rewritten
 from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS
-from textcraft_gym.cli.main import app
+from textcraft_gym.cli.app import app
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.registration import BUNDLED, SUITE, find
 from textcraft_gym.runs.run_spec import RunSpec
@@ -322,7 +322,7 @@ def test_commands__exist(page: str):
         command: Any = get_command(app)
         words = line.split()
         while hasattr(command, "commands"):
-            command = command.commands[words.pop(0)]
+            command = command.get_command(None, words.pop(0))
         options = {
             option
             for parameter in command.params

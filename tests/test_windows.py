@@ -168,7 +168,8 @@ for module, names in lacking.items():
     for name in names:
         delattr(module, name)
 from textcraft_gym import RunSpec, evaluate
-import textcraft_gym.cli.main, textcraft_gym.runs.backends.process, textcraft_gym.agents.models.llama_server
+import textcraft_gym.cli.commands.evaluate, textcraft_gym.runs.backends.process
+import textcraft_gym.agents.models.llama_server
 records = evaluate(RunSpec("TextCraft-v0", "test", "expert", model=None, limit=2), "run")
 print(*(record["won"] for record in records))
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 _FEW = 14
@@ -84,6 +85,17 @@ class Unsupported(TextCraftGymError, RuntimeError):
     """A capability that an environment does not offer with its arguments; the message names both and the reason."""
 
 
+class MissingExtra(TextCraftGymError, ImportError):
+    """A package that is not installed; the message names the extra that has it."""
+
+    def __init__(self, extra: str, package: str) -> None:
+        super().__init__(
+            f"this needs the package {package}: pip install 'textcraft-gym[{extra}]' "
+            f"(in a clone: pip install '.[{extra}]')",
+            name=package,
+        )
+
+
 def at_least(name: str, value: object, minimum: int) -> None:
     """Make sure that an argument is an integer that is not too small.
 
@@ -112,3 +124,16 @@ def true_or_false(name: str, value: object) -> None:
     """
     if type(value) is not bool:
         raise ValueError(f"expected {name} to be true or false, got {value!r}")
+
+
+def require(extra: str, *modules: str) -> None:
+    """Make sure that the packages of an extra are installed.
+
+    Raises:
+        MissingExtra: If one is not.
+    """
+    for module in modules:
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            raise MissingExtra(extra, error.name or module) from error

@@ -26,7 +26,7 @@ from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.weights import find_files, prompts_for
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import MissingExtra, UnknownName, require
 from textcraft_gym.plugins import import_named, key_values, split_fields
 
 ENTRY_POINTS = "textcraft_gym.models"
@@ -91,7 +91,7 @@ def make_model(
         model = _construct(
             label, make, names, _remote_options(options) if kind in _REMOTE else options
         )
-    except (TypeError, ValueError) as error:
+    except (MissingExtra, TypeError, ValueError) as error:
         # A traceback shows the cause, too.
         cause = error if redact(str(error)) == str(error) else None
         raise ModelError(f"{shown}: {error}") from cause
@@ -111,7 +111,7 @@ def prompts_of(model: str | Model) -> str | None:
             return prompts_for(name or given.get("file"), given.get("adapter"))
         try:
             found = _find(kind, name)[1]
-        except ValueError:
+        except (MissingExtra, ValueError):
             return None
     named = getattr(found, "prompts", None)
     return named if isinstance(named, str) else None
@@ -234,25 +234,18 @@ def _parts(spec: str) -> tuple[str, str, list[str]]:
 def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, ...]]:
     """Return what makes a model: its label in messages, the class, and the positional arguments."""
     if kind == "openai" and name:
-        try:
-            from textcraft_gym.agents.models.openai_compatible import OpenAIModel
-        except ImportError as error:
-            raise ValueError(
-                "this needs the openai package: pip install 'textcraft-gym[openai]'"
-            ) from error
+        require("openai", "aiohttp")
+        from textcraft_gym.agents.models.openai_compatible import OpenAIModel
+
         return kind, OpenAIModel, (name,)
     if kind == "inspect" and name:
-        try:
-            from textcraft_gym.agents.models.inspect_ai import InspectModel
-        except ImportError as error:
-            raise ValueError(
-                "this needs the inspect_ai package: pip install 'textcraft-gym[inspect]'"
-            ) from error
+        require("inspect", "inspect_ai")
+        from textcraft_gym.agents.models.inspect_ai import InspectModel
+
         return kind, InspectModel, (name,)
-    if kind == "local":
-        from textcraft_gym.agents.models.local import (
-            LocalModel,
-        )  # not before it is needed: it brings a template engine
+    if kind == "local":  # imported when it is needed: it brings a template engine
+        require("local", "jinja2")
+        from textcraft_gym.agents.models.local import LocalModel
 
         return kind, LocalModel, (name,) if name else ()
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):

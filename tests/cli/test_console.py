@@ -19,8 +19,10 @@ from typer.main import get_command
 from tests.doubles.server import Request, says, sends, serving
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.console import Console, say, show_exception
-from textcraft_gym.cli.main import app, main
+from textcraft_gym.cli.app import app
+from textcraft_gym.cli.console import Console
+from textcraft_gym.cli.main import main
+from textcraft_gym.cli.terminal import say, show_exception
 from textcraft_gym.printable import printable
 from textcraft_gym.reports.tables import markdown_table
 
@@ -298,7 +300,8 @@ def test_command__prints_no_text_that_a_terminal_obeys(
 
 def test_commands__are_all_walked_over():
     def walk(group: Any, above: str = "") -> Iterator[str]:
-        for name, one in group.commands.items():
+        for name in group.list_commands(None):
+            one = group.get_command(None, name)
             yield from walk(one, f"{above}{name} ") if hasattr(one, "commands") else [above + name]
 
     assert set(walk(get_command(app))) == set(COMMANDS)

@@ -11,10 +11,12 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import pytest
 from rich.console import Console
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import textcraft_gym
@@ -23,7 +25,8 @@ from tests.runs.test_runner import untimed
 from textcraft_gym import tasks
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.main import app, main
+from textcraft_gym.cli.app import COMMANDS, app
+from textcraft_gym.cli.main import main
 from textcraft_gym.cli.play import completions
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.recipes.pack import BUNDLED
@@ -568,6 +571,41 @@ def test_play__takes_actions_back():
     assert "Possible now: get, inventory.\n" in output
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("textcraft-gym ev", ["evaluate"]),
+        ("textcraft-gym recipes s", ["show", "stats"]),
+        ("textcraft-gym evaluate --agent", ["--agent", "--agent-arg"]),
+    ],
+)
+def test_shell__completes_commands_and_options(typed: str, offered: list[str]):
+    shell = {"_TEXTCRAFT_GYM_COMPLETE": "complete_bash", "COMP_WORDS": typed}
+    position = {"COMP_CWORD": str(len(typed.split()) - 1)}
+    code = (
+        "import sys; from textcraft_gym.cli.main import main; sys.argv = ['textcraft-gym']; main()"
+    )
+    completed = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **shell, **position},
+        capture_output=True,
+        text=True,
+    )
+    assert completed.stdout.split() == offered
+
+
+def test_help__lists_every_command_with_its_first_line():
+    shown = " ".join(run("--help").replace("│", " ").split())
+    group: Any = get_command(app)
+    for name in COMMANDS:
+        first, *_ = group.get_command(None, name).help.split("\n")
+        assert f"{name} {first}" in shown
+
+
+def test_unknown_command__suggests_a_near_one(monkeypatch, capsys):
+    assert "Did you mean 'evaluate'?" in fail(monkeypatch, capsys, "evalute")
+
+
 def test_version__is_printed():
     assert run("--version") == f"textcraft-gym {textcraft_gym.__version__}\n"
 
@@ -849,9 +887,10 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(
 )
 def test_command__ends_at_sigterm_as_at_ctrl_c(tmp_path: Path, command: list[str]):
     """A command that has nothing to say about it, and one that has."""
-    begin = "import os, signal, textcraft_gym.cli.main as cli\n"
+    begin = "import os, signal\nfrom textcraft_gym.cli.commands import sweep, verify\n"
+    begin += "from textcraft_gym.cli.main import main\n"
     begin += "def stop(*args, **how): os.kill(os.getpid(), signal.SIGTERM)\n"
-    begin += "cli._verify_installation = cli.run_sweep = stop\ncli.main()"
+    begin += "verify._verify_installation = sweep.run_sweep = stop\nmain()"
     ended = subprocess.run(
         [sys.executable, "-c", begin, *command], cwd=tmp_path, capture_output=True, text=True
     )

@@ -21,7 +21,7 @@ from tests.doubles.zoo import WAITS, ZOO, Behaviour, plain, quota_spent
 from textcraft_gym import make_agent, make_model, run_episode
 from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.models import openai_compatible
-from textcraft_gym.cli.main import app
+from textcraft_gym.cli.app import app
 from textcraft_gym.cli.model_check import ENV, MAX_CALLS, MAX_STEPS, SPLIT, TASK, Check, check_model
 from textcraft_gym.registration import find
 

@@ -14,7 +14,8 @@ from tests.doubles import CRAFTER
 from textcraft_gym import RunSpec
 from textcraft_gym.agents.contract.agent import Node
 from textcraft_gym.agents.contract.model import Completion, ModelError
-from textcraft_gym.cli.main import app, main
+from textcraft_gym.cli.app import app
+from textcraft_gym.cli.main import main
 from textcraft_gym.cli.watch import watch
 from textcraft_gym.episodes.episode import Episode
 

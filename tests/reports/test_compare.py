@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_ind
 from typer.testing import CliRunner
 
-from textcraft_gym.cli.main import app
+from textcraft_gym.cli.app import app
 from textcraft_gym.reports.compare import (
     compare,
     holm,

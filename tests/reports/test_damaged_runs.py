@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.agents.contract.model import ModelError
-from textcraft_gym.cli.main import app
+from textcraft_gym.cli.app import app
 from textcraft_gym.cli.shop.recording import read_run, replayed
 from textcraft_gym.cli.shop.session import Storefront
 from textcraft_gym.errors import TextCraftGymError

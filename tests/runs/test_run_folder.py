@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, evaluate
-from textcraft_gym.cli.main import app
+from textcraft_gym.cli.app import app
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.records import SCHEMA, read_config, without_timing
 from textcraft_gym.runs import fingerprints, runner

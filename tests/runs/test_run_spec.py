@@ -21,7 +21,7 @@ from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.models import weights
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.prompts import PromptError, Prompts
-from textcraft_gym.cli.main import app
+from textcraft_gym.cli.app import app
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.records import read_config, read_records
 from textcraft_gym.runs.run import Run
@@ -31,7 +31,7 @@ REACT = RunSpec("TextCraft-v0", "test", "react", model=f"{CRAFTER},reach=9", lim
 
 
 def options(command: str) -> set[str]:
-    found = get_command(app).commands[command].params  # type: ignore[attr-defined]
+    found = get_command(app).get_command(None, command).params  # type: ignore[attr-defined]
     return {option for parameter in found for option in parameter.opts}
 
 

@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 
 from tests.doubles import Crafter
-from textcraft_gym.cli.main import app as command_line
+from textcraft_gym.cli.app import app as command_line
 from textcraft_gym.serving import descriptors, guard, sessions
 
 ROOT = Path(__file__).parents[2]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from textcraft_gym.errors import require
+
 
 def serve(
     *,
@@ -30,20 +32,17 @@ def serve(
         UnknownName: For a split, a task or an argument that does not exist.
         RunError: If the run cannot be read, or is of another environment or shop.
         ShopDataError: If the shop's data cannot be read.
-        ValueError: If the web framework is not installed.
+        MissingExtra: If the web framework is not installed.
         OSError: If the port is taken.
     """
     if "split" in (env_args or {}):
         raise ValueError("expected the split as a separate option, not in env_args")
-    try:  # imported here, since the other commands must work without its extra and start fast
-        from textcraft_gym.cli.shop.app import create_app
-        from textcraft_gym.cli.shop.recording import read_run
-        from textcraft_gym.cli.shop.server import run_server
-        from textcraft_gym.cli.shop.session import Storefront
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"this needs the package {error.name}: pip install 'textcraft-gym[shop]'"
-        ) from error
+    require("shop", "flask", "a2wsgi", "uvicorn")
+    from textcraft_gym.cli.shop.app import create_app
+    from textcraft_gym.cli.shop.recording import read_run
+    from textcraft_gym.cli.shop.server import run_server
+    from textcraft_gym.cli.shop.session import Storefront
+
     run = None if replay is None else read_run(replay, task)
     front = Storefront.open(split, {**(run.env_args if run else {}), **(env_args or {})})
     app = create_app(front, run, first=None if run else task)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from textcraft_gym.episodes.budget import Budget
 from textcraft_gym.episodes.episode import Episode, Job
+from textcraft_gym.errors import require
 from textcraft_gym.runs.backends.backend import (
     GRACE_SECONDS,
     MAX_DEATHS,
@@ -69,10 +70,9 @@ class RayBackend:
             raise BackendError(
                 "the machines of a Ray cluster share no cassette: leave it out, or play on this machine"
             )
-        try:
-            import ray
-        except ImportError as error:
-            raise BackendError("this needs Ray: pip install 'textcraft-gym[ray]'") from error
+        require("ray", "ray")
+        import ray
+
         try:
             pickled_spec = ray.cloudpickle.dumps(replace(spec, backend="loop"))
         except Exception as error:  # pickling a user's object may raise anything

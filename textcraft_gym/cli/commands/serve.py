@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from textcraft_gym.agents.models.spec import make_model
-from textcraft_gym.cli.console import say
+from textcraft_gym.cli.terminal import say
+from textcraft_gym.errors import require
 from textcraft_gym.plugins import key_values
 from textcraft_gym.serving.descriptors import make_room
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 
-serve_app = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     help="Serve environments or a model to other programs, on this machine unless told otherwise.",
 )
 
@@ -42,7 +42,7 @@ EnvArgs = Annotated[
 ]
 
 
-@serve_app.command()
+@app.command()
 def agentgym(
     env: Annotated[str, typer.Option(help="textcraft, alfworld or webshop.")],
     games: Annotated[
@@ -71,9 +71,10 @@ def agentgym(
     """Serve an environment to AgentGym's clients, in place of AgentGym's own server."""
     given = {"games": str(games)} if games else {}
     given |= {"data": str(data), "goals": "synthetic"} if data else {}
-    with _extra("serve"):
-        from textcraft_gym.integrations.agentgym.app import create_app
-        from textcraft_gym.serving.server import run_server
+    require("serve", "fastapi", "uvicorn")
+    from textcraft_gym.integrations.agentgym.app import create_app
+    from textcraft_gym.serving.server import run_server
+
     app = create_app(
         env,  # type: ignore[arg-type]  # checked there
         mapping=mapping or (),
@@ -90,7 +91,7 @@ def agentgym(
     )
 
 
-@serve_app.command()
+@app.command()
 def model(
     model: Annotated[
         str, typer.Option(help="A model, as for evaluate: local, openai:NAME, MODULE:CLASS.")
@@ -104,9 +105,10 @@ def model(
     allow_host: AllowedHosts = None,
 ) -> None:
     """Serve a model behind OpenAI's API, for agents of other programs."""
-    with _extra("serve"):
-        from textcraft_gym.serving.model.app import MAX_BODY, create_app
-        from textcraft_gym.serving.server import run_server
+    require("serve", "fastapi", "uvicorn")
+    from textcraft_gym.serving.model.app import MAX_BODY, create_app
+    from textcraft_gym.serving.server import run_server
+
     name = name or model.partition(":")[0]
     app = create_app(make_model(model), name)
     run_server(
@@ -119,7 +121,7 @@ def model(
     )
 
 
-@serve_app.command()
+@app.command()
 def openenv(
     env: Annotated[
         str, typer.Option(help="The id of an environment of text, also as my_module:My-v0.")
@@ -139,9 +141,10 @@ def openenv(
     session_timeout: SessionTimeout = SESSION_SECONDS,
 ) -> None:
     """Serve an environment to OpenEnv's clients."""
-    with _extra("openenv"):
-        from textcraft_gym.integrations.openenv import create_app
-        from textcraft_gym.serving.server import run_server
+    require("openenv", "fastapi", "uvicorn", "openenv")
+    from textcraft_gym.integrations.openenv import create_app
+    from textcraft_gym.serving.server import run_server
+
     max_sessions = min(max_sessions, make_room().sockets)
     app = create_app(
         env,
@@ -158,17 +161,6 @@ def openenv(
         allowed_hosts=allow_host or (),
         on_start=lambda address: _show(f"{env} is served to OpenEnv", address, max_sessions),
     )
-
-
-@contextmanager
-def _extra(name: str) -> Iterator[None]:
-    """Say how to install what is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"this needs the package {error.name}: pip install 'textcraft-gym[{name}]'"
-        ) from error
 
 
 def _show(what: str, address: str, sessions: int | None = None) -> None:

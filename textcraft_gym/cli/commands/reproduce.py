@@ -1,23 +1,21 @@
-"""The commands ``textcraft-gym papers`` and ``textcraft-gym reproduce``."""
+"""The command ``textcraft-gym reproduce``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Container, Iterator, Mapping, Sequence
-from functools import cache, partial
-from itertools import groupby
+from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.console import Console, say
-from textcraft_gym.cli.options import takes_run_spec
-from textcraft_gym.errors import RunStopped, UnknownName
+from textcraft_gym.cli.console import Console
+from textcraft_gym.cli.run_options import takes_run_spec
+from textcraft_gym.cli.terminal import say
+from textcraft_gym.errors import RunStopped, UnknownName, require
 from textcraft_gym.papers import PAPERS
-from textcraft_gym.papers.page import Page
 from textcraft_gym.papers.reproduce import (
     DATA_ARGUMENT,
     Job,
@@ -29,11 +27,13 @@ from textcraft_gym.papers.reproduce import (
     play,
     played_with,
 )
-from textcraft_gym.papers.table import Paper, Setting, Table
+from textcraft_gym.papers.table import Paper, Table
 from textcraft_gym.reports.records import Record
-from textcraft_gym.runs.estimate import Estimate, estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.storage.cache import atomic_write
+
+if TYPE_CHECKING:
+    from textcraft_gym.papers.page import Page
 
 NOT_OF_TABLES = (
     "split", "agent", "agent_args", "model", "planner", "env_args", "wrappers", "tasks", "seed", "repeats", "max_calls",
@@ -41,49 +41,10 @@ NOT_OF_TABLES = (
 )  # fmt: skip
 """Options of a run that a table's settings have."""
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+app = typer.Typer(add_completion=False)
 
 
-def papers(as_json: Json = False) -> None:
-    """List the tables of the papers: what each plays, and what that takes for one model and one seed.
-
-    Calls and tokens are estimates. A world with * plays data that the suite makes, since the
-    original's is not installed; reproduce takes it with --data.
-    """
-    rows = [_about(paper, table) for paper in PAPERS.values() for table in paper.tables]
-    if as_json:
-        typer.echo(json.dumps(rows, indent=2))
-        return
-    tables.show_rows("Tables of the papers", [_shown(row) for row in rows])
-    for paper in PAPERS.values():
-        for why, names in _by_reason(paper.missing):
-            say(f"{paper.key}: {names} not here: {why}.")
-    say("* is played on made data, unless reproduce is given the original's with --data.")
-    say(
-        "textcraft-gym reproduce NAME --model MODEL --out DIR plays one; --dry-run says what it takes."
-    )
-
-
-def _by_reason(missing: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each reason with the tables that it is of: ``table1 is``, ``table9 to table16 are``."""
-    for why, of_reason in groupby(missing, key=missing.__getitem__):
-        first, *others = of_reason
-        yield why, f"{first} to {others[-1]} are" if others else f"{first} is"
-
-
-def _shown(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a row for people: + marks sums that leave out runs without figures, * made data."""
-    more = "+" if row["without figures"] else ""
-    made = row["made data"]
-    worlds = (f"{env.partition('-v')[0]}{'*' if env in made else ''}" for env in row["worlds"])
-    return {
-        **{name: str(row[name]) for name in ("name", "shows", "runs", "episodes")},
-        "calls": f"{row['calls'] / 1000:,.1f}k{more}",
-        "tokens": f"{row['tokens'] / 1e6:,.1f}M{more}",
-        "worlds": ", ".join(worlds),
-    }
-
-
+@app.command()
 @takes_run_spec(without=NOT_OF_TABLES, env="")
 def reproduce(
     spec: RunSpec,
@@ -121,6 +82,7 @@ def reproduce(
     if dry_run:
         _show_estimates(reproduction, out)
         return
+    require("report", "jinja2")  # before hours of play
     runs = play(
         reproduction, out, run=partial(tables.evaluate_with_progress, bar_on=Console(stderr=True))
     )
@@ -141,6 +103,8 @@ def _write_pages(
     paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path
 ) -> None:
     """Write the page of each table, of what was played; a table of which nothing was has none."""
+    from textcraft_gym.papers.page import Page
+
     records = {**kept(reproduction, out), **finished}
     played = collected(reproduction, records)
     models = tuple(map(without_key, reproduction.models))
@@ -215,41 +179,6 @@ def _notes(reproduction: Reproduction, table: Table, played: Container[Job]) -> 
     alone = len(reproduction.models) == 1 and any(max(setting.roles) for setting in table.settings)
     pairs = ["Rows of two models were not played: they take a second --model."] if alone else []
     return (*data, *cut, *stopped, *pairs)
-
-
-def _about(paper: Paper, table: Table) -> dict[str, Any]:
-    """Return what a table plays, and what a run of each setting is expected to take."""
-    expected = [_expected(setting) for setting in table.settings]
-    asked = [one for setting, one in zip(table.settings, expected, strict=True) if setting.asks]
-    known = [one for one in asked if one.calls and one.prompt_tokens and one.completion_tokens]
-    worlds = dict.fromkeys(setting.env for setting in table.settings)
-    wanted = [env for env in worlds if env in DATA_ARGUMENT]
-    return {
-        "name": f"{paper.key}/{table.key}",
-        "shows": table.title.partition(": ")[2] or table.title,
-        "rows": len(table.rows),
-        "runs": len(table.settings),
-        "episodes": sum(one.planned for one in expected),
-        "calls": round(sum(one.calls.mean for one in known if one.calls)),
-        "tokens": round(
-            sum(
-                amount.mean
-                for one in known
-                for amount in (one.prompt_tokens, one.completion_tokens)
-                if amount
-            )
-        ),
-        "without figures": len(asked) - len(known),
-        "worlds": list(worlds),
-        "made data": [env for env in wanted if env not in installed_data()],
-    }
-
-
-@cache
-def _expected(setting: Setting) -> Estimate:
-    """Return what a run of a setting is expected to take with a model without a price."""
-    some = Reproduction({}, ("openai:any", "openai:other"), 1, {}, RunSpec(""))
-    return estimate(some.spec(Job(setting, 0, 0)))
 
 
 def _show_estimates(reproduction: Reproduction, out: Path) -> None:

@@ -1,0 +1,56 @@
+"""The commands by name; the module of one is imported when it is called, or when its help is listed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+import textcraft_gym
+from textcraft_gym.cli.terminal import say
+
+COMMANDS = (
+    "papers", "reproduce", "evaluate", "sweep", "optimise-plan", "report", "compare", "verify", "play", "shop", "envs",
+    "agents", "tasks", "demos", "export", "models", "recipes", "splits", "serve",
+)  # fmt: skip
+"""Their names, in the order of the help; the module of each has its name."""
+
+
+class Commands(TyperGroup):
+    """A group of commands, of which Typer knows the names alone until it asks for one."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": dict.fromkeys(COMMANDS)})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"textcraft_gym.cli.commands.{cmd_name.replace('-', '_')}")
+        command = get_command(module.app)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        say(f"textcraft-gym {textcraft_gym.__version__}")
+        raise typer.Exit
+
+
+@app.callback(help=textcraft_gym.__doc__)
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Options of ``textcraft-gym`` without a command."""

@@ -1,0 +1,1 @@
+"""The commands, one a module, which is imported when the command is called."""

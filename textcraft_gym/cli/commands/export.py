@@ -1,0 +1,33 @@
+"""The command ``textcraft-gym export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textcraft_gym.cli.exports import run_trajectories
+from textcraft_gym.cli.options import FormatOption
+from textcraft_gym.cli.terminal import say
+from textcraft_gym.storage.outputs import check_output, run_files
+from textcraft_gym.storage.trajectories import write_trajectories
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
+    format: FormatOption = "openai",
+    won_only: Annotated[
+        bool, typer.Option("--won-only", help="Only episodes that were won.")
+    ] = False,
+) -> None:
+    """Write the episodes of a run as dialogues to learn from; each says whether it was won."""
+    check_output(out, run_files(run))
+    written = write_trajectories(run_trajectories(run, won_only=won_only), out, format)
+    reason = "not won" if won_only else "without an action"
+    left_out = f"; {written.left_out} {reason} are left out" if written.left_out else ""
+    say(f"{written.trajectories} episodes to {out}{left_out}")
