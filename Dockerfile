@@ -17,7 +17,7 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir dist .
 FROM python:${PYTHON}-slim
 WORKDIR /install
 COPY --from=build /source/dist dist
-ARG EXTRAS=openai,serve
+ARG EXTRAS=cli,hotpotqa,openai,report,serve,webshop
 RUN pip install --no-cache-dir "$(ls dist/*.whl)[$EXTRAS]"
 WORKDIR /runs
 RUN chmod 777 .

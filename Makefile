@@ -230,9 +230,9 @@ reward-lm: $(RL)/.local
 # An editable install is an import hook, which no editor or type checker runs. The .pth file gives them, for scripts outside
 # the checkout, a folder with a link to the package; inside it the links in textcraft_gym/ do. A link shows new files at once.
 $(VENV)/.demo: setup.cfg pyproject.toml
-	@echo 'installing textcraft_gym and its dependencies into $(VENV)'
+	@echo 'installing textcraft_gym with the extra [all] into $(VENV)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
 	mkdir -p $(VENV)/checkout
 	ln -sfn $(CURDIR)/textcraft_gym $(VENV)/checkout/textcraft_gym
 	echo $(CURDIR)/$(VENV)/checkout > $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth
@@ -284,12 +284,12 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 # On Python 3.10 it cannot be had, and its tests are skipped.
 .venv-verifiers/.verifiers: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-verifiers
-	.venv-verifiers/bin/python -m pip install --quiet --editable '.[verifiers]' 'hypothesis>=6.100' 'pytest>=8'
+	.venv-verifiers/bin/python -m pip install --quiet --editable '.[all,verifiers]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 $(DOCS)/.docs: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --editable '.[docs]' 'hypothesis>=6.100' 'pytest>=8'
+	$(DOCS)/bin/python -m pip install --quiet --editable '.[all,docs]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 # PyTorch first, so that the extra does not install another build of it. Of LLaMA-Factory only the reader of dialogues is used,
@@ -297,7 +297,7 @@ $(DOCS)/.docs: setup.cfg pyproject.toml
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
-	$(RL)/bin/python -m pip install --quiet --editable '.[rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
+	$(RL)/bin/python -m pip install --quiet --editable '.[all,rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
 	{ $(RL)/bin/python -m pip install --quiet peft && $(RL)/bin/python -m pip install --quiet --no-deps llamafactory; } \
 		|| echo 'no LLaMA-Factory here: its tests are skipped'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import textcraft_gym
@@ -67,7 +68,12 @@ def test_version__is_the_distributions():
 def test_public_names__are_known_to_type_checkers():
     tree = ast.parse(Path(textcraft_gym.__file__).read_text(encoding="utf-8"))
     imports = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
-    named = [
-        alias.name for node in imports if isinstance(node, ast.ImportFrom) for alias in node.names
-    ]
-    assert sorted(named) == sorted(textcraft_gym.__all__)
+    homes = {
+        alias.name: node.module
+        for node in imports
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert sorted(homes) == sorted(textcraft_gym.__all__)
+    for name, module in homes.items():
+        assert getattr(textcraft_gym, name) is getattr(import_module(str(module)), name)

@@ -28,7 +28,7 @@ from textcraft_gym.envs.hotpotqa.tasks import (
 from textcraft_gym.envs.hotpotqa.text import DIALECTS, Dialect
 from textcraft_gym.envs.hotpotqa.wiki.corpus import Corpus
 from textcraft_gym.envs.text_env import Settings, Step, TextEnv
-from textcraft_gym.errors import UnknownName, at_least
+from textcraft_gym.errors import UnknownName, at_least, require
 
 
 class HotpotQAEnv(TextEnv):
@@ -123,6 +123,7 @@ class HotpotQAEnv(TextEnv):
         expert: bool = False,
         render_mode: str | None = None,
     ) -> None:
+        require("hotpotqa", "Stemmer")
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         if sentences is None:
             sentences = "given" if dialect == "autoplan" else "period"

@@ -27,7 +27,7 @@ from textcraft_gym.envs.webshop.tasks import (
 from textcraft_gym.envs.webshop.text import recall
 from textcraft_gym.envs.webshop.thoughts import thoughts
 from textcraft_gym.envs.webshop.vocabulary import vocabulary
-from textcraft_gym.errors import between, true_or_false
+from textcraft_gym.errors import between, require, true_or_false
 
 MAX_RECALLED = 100
 
@@ -147,6 +147,7 @@ class WebShopLiteEnv(TextEnv):
         num_prev_actions: int = 0,
         render_mode: str | None = None,
     ) -> None:
+        require("webshop", "Stemmer", "rapidfuzz")
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         true_or_false("show_attrs", show_attrs)
         self.market = open_market(

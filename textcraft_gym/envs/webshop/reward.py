@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from typing import NamedTuple, TypeAlias
-
-from rapidfuzz.fuzz import token_set_ratio
-from rapidfuzz.utils import default_process
 
 from textcraft_gym.envs.webshop.product import Goal, Product, WantedOption
 
@@ -169,11 +167,19 @@ def main_colour(value: str) -> str:
 
 def alike(first: str, second: str) -> bool:
     """Return whether two texts have nearly the same words, processed and rounded as in thefuzz."""
-    ratio = token_set_ratio(
-        default_process(first.translate(_WITHOUT_LATIN_1)),
-        default_process(second.translate(_WITHOUT_LATIN_1)),
+    ratio = _token_set_ratio()(
+        first.translate(_WITHOUT_LATIN_1), second.translate(_WITHOUT_LATIN_1)
     )
     return round(ratio) > ALIKE
+
+
+@cache
+def _token_set_ratio() -> Callable[[str, str], float]:
+    """Return the measure of the words that texts share, 0 to 100: it is compiled, and imported at its first use."""
+    from rapidfuzz.fuzz import token_set_ratio
+    from rapidfuzz.utils import default_process
+
+    return partial(token_set_ratio, processor=default_process)
 
 
 # thefuzz's "force_ascii" removes these 128 characters only, so that emoji and Chinese are compared.
