@@ -40,7 +40,8 @@ def measure(
 def overhead_per_call() -> None:
     """Print the framework's milliseconds per call of a model that answers immediately."""
     print(
-        "milliseconds of overhead per model call, with a model that answers immediately (target: below 1):"
+        "milliseconds of overhead per model call, "
+        "with a model that answers immediately (target: below 1):"
     )
     for agent, workers in (("react", 1), ("react", 8), ("adapt", 1)):
         seconds, calls = measure(RunSpec("TextCraft-v0", "test", agent), workers, repeats=5)
@@ -59,10 +60,12 @@ def throughput_of_workers() -> None:
             episodes / measure(config, workers, repeats=3, seconds_of_model=SLOW_SECONDS)[0]
         )
     print(
-        f"episodes a second with a model of {1000 * SLOW_SECONDS:.0f} ms, {SLOW_TURNS} calls per episode:"
+        f"episodes a second with a model of {1000 * SLOW_SECONDS:.0f} ms, "
+        f"{SLOW_TURNS} calls per episode:"
     )
     print(
-        f"  1 worker {rates[1]:.2f}, 8 workers {rates[8]:.2f}: {rates[8] / rates[1]:.2f} times (target: 6.8 to 8)"
+        f"  1 worker {rates[1]:.2f}, 8 workers {rates[8]:.2f}: "
+        f"{rates[8] / rates[1]:.2f} times (target: 6.8 to 8)"
     )
 
 

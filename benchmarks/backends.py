@@ -21,7 +21,7 @@ from textcraft_gym.runs.run_spec import RunSpec
 
 WORKERS = min(4, os.cpu_count() or 1)
 WARM_UP = 0.2
-"""Fraction of episodes left out of the rate: workers start one after the other, with empty caches."""
+"""Fraction of episodes left out of the rate: workers start in turn, with empty caches."""
 
 
 class BusyAgent:

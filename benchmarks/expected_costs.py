@@ -1,4 +1,4 @@
-"""What an episode takes of each agent in each world: the figures behind ``textcraft-gym evaluate --dry-run``.
+"""What an episode costs, by agent and world: the data of ``textcraft-gym evaluate --dry-run``.
 
 A language model plays some tasks of each group, by default the small one in the process, which
 takes hours: figures are written agent by agent, and those that are not measured stay. A token is
@@ -42,7 +42,7 @@ EPISODES = 4
 Counts: TypeAlias = dict[str, dict[str, int]]
 """What an episode takes, by role and quantity."""
 Figures: TypeAlias = dict[str, dict[str, list[list[float]]]]
-"""What an agent's episodes take in a world, by group of tasks and role: a row for each of ``QUANTITIES``."""
+"""An agent's costs in a world, by group of tasks and role: a row for each of ``QUANTITIES``."""
 
 
 class Metered:
@@ -100,7 +100,7 @@ class Metered:
 
 
 def _longer(spec: RunSpec, prompts: Prompts) -> dict[str, int]:
-    """Return how many tokens the standard set has more than the one that was read, by the beginning of each prompt."""
+    """Return the standard set's extra tokens over the one read, by the beginning of each prompt."""
     run = Run(replace(spec, prompts=STANDARD))
     _ = run.agent  # which reads its prompts
     standard = run.prompts
@@ -125,7 +125,7 @@ _model = cache(make_model)
 
 
 def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield each world that plays without a simulator, with each agent that plays it; of those given, if any are."""
+    """Yield each world that needs no simulator with its agents, optionally only some worlds."""
     for env_id in BUNDLED:
         for agent in AGENTS:
             wanted = (not worlds or env_id in worlds) and (not agents or agent in agents)
@@ -134,7 +134,7 @@ def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterato
 
 
 def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
-    """Return what episodes take: the mean, the 10th and the 90th percentile, by group of tasks and role."""
+    """Return the mean, 10th and 90th percentile of the costs, by group of tasks and role."""
     model_spec = model_spec or MODEL
     run, planned, _ = plan(Run(RunSpec(env_id, "all", agent_name, model=model_spec)))
     agent = Metered(cast(Agent, run.agent), _longer(run.spec, run.prompts))

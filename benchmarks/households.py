@@ -87,7 +87,7 @@ def play_env(env: gym.Env[str, str], task: str, commands: list[str]) -> None:
 
 
 def real_rates(files: list[Path], walks: list[list[str]]) -> Rates:
-    """Return TextWorld's steps a second with and without admissible commands, and its seconds of load and reset."""
+    """Return TextWorld's steps a second with and without commands, and its load and reset times."""
     import textworld
     from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
 
@@ -109,7 +109,7 @@ def real_rates(files: list[Path], walks: list[list[str]]) -> Rates:
 
 
 def native_rates(tasks: list[str], walks: list[list[str]]) -> Rates:
-    """Return the native engine's steps per second, bare and through ``gym.make``, and its resets per second."""
+    """Return the native steps per second, bare and through ``gym.make``, and resets per second."""
     total = GAMES * STEPS
     native: Rates = {}
     for name, admissible in (("with", True), ("without", False)):
@@ -147,15 +147,18 @@ def print_episodes(folder: Path, split: str) -> None:
     real = real_rates([game.file for game in games], walks)
     print(f"episodes of {EPISODE_STEPS} commands in {len(games)} games of {folder}:")
     print(
-        f"  steps: {1 / step:,.0f}/s, {1 / step / real['with']:,.0f} times TextWorld ({real['with']:.1f}/s)"
+        f"  steps: {1 / step:,.0f}/s, {1 / step / real['with']:,.0f} times TextWorld "
+        f"({real['with']:.1f}/s)"
     )
     print(
-        f"  load and reset: {1000 * load:.2f} ms, {real['load'] / load:,.0f} times TextWorld ({real['load']:.2f} s)"
+        f"  load and reset: {1000 * load:.2f} ms, {real['load'] / load:,.0f} times TextWorld "
+        f"({real['load']:.2f} s)"
     )
     for steps in (10, EPISODE_STEPS):  # the shorter an episode, the more of it is the load
         whole, of_real = load + steps * step, real["load"] + steps / real["with"]
         print(
-            f"  of {steps} commands: {1000 * whole:.2f} ms, {of_real / whole:,.0f} times TextWorld ({of_real:.2f} s)"
+            f"  of {steps} commands: {1000 * whole:.2f} ms, "
+            f"{of_real / whole:,.0f} times TextWorld ({of_real:.2f} s)"
         )
 
 
@@ -171,10 +174,12 @@ def compared_rates(tasks: list[str], walks: list[list[str]], folder: Path) -> Ra
         sum(seconds(lambda f=f: Game(read_game(f))) for f in files) / GAMES for _ in range(5)
     )
     print(
-        f"TextWorld: {real['with']:.1f} steps/s with admissible commands, {real['without']:.1f} without,"
+        f"TextWorld: {real['with']:.1f} steps/s with admissible commands, "
+        f"{real['without']:.1f} without,"
     )
     print(
-        f"  load and reset {real['load']:.2f} s; native load {1000 * load:.2f} ms: {real['load'] / load:,.0f} times"
+        f"  load and reset {real['load']:.2f} s; "
+        f"native load {1000 * load:.2f} ms: {real['load'] / load:,.0f} times"
     )
     return real
 
@@ -203,7 +208,8 @@ def main() -> None:
                 print_episodes(Path(games), "all")
             first, again = index_seconds(Path(folder))
             print(
-                f"index of a folder: {1000 * first:.2f} ms per game, from the cache {1000 * again:.3f} ms"
+                f"index of a folder: {1000 * first:.2f} ms per game, "
+                f"from the cache {1000 * again:.3f} ms"
             )
     print(
         f"memory of {ENVS} environments of {ENV_GAMES} games: {memory():.0f} MB (target: below 100)"
@@ -211,7 +217,7 @@ def main() -> None:
 
 
 def index_seconds(folder: Path) -> tuple[float, float]:
-    """Return the seconds per game to index the solvable games of a folder, and to read the cached index."""
+    """Return the seconds per game to index a folder's solvable games, and to read the cache."""
     os.environ["TEXTCRAFT_GYM_CACHE"] = str(folder / "cache")
     tasks = textcraft_gym.tasks("ALFWorld-v0", "valid_unseen")
     for task in tasks:

@@ -1,4 +1,4 @@
-"""The local model beside llama.cpp's own server under the same requests, and episodes in one loop beside one by one.
+"""The local model beside llama.cpp's server, and episodes in one loop beside one by one.
 
 The server runs in another process with the same slots and threads, and is asked over HTTP by one
 thread a slot. Both take turns, so that what else the machine does weighs on both alike. Extra
@@ -32,7 +32,8 @@ SERVER = """
 import sys, xllamacpp
 file, adapter, threads, context, slots = sys.argv[1:]
 params = xllamacpp.CommonParams()
-params.model.path, params.n_ctx, params.n_parallel, params.verbosity = file, int(context) * int(slots), int(slots), -1
+params.model.path, params.verbosity = file, -1
+params.n_ctx, params.n_parallel = int(context) * int(slots), int(slots)
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(threads)
 if adapter:
     params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(adapter, 1.0)]
@@ -63,13 +64,15 @@ def main() -> None:
         for number in range(1, args.rounds + 1):
             ours, theirs = beside(model, address, number, args.turns)
             print(
-                f"round {number}: {ours:6.1f} tokens/s in the process, {theirs:6.1f} by llama.cpp's server",
+                f"round {number}: {ours:6.1f} tokens/s in the process, "
+                f"{theirs:6.1f} by llama.cpp's server",
                 flush=True,
             )
             ratios.append(ours / theirs)
     model.close()
     print(
-        f"ratio: median {statistics.median(ratios):.0%}, from {min(ratios):.0%} to {max(ratios):.0%}"
+        f"ratio: median {statistics.median(ratios):.0%}, "
+        f"from {min(ratios):.0%} to {max(ratios):.0%}"
     )
     if args.episodes:
         episodes(args.threads, args.episodes)

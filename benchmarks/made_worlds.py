@@ -1,4 +1,4 @@
-"""How hard made recipe worlds are by depth, beside Minecraft's: writes benchmarks/results/made_worlds.md."""
+"""How hard made recipe worlds are by depth: writes benchmarks/results/made_worlds.md."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ BOOKS: Mapping[str, Sequence[str | None]] = {
 
 TEXT = """# Made recipe worlds
 
-`recipes="made:depth=12,items=400,seed=3"` plays TextCraft with recipes that are made for it: any depth to 12, where
-Minecraft has 4, under names that no other seed has. Their ingredients, amounts, results, tags and alternatives are
-distributed much as in Minecraft 1.16.5. [How deep the language model comes in
-them](language_model.md#deeper-than-minecraft).
+`recipes="made:depth=12,items=400,seed=3"` plays TextCraft with recipes that are made for it: any
+depth to 12, where Minecraft has 4, under names that no other seed has. Their ingredients, amounts,
+results, tags and alternatives are distributed much as in Minecraft 1.16.5. [How deep the language
+model comes in them](language_model.md#deeper-than-minecraft).
 
 ## Difficulty by depth
 
-All goals of five books of 400 items with either kind of names, and of Minecraft (`TextCraft-v0`). *Actions* is the
-length of a shortest plan, proven so for {proven} of the {goals} goals; *listed* the recipes in the prompt, *needed*
-those of the goal's tree: the others are distractors. Means over the goals, and the range of actions.
-`python benchmarks/made_worlds.py` measures them and writes this page.
+All goals of five books of 400 items with either kind of names, and of Minecraft (`TextCraft-v0`).
+*Actions* is the length of a shortest plan, proven so for {proven} of the {goals} goals; *listed*
+the recipes in the prompt, *needed* those of the goal's tree: the others are distractors. Means over
+the goals, and the range of actions. `python benchmarks/made_worlds.py` measures them and writes
+this page.
 
 {table}"""
 HEADINGS = ("recipes", "depth", "goals", "actions", "characters", "words", "listed", "needed")
 
 
 class Goal(NamedTuple):
-    """What is measured of a goal: its shortest plan, the length of its prompt, and the recipes there."""
+    """Measurements of a goal: its shortest plan, its prompt's length, and the recipes there."""
 
     proven: bool
     actions: int

@@ -1,4 +1,4 @@
-"""Speed of the tech tree through ``gym.make`` with its default wrappers: the median of several rounds.
+"""Speed of the tech tree through ``gym.make`` with default wrappers: median of several rounds.
 
 A walk follows the expert through each of the 76 tasks, with looks and mistakes in between; resets
 are not counted. The random policy plays admissible commands, which are recomputed at each step; its
@@ -41,7 +41,8 @@ def main() -> None:
         f"{median(lambda: walk_rate(plain, paths * PASSES)):,.0f} steps/s along the expert's plans"
     )
     print(
-        f"{median(lambda: random_rate(listing, STEPS)):,.0f} steps/s of a random policy on admissible commands"
+        f"{median(lambda: random_rate(listing, STEPS)):,.0f} steps/s "
+        f"of a random policy on admissible commands"
     )
     print(f"{median(lambda: reset_rate(plain, range(RESETS))):,.0f} resets/s, each with a new seed")
     print(f"{median(lambda: plan_ms(planning)):.1f} ms for a reset with a plan")

@@ -1,4 +1,4 @@
-"""Calls of a model behind OpenAI's API per second, and processor time a call, of many episodes at once.
+"""Calls per second and processor time a call of many episodes with a model behind OpenAI's API.
 
 A server on loopback, in a process of its own, answers every request after 100 ms, so that what is
 measured is the client's side: the episodes, the agent, the loop and the HTTP client. Where
@@ -64,7 +64,8 @@ def _answer() -> bytes:
             "usage": usage,
         }
     )
-    return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    return f"{head}\r\n\r\n{body}".encode()
 
 
 ANSWER = _answer()
@@ -98,7 +99,7 @@ def play_ours(url: str, episodes: int) -> int:
 
 
 def play_inspect(url: str, episodes: int) -> int:
-    """Play as many samples of inspect_ai with the suite's chat solver, all at once, and return the number of calls."""
+    """Play samples of inspect_ai with the suite's chat solver at once; return the calls."""
     import inspect_ai
     from inspect_ai.model import get_model
 
@@ -129,7 +130,8 @@ def measure(name: str, play: Callable[[str, int], int], url: str, episodes: int)
     calls = play(url, episodes)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
     print(
-        f"  {name:12} {calls:5} calls, {calls / seconds:6.0f} calls/s, {1000 * busy / calls:5.2f} ms of CPU a call"
+        f"  {name:12} {calls:5} calls, {calls / seconds:6.0f} calls/s, "
+        f"{1000 * busy / calls:5.2f} ms of CPU a call"
     )
 
 
@@ -145,7 +147,8 @@ def main() -> None:
     url = f"http://127.0.0.1:{ours.recv()}/v1"
     possible = arguments.episodes / DELAY
     print(
-        f"{arguments.episodes} episodes of {CALLS} calls at once; the server allows {possible:.0f} calls/s:"
+        f"{arguments.episodes} episodes of {CALLS} calls at once; "
+        f"the server allows {possible:.0f} calls/s:"
     )
     for _ in range(arguments.rounds):
         measure("the suite", play_ours, url, arguments.episodes)

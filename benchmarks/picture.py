@@ -1,4 +1,6 @@
-"""The picture of the documentation: an episode of ADaPT as a tree in the report. Needs chromium and chromedriver.
+"""The documentation's picture: an ADaPT episode as a tree in the report.
+
+Needs chromium and chromedriver.
 
 python benchmarks/picture.py docs/report.png
 """

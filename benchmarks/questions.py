@@ -1,4 +1,4 @@
-"""Speed of HotpotQA on a made wiki of 5,000 pages, through ``gym.make`` with its default wrappers: medians of rounds.
+"""Speed of HotpotQA on a made wiki of 5,000 pages, through ``gym.make``: medians of rounds.
 
 Target: 20,000 steps a second. A walk follows the expert through the questions, with thoughts and
 mistakes in between; resets are not counted. The last figure is of nothing but searches that find no
@@ -21,7 +21,7 @@ SEARCHES = 3
 
 
 def unknown(paths: list[tuple[str, list[str]]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield searches for pages that there are not, each another one, in the words of what is searched for."""
+    """Yield distinct searches for missing pages, in the words of the given searches."""
     numbers = itertools.count()
     while True:
         for task, actions in paths:
@@ -37,7 +37,8 @@ def main() -> None:
     print(f"{median(lambda: walk_rate(env, paths * PASSES)):,.0f} steps/s along the expert's plans")
     print(f"{median(lambda: reset_rate(env, range(RESETS))):,.0f} resets/s, each with a new seed")
     print(
-        f"{median(lambda: walk_rate(env, itertools.islice(asked, 500))):,.0f} searches/s for pages that there are not"
+        f"{median(lambda: walk_rate(env, itertools.islice(asked, 500))):,.0f} searches/s "
+        f"for pages that there are not"
     )
 
 

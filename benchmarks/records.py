@@ -39,7 +39,7 @@ def write_run(folder: Path, agent: str, episodes: int) -> int:
 
 
 def peak(command: list[str], folder: Path) -> tuple[float, float]:
-    """Run a command in a process of its own, and return its largest memory in bytes and its time in seconds."""
+    """Return a command's peak memory in bytes and its time in seconds, in its own process."""
     started = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "textcraft_gym", *command], cwd=folder, stdout=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""A report of 800 and of 8,000 episodes: its size, its nodes, and the time until a browser shows it.
+"""Reports of 800 and 8,000 episodes: size, nodes, and time until a browser shows them.
 
 Four players play TextCraft, two of them agents with a model that never gets anywhere; for 8,000
 episodes each task is there ten times under other names. The time is from the start of the
@@ -41,13 +41,16 @@ const [ready] = performance.getEntriesByName("ready");
 if (!navigation.loadEventEnd || !painted) return null;
 return Math.max(navigation.loadEventEnd, painted.startTime, ready ? ready.startTime : 0);
 """
-NODES = "return document.evaluate('count(//node())', document, null, XPathResult.NUMBER_TYPE).numberValue"
+NODES = (
+    "return document.evaluate('count(//node())', document, null, XPathResult.NUMBER_TYPE)"
+    ".numberValue"
+)
 ELEMENTS = "return document.querySelectorAll('*').length"
 
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Start a headless browser; both programs are named, since the package would download what it does not find."""
+    """Start a headless browser; both programs are named, or the package would download them."""
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
     for argument in (
@@ -88,7 +91,8 @@ def bare_table(runs: Mapping[str, Sequence[Record]]) -> str:
         for run, records in runs.items()
         for record in records
     )
-    return f"<!doctype html><meta charset=utf-8><table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f"<!doctype html><meta charset=utf-8><table>{body}</table>"
 
 
 def copied(records: Sequence[Record], copies: int) -> list[Record]:
@@ -120,7 +124,8 @@ def main() -> None:
             bare, shown = load_time(browser, table), load_time(browser, page)
             elements, nodes = browser.execute_script(ELEMENTS), browser.execute_script(NODES)
             print(
-                f"{sum(map(len, runs.values())):,} episodes: made in {made:.2f} s, {page.stat().st_size / 1e6:.2f} MB, "
+                f"{sum(map(len, runs.values())):,} episodes: made in {made:.2f} s, "
+                f"{page.stat().st_size / 1e6:.2f} MB, "
                 f"{elements:,} elements, {nodes:,.0f} nodes, shown after {shown:,.0f} ms, "
                 f"{shown / bare:.2f} times a bare table's {bare:,.0f} ms"
             )

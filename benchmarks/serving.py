@@ -1,4 +1,4 @@
-"""The servers under load: many sessions, many calls, clients that misbehave, and what it costs in memory.
+"""The servers under load: many sessions, many calls, misbehaving clients, and memory.
 
     python benchmarks/serving.py --server agentgym --world textcraft --sessions 1000 --calls 100000
 
@@ -52,7 +52,7 @@ NUMBERS = {
 STEPS_OF_EPISODE = 40
 REPORTS = 5
 MAX_GROWTH = 0.1
-"""Maximum growth of the memory from the first report to the last, as a share: what the allocator keeps, and no leak."""
+"""Maximum growth of memory from first report to last: the allocator's share, not a leak."""
 UPGRADE = """GET /ws HTTP/1.1
 Host: localhost
 Upgrade: websocket
@@ -157,7 +157,10 @@ class AgentGymClient(Client):
     @staticmethod
     def misbehave(port: int) -> str:
         """Send half bodies, wrong types and 10 MB, and kill a client in the middle of its calls."""
-        head = "POST /step HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+        head = (
+            "POST /step HTTP/1.1\r\nHost: localhost\r\n"
+            "Content-Type: application/json\r\nContent-Length: "
+        )
         for _ in range(200):
             with socket.create_connection(("127.0.0.1", port)) as client:
                 client.sendall(f'{head}100\r\n\r\n{{"id": 0, "act'.encode())
@@ -183,7 +186,10 @@ class AgentGymClient(Client):
             endless.kill()
         if max(statuses) >= 500:
             raise RuntimeError(f"a wrong body broke the server: statuses {statuses}")
-        return f"200 half bodies, a client killed in the middle, and statuses {sorted(set(statuses))} for wrong bodies"
+        return (
+            f"200 half bodies, a client killed in the middle, "
+            f"and statuses {sorted(set(statuses))} for wrong bodies"
+        )
 
     def _post(self, path: str, body: Any) -> Any:
         self.connection.request(
@@ -338,8 +344,10 @@ def _measure(server: subprocess.Popen[str], options: argparse.Namespace) -> None
             memory.append(_memory(server.pid))
             median, slow = times[len(times) // 2], times[len(times) * 99 // 100]
             print(
-                f"{len(times)} calls: {len(times) / seconds:.0f} a second, {1000 * median:.1f} ms in the median, "
-                f"{1000 * slow:.1f} ms at 99 %; {memory[-1]:.1f} MB, {_open_files(server.pid)} open files"
+                f"{len(times)} calls: {len(times) / seconds:.0f} a second, "
+                f"{1000 * median:.1f} ms in the median, "
+                f"{1000 * slow:.1f} ms at 99 %; "
+                f"{memory[-1]:.1f} MB, {_open_files(server.pid)} open files"
             )
         list(threads.map(client.close, clients))
     print(f"all closed: {_memory(server.pid):.1f} MB")
@@ -349,7 +357,8 @@ def _measure(server: subprocess.Popen[str], options: argparse.Namespace) -> None
     growth = memory[-1] / memory[0] - 1
     if growth > MAX_GROWTH or server.returncode != 0:
         sys.exit(
-            f"expected the exit status 0 and a growth of at most {MAX_GROWTH:.0%}; the memory grew by {growth:.1%}"
+            f"expected the exit status 0 and a growth of at most {MAX_GROWTH:.0%}; "
+            f"the memory grew by {growth:.1%}"
         )
 
 

@@ -106,10 +106,11 @@ class EntryGenerator:
 
     def options(self, index: int) -> dict[str, Any]:
         """Return options in the original's format."""
+        page = f"https://www.amazon.com/dp/B{index:09}"
         values = [
             {
                 "is_selected": False,
-                "url": f"https://www.amazon.com/dp/B{index:09}/ref=twister_{value}?_encoding=UTF8&psc=1",
+                "url": f"{page}/ref=twister_{value}?_encoding=UTF8&psc=1",
                 "value": self.words(1, 2).title(),
                 "price_string": "",
                 "price": 0,
@@ -150,7 +151,7 @@ def make_files(folder: Path, products: int) -> Path:
 def instruction(
     generator: EntryGenerator, entry: dict[str, Any], attributes: list[str]
 ) -> dict[str, Any]:
-    """Return an entry of ``items_human_ins.json``: a request of some words of the title, and others."""
+    """Return an entry of ``items_human_ins.json``: a request of some title words and others."""
     title = entry["name"].lower().split()
     words = generator.rng.sample(title, min(len(title), 6))
     return {

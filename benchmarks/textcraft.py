@@ -58,7 +58,7 @@ class NoOpEnv(gym.Env[str, str]):
 
 
 def workload(env: gym.Env[str, str]) -> Workload:
-    """Return a shortest solution of every test task, with a look and an error before every third action."""
+    """Return each test task's shortest solution, with a look and an error every third action."""
     book = env.get_wrapper_attr("book")
     errors = itertools.cycle(
         ["get 3 unobtainium", "craft 1 chest using 9 bedrock", "craft 1 chest using planks", "jump"]
@@ -73,7 +73,7 @@ def workload(env: gym.Env[str, str]) -> Workload:
 
 
 def unseen(episodes: Workload, fresh: Iterator[int]) -> Workload:
-    """Return the same episodes with strings never used before; the count of a craft command has no effect."""
+    """Return the same episodes with unseen strings; a craft command's count has no effect."""
 
     def vary(action: str) -> str:
         verb, _, rest = action.partition(" ")
@@ -111,7 +111,10 @@ def growth_in_mb(env: gym.Env[str, str]) -> float:
 
 def import_ms() -> float:
     """Return the milliseconds that importing the package adds to importing Gymnasium."""
-    code = "import time, gymnasium; t = time.perf_counter(); import textcraft_gym; print(time.perf_counter() - t)"
+    code = (
+        "import time, gymnasium; t = time.perf_counter(); "
+        "import textcraft_gym; print(time.perf_counter() - t)"
+    )
     runs = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         for _ in range(ROUNDS)

@@ -43,7 +43,7 @@ def steps_per_second(
 
 
 def main() -> None:
-    """Print two lines per environment, without resets and with a new task after each truncation; then many games."""
+    """Print the speed of each environment, without resets and with new tasks; then many games."""
     for env_id in ACTIONS:
         actions = ACTIONS[env_id]
         for limit, workload in (

@@ -1,4 +1,4 @@
-"""Speed and memory of wikis: making one, opening a large one, and searches, beside other packages of BM25.
+"""Speed and memory of wikis: making, opening, and searching, beside other packages of BM25.
 
 Targets: a wiki of 1,000,000 paragraphs opens from the cache in 2 s, and a search takes 50 ms. The
 words of its pages are drawn with the frequencies of a language, and each page has a word of its
@@ -123,12 +123,13 @@ def load(pages: int) -> None:
 
 
 def compare(count: int) -> None:
-    """Print indexing and search times of this and other packages on the same pages, and how many rankings are equal."""
+    """Print index and search times of all packages on the same pages, and their equal rankings."""
     pages, queries = list(draw_pages(count)), draw_queries()
     begin = time.perf_counter()
     wiki = ClosedWiki.of(pages)
     print(
-        f"{count:,} pages: index {time.perf_counter() - begin:.1f} s, {spread(wiki.similar, queries)}"
+        f"{count:,} pages: index {time.perf_counter() - begin:.1f} s, "
+        f"{spread(wiki.similar, queries)}"
     )
     texts = [
         "\n".join([page.title, *(" ".join(part) for part in page.paragraphs)]) for page in pages
@@ -150,7 +151,7 @@ def compare(count: int) -> None:
 
 
 def is_best(scores: np.ndarray, pages: Sequence[Page], titles: Sequence[str]) -> bool:
-    """Return whether titles are the best by scores, in order, where scores that differ in the last digits are equal."""
+    """Return whether titles are ranked best first, up to the last digits of their scores."""
     indices = {page.title: index for index, page in enumerate(pages)}
     ranked = scores[[indices[title] for title in titles]]
     return np.allclose(ranked, np.sort(scores)[::-1][: len(titles)], rtol=1e-5)

@@ -30,7 +30,7 @@ from textcraft_gym.agents.baselines.random_agent import RandomAgent
 
 SEED = 0
 FRACTIONS = (0.6, 0.1, 0.3)
-"""Train, dev and test: a larger test part than usual, since a tenth of the tasks would be too few."""
+"""Train, dev and test: the test part is large, since a tenth of the tasks would be too few."""
 PROMPTS, EPOCHS = 8, 12
 """Prompts per goal that the expert plays, and training epochs."""
 SMOKE_GOALS, SMOKE_EPOCHS = 40, 24
@@ -38,18 +38,20 @@ BATCH, RATE = 128, 2e-3
 
 ABOUT = """# TextCraft, learnt from demonstrations
 
-`examples/behaviour_cloning.py`: the expert plays the {train} goals of the train part of a compositional split
-(`make_splits(fractions={fractions}, seed={seed}, compositional=True)`), with {prompts} prompts per goal, using
-admissible commands. The network of `examples/scorer.py` imitates it: {choices} decisions, {epochs} epochs. Of the
-{parts} craftable intermediates of the test goals, {as_goals} were goals in train, {as_parts} were intermediates
-there, and {never} are new.
+`examples/behaviour_cloning.py`: the expert plays the {train} goals of the train part of a
+compositional split (`make_splits(fractions={fractions}, seed={seed}, compositional=True)`), with
+{prompts} prompts per goal, using admissible commands. The network of `examples/scorer.py` imitates
+it: {choices} decisions, {epochs} epochs. Of the {parts} craftable intermediates of the test goals,
+{as_goals} were goals in train, {as_parts} were intermediates there, and {never} are new.
 
-The table shows greedy play on the test part, each goal once, with the game's limit of 100 steps and 95% Wilson
-intervals. *Untrained* is the network before training; *random* plays random admissible commands.
+The table shows greedy play on the test part, each goal once, with the game's limit of 100 steps and
+95% Wilson intervals. *Untrained* is the network before training; *random* plays random admissible
+commands.
 
 {table}
-Demonstrations and training took {learning:.0f} s ({processor:.0f} s of processor time), the whole {total:.0f} s, in one
-thread. `make learn` reproduces this file; digits may differ between machines and versions of PyTorch.
+Demonstrations and training took {learning:.0f} s ({processor:.0f} s of processor time), the whole
+{total:.0f} s, in one thread. `make learn` reproduces this file; digits may differ between machines
+and versions of PyTorch.
 """
 
 

@@ -1,4 +1,4 @@
-"""TextCraft as a graph for the examples' network: which command makes a missing ingredient of which listed recipe.
+"""TextCraft as a graph for the examples' network: commands make what listed recipes miss.
 
 Everything is parsed from the text: the listed recipes, the goal, the admissible commands, and the
 answers to the commands played. Neither the expert nor the recipe book is used, and no item name is
@@ -24,13 +24,13 @@ Graph: TypeAlias = dict[str, Floats]
 COMMANDS = 64
 """Maximum number of commands in the graph, the first ones; a random player rarely sees more."""
 RECIPES = 36
-"""Maximum number of listed recipes in the graph, the first ones; 3 of TextCraft's 397 tasks list more."""
+"""Maximum number of listed recipes in the graph; 3 of TextCraft's 397 tasks list more."""
 COMMAND_FEATURES = 6
-"""Features of a command: gets, crafts, makes the goal, logs of the amounts held and made or got, present."""
+"""Features of a command: gets, crafts, makes the goal, logs of held and made, present."""
 RECIPE_FEATURES = 2
 """Features of a recipe: makes the goal, present."""
 KINDS = 2
-"""Ways in which an item matches an ingredient: by its full name, or by its kind (``oak planks`` as ``planks``)."""
+"""Ways in which an item matches an ingredient: by name, or by kind (``oak planks``)."""
 
 PROMPT = "Crafting commands:\n"
 LINE = re.compile(r"(get|craft) (\d+) (.+?)(?: using (.+))?")
@@ -45,7 +45,7 @@ SPACE = Dict(
         "recipe_fills": Box(0, 1, (RECIPES, KINDS, RECIPES), np.float32),
     }
 )
-"""A graph: features of commands and recipes, and which of them makes a missing ingredient of which recipe, by match."""
+"""A graph: features of commands and recipes, and which makes what another misses, by match."""
 
 
 class Line(NamedTuple):
@@ -58,7 +58,7 @@ class Line(NamedTuple):
 
 
 def read_line(text: str) -> Line:
-    """Read ``get 1 oak logs`` or ``craft 4 stick using 2 planks``; any other text is an empty line."""
+    """Read ``get 1 oak logs`` or ``craft 4 stick using 2 planks``; other text is an empty line."""
     match = LINE.fullmatch(text)
     if match is None:
         return Line("", (), 0, ())
@@ -73,7 +73,7 @@ def read_line(text: str) -> Line:
 
 
 def match_kind(name: Name, ingredient: Name) -> int | None:
-    """Return how an item matches an ingredient: 0 by its full name, 1 by its kind, None if it does not."""
+    """Return how an item matches an ingredient: 0 by its full name, 1 by its kind, else None."""
     if name == ingredient:
         return 0
     return 1 if name[-len(ingredient) :] == ingredient else None  # the kind is the end of the name
@@ -166,7 +166,7 @@ class Reader:
 
 
 class CraftingGraph(gym.Wrapper[Any, Any, Any, Any]):
-    """TextCraft as the graph of ``Reader``. It wraps an ``ActionMasking(env, COMMANDS, overflow="drop")``."""
+    """TextCraft as the graph of ``Reader``, around ``ActionMasking(env, COMMANDS, "drop")``."""
 
     def __init__(self, env: gym.Env[str, Any]) -> None:
         super().__init__(env)

@@ -92,7 +92,7 @@ class Recital(NamedTuple):
 
 
 def as_goals(actions: Iterable[str]) -> str:
-    """Write actions as a plan of goals: ``mine 3 iron ore with stone pickaxe`` as ``mine({'iron ore': 3})``."""
+    """Write actions as goals: ``mine 3 iron ore with pickaxe`` as ``mine({'iron ore': 3})``."""
     found = [
         re.match(r"(\w+) (?:(\d+) )?(.+?)(?: using .*| with .*)?$", action) for action in actions
     ]
@@ -100,7 +100,7 @@ def as_goals(actions: Iterable[str]) -> str:
 
 
 def play(seeds: Iterable[int], around: str = "exact") -> list[Leg]:
-    """Play an episode for each seed in a world that tells distances in one way, and return the log."""
+    """Return the log of an episode for each seed in a world that tells distances in one way."""
     agent = Logged()
     env, planned = (
         gym.make(ENV, around=around, expert=expert, max_episode_steps=-1)
@@ -163,7 +163,7 @@ def _as_json(horizon: Horizon) -> str:
 
 
 def median_error(horizon: Horizon, legs: Iterable[Leg]) -> float:
-    """Return the median relative error of a horizon on the legs that are not crafting or smelting."""
+    """Return the median relative error of a horizon on legs other than crafting or smelting."""
     got = [leg for leg in legs if leg.subgoal.source]
     return statistics.median(
         abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in got
@@ -181,11 +181,13 @@ def main() -> None:
         horizons[around] = fit(log)
         tests = play(range(FIRST_SEED + EPISODES, FIRST_SEED + EPISODES + TESTS), around)
         print(
-            f"{around}: {len(log)} goals of {EPISODES} episodes, {len(horizons[around].features)} features"
+            f"{around}: {len(log)} goals of {EPISODES} episodes, "
+            f"{len(horizons[around].features)} features"
         )
         error = median_error(horizons[around], tests)
         print(
-            f"off by {100 * error:.1f}% in the median, on {len(tests)} goals of {TESTS} other episodes"
+            f"off by {100 * error:.1f}% in the median, "
+            f"on {len(tests)} goals of {TESTS} other episodes"
         )
     out.write_text(as_json(horizons), encoding="utf-8", newline="\n")
 

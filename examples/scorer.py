@@ -30,7 +30,7 @@ class Scorer(nn.Module):
         self.value = nn.Sequential(nn.Linear(2 * WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, 1))
 
     def forward(self, graph: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Return the scores of the commands, (batch, COMMANDS), and the value of the state, (batch, 1)."""
+        """Return the commands' scores, (batch, COMMANDS), and the state's value, (batch, 1)."""
         embedded = self.recipe(graph["recipes"])
         recipes = torch.tanh(embedded)
         for _ in range(HOPS):
@@ -48,7 +48,7 @@ class Scorer(nn.Module):
 
 
 def messages(fills: Tensor, recipes: Tensor) -> Tensor:
-    """Return the messages to each row, concatenated by kind of match: sums over the recipes that miss the item."""
+    """Return each row's messages, concatenated by match: sums over the recipes missing the item."""
     rows, kinds = fills.shape[1:3]
     return (fills.flatten(1, 2) @ recipes).unflatten(1, (rows, kinds)).flatten(2)
 

@@ -1,4 +1,4 @@
-"""A chat model with tools, made on the spot: a random Qwen3 of two layers, and a tokenizer for the texts of a game."""
+"""A chat model with tools: a random Qwen3 of two layers, with a tokenizer for a game's texts."""
 
 from __future__ import annotations
 

@@ -67,22 +67,23 @@ COLOURS = {
 
 ABOUT = """# TextCraft, learnt with MaskablePPO
 
-`examples/train_maskable_ppo.py`: MaskablePPO of Stable-Baselines3 (sb3-contrib) is trained on the 197 goals of the
-split dev, all of depth 2, with the game's own reward, 1 for the goal, else 0. Neither the expert nor the recipe book
-is used. The network observes a graph that `examples/crafting.py` parses from the text: which admissible command makes
-a missing ingredient of a listed recipe, and which recipe makes a missing ingredient of another one. It learns which
-of them lead to the goal.
+`examples/train_maskable_ppo.py`: MaskablePPO of Stable-Baselines3 (sb3-contrib) is trained on the
+197 goals of the split dev, all of depth 2, with the game's own reward, 1 for the goal, else 0.
+Neither the expert nor the recipe book is used. The network observes a graph that
+`examples/crafting.py` parses from the text: which admissible command makes a missing ingredient of
+a listed recipe, and which recipe makes a missing ingredient of another one. It learns which of them
+lead to the goal.
 
-The table shows greedy play with the game's limit of 100 steps, each goal once, on prompts not used in training, with
-95% Wilson intervals. *Untrained* is the same network before its first step; *random* plays random admissible
-commands. Every seed is trained for the same number of steps, regardless of the unseen goals; no seed was selected.
+The table shows greedy play with the game's limit of 100 steps, each goal once, on prompts not used
+in training, with 95% Wilson intervals. *Untrained* is the same network before its first step;
+*random* plays random admissible commands. Every seed is trained for the same number of steps,
+regardless of the unseen goals; no seed was selected.
 
 ![Learning curve](learning.svg)
 
 {table}
-Training steps: {steps} per seed. {times}
-[learning.csv](learning.csv) has every measurement. `make learn` reproduces these files; digits may differ between
-machines and versions of PyTorch.
+Training steps: {steps} per seed. {times} [learning.csv](learning.csv) has every measurement. `make
+learn` reproduces these files; digits may differ between machines and versions of PyTorch.
 """
 
 
@@ -239,7 +240,7 @@ def write_csv(file: Path, points: Sequence[Point]) -> None:
 
 
 def draw(file: Path, points: Sequence[Point], at_random: Scores) -> None:
-    """Plot success rate and steps over training steps: thin lines for seeds, a thick one for their mean."""
+    """Plot success rate and steps by training step: thin lines for seeds, thick for the mean."""
     figure = Figure(figsize=(10, 4.6), layout="constrained")
     won, steps = figure.subplots(1, 2)
     for group in at_random:

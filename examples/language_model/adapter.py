@@ -15,7 +15,7 @@ HEAD_WIDTH = 64
 """Of the base model."""
 
 DATA = "textcraft_gym.data_sha256"
-"""The key under which an adapter's file names its training data: the digest in the header of the packed file."""
+"""Metadata key of an adapter's training data: the digest in the packed file's header."""
 
 
 def write_adapter(

@@ -157,6 +157,6 @@ def examples(seed: int) -> Iterator[Example]:
 
 
 def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:
-    """Return the turns, and one of the answers that stand alone, each of which repeats the episode before it."""
+    """Return the turns and one stand-alone answer: each of these repeats the episode."""
     turns = max(branches, key=lambda branch: sum(span.learnt for span in branch.spans))
     return [turns, rng.choice([branch for branch in branches if branch is not turns])]

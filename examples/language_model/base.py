@@ -1,4 +1,4 @@
-"""Reads the base model from its GGUF file: sizes, weights, and what tells its tokenizer from others."""
+"""Reads the base model from its GGUF file: sizes, weights, and the digest of its tokenizer."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Base:
         self.vocabulary_sha256 = hashlib.sha256("\n".join(vocabulary).encode()).hexdigest()
 
     def weights(self) -> dict[str, np.ndarray]:
-        """Return the weights in float32, by llama.cpp's names, those of queries and keys by halves of each head."""
+        """Return the weights in float32 by llama.cpp's names; queries and keys by half heads."""
         found = {
             tensor.name: gguf.quants.dequantize(tensor.data, tensor.tensor_type)
             for tensor in self.reader.tensors
@@ -82,16 +82,16 @@ class Base:
 
 
 ROTATED = ("attn_q.weight", "attn_k.weight")
-"""The layers whose outputs are rotated: llama.cpp has their rows by pairs, which vector units rotate more slowly."""
+"""Layers with rotated outputs: llama.cpp pairs their rows, which vector units rotate slowly."""
 
 
 def by_halves(rows: np.ndarray, width: int) -> np.ndarray:
-    """Return rows of heads of a width, (heads, width / 2, 2), in the order (heads, 2, width / 2)."""
+    """Return rows of heads, (heads, width / 2, 2), in the order (heads, 2, width / 2)."""
     return rows.reshape(-1, width // 2, 2, rows.shape[1]).swapaxes(1, 2).reshape(rows.shape)
 
 
 def by_pairs(rows: np.ndarray, width: int) -> np.ndarray:
-    """Return rows of heads of a width, (heads, 2, width / 2), in the order (heads, width / 2, 2)."""
+    """Return rows of heads, (heads, 2, width / 2), in the order (heads, width / 2, 2)."""
     return rows.reshape(-1, 2, width // 2, rows.shape[1]).swapaxes(1, 2).reshape(rows.shape)
 
 

@@ -1,4 +1,6 @@
-"""The language model on a GPU, for hundreds of episodes at once: ``--model batched:BatchedModel,adapter=FILE.gguf``.
+"""The language model on a GPU, for hundreds of episodes.
+
+Its name is ``--model batched:BatchedModel,adapter=FILE.gguf``.
 
 The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 by
 PyTorch. Requests join the others as soon as they are asked, and leave when they are done; a prompt
@@ -35,9 +37,9 @@ from textcraft_gym.agents.contract.model import (
 from textcraft_gym.agents.models.weights import find_files
 
 STEP, WRITTEN_STEP = 64, 512
-"""How far caches are looked at, in multiples of these: when prompts are read, and when tokens are written."""
+"""Attended cache lengths are rounded up to these: for reading prompts, and for writing tokens."""
 SWITCH_SECONDS = 0.0005
-"""Seconds after which a thread that plays gives way to the one that computes, which else waits longer than it works."""
+"""Seconds after which a playing thread yields; at the default the computing one mostly waits."""
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
 
@@ -77,7 +79,10 @@ class Network:
         }
         if adapter:
             _work_in(tensors, gguf.GGUFReader(adapter))
-        about = {name: reader.get_field(f"llama.{name}").contents() for name in _FIELDS}  # type: ignore[union-attr]
+        about = {
+            name: reader.get_field(f"llama.{name}").contents()  # type: ignore[union-attr]
+            for name in _FIELDS
+        }
         self.heads, self.groups = about["attention.head_count"], about["attention.head_count_kv"]
         self.epsilon = about["attention.layer_norm_rms_epsilon"]
         placed = {
@@ -167,7 +172,7 @@ class Network:
 
 
 class _Seat(NamedTuple):
-    """Where tokens stand: the rows of the cache, whether these are copied, places, their angles, and what is seen."""
+    """Where tokens stand: cache rows, whether copied, positions, angles, visibility."""
 
     rows: Tensor
     copied: bool
@@ -177,7 +182,7 @@ class _Seat(NamedTuple):
 
 
 class Writer:
-    """Writes a token into each slot of a cache; on a GPU as one graph for each length, which is launched at once.
+    """Writes a token into each slot of a cache; a GPU launches one graph for each attended length.
 
     Args:
         network: The network.
@@ -228,7 +233,8 @@ def _work_in(tensors: dict[str, np.ndarray], adapter: gguf.GGUFReader) -> None:
     for name, weight in tensors.items():
         if f"{name}.lora_a" in factors:
             first, second = factors[f"{name}.lora_a"], factors[f"{name}.lora_b"]
-            tensors[name] = weight + (alpha.contents() / len(first)) * second @ first  # type: ignore[union-attr]
+            scale = alpha.contents() / len(first)  # type: ignore[union-attr]
+            tensors[name] = weight + scale * second @ first
 
 
 def _turned(heads: Tensor, turns: Tensor) -> Tensor:
@@ -296,7 +302,7 @@ class _Lane:
         return batch
 
     def _best_slot(self, prompt: np.ndarray) -> tuple[int, int]:
-        """Return a free slot, and how many of the prompt's tokens it has: the most, or else it was used longest ago."""
+        """Return a free slot and its shared length: the longest prefix, else the oldest."""
         free = np.array([number for number, text in enumerate(self.texts) if text is None])
         other = self.known[free, : len(prompt)] != prompt
         alike = np.where(other.any(1), other.argmax(1), len(prompt))
@@ -324,7 +330,7 @@ class _Lane:
         )
 
     def write(self, active: Sequence[_Text]) -> Tensor:
-        """Read the last token of each text, in all slots at once, and return the logits after it."""
+        """Read the last token of each text, in all slots at once; return the logits after it."""
         ids, begins = (
             np.zeros(len(self.texts), np.int64),
             np.full(len(self.texts), self.context - 1),
@@ -474,7 +480,7 @@ def _bytes(token: str) -> bytes:
 
 
 def _byte_letters() -> dict[str, int]:
-    """Return the byte of each letter that byte-level vocabularies write for one: itself, or one above 255."""
+    """Return each letter's byte in byte-level vocabularies, which shift unprintable bytes up."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in shown]
     return {chr(byte): byte for byte in shown} | {

@@ -1,4 +1,4 @@
-"""What a thing of the tech tree takes in all, and a plan for it in each form in which the planners of goals write one.
+"""The bill of an item of the tech tree, and plans for it in each form of the planners of goals.
 
 A bill goes from the goal down: each line names a thing, the amounts that the lines above it take,
 and what it is made from. So a line needs no more than the lines above it and one recipe, and a plan
@@ -100,7 +100,7 @@ def links(lines: Iterable[Line]) -> Iterator[Link]:
 
 
 def applied(item: str, count: int, coal: int = 0, wood: str = "") -> Recipe:
-    """Return the recipe that makes a number of a thing at once, with coal for fuel where there is enough."""
+    """Return the recipe for an amount at once, fuelled by coal where there is enough."""
     recipe = scaled(ways()[item], count, "coal" if coal >= burnt("coal", count) else "planks")
     of_wood = {kind: f"{wood} {kind}" for kind in ("log", "planks") if wood}
     return recipe._replace(
@@ -161,7 +161,6 @@ def why(item: str, count: int, held: Mapping[str, int], wood: str = "") -> str:
 
 
 # -- The forms of a plan
-# ----------------------------------------------------------------------------------------------
 
 
 def explained(lines: Sequence[Line], worn: Iterable[str], mark: str) -> str:

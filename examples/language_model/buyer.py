@@ -1,4 +1,6 @@
-"""The teacher in WebShop for agents that think before each action: a customer who knows which product is right.
+"""The teacher in WebShop for agents that think before each action.
+
+It is a customer who knows which product is right.
 
 It says what can be seen: the words of a title that the instruction has, the price, and the options
 that are named.
@@ -87,7 +89,7 @@ class Buyer(Searched):
         return f"{self.lacking(state)} I go back."
 
     def evidence(self, asin: str) -> str:
-        """Return what speaks for a product: the words of its title that are wanted, and its price."""
+        """Return what speaks for a product: the wanted words in its title, and its price."""
         product, words = self.shop.products[asin], content(self.wanted)
         shared = [
             word
@@ -99,7 +101,8 @@ class Buyer(Searched):
             if bound(self.goal.instruction) < 1e6
             else ""
         )
-        return f"{asin}: {' '.join(dict.fromkeys(shared)) or 'none of it'}. {product.price_tag}{below}."
+        words_shared = " ".join(dict.fromkeys(shared)) or "none of it"
+        return f"{asin}: {words_shared}. {product.price_tag}{below}."
 
     def lacking(self, state: State) -> str:
         """Return what speaks against the product in view."""

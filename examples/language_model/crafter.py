@@ -1,4 +1,4 @@
-"""The teacher in TextCraft: a player who thinks before each craft, and knows how to go on after a mistake.
+"""The teacher in TextCraft: it thinks before each craft, and recovers from mistakes.
 
 It plays by the rules of the environment itself, so that every answer in its dialogues is the
 game's. For each item to craft it writes one thought, in a form that a small model can copy from the
@@ -38,19 +38,20 @@ MISTAKES = (
     *("too early", "too many", "kind", "mistype", "get", "get too few", "get another"),
     *("too few", "too few", "too few", "miscount", "miscount", "misread", "misread"),
 )
-"""The kinds of mistakes: a craft too early or once too often, one that names a kind in place of an item, or is
+"""The kinds of mistakes: a craft too early or once too often, one that names a kind in place
+of an item, or is
 mistyped; a ``get`` of a crafted item, of too few, or of another name; then those that small models
 make most, and so more often: too few crafts, too few of many, and a craft that follows a command
 that was misread."""
 COUNTED = 3
-"""After so many applications of a command the teacher says how many they were; of more, it looks at what they made."""
+"""Up to this many crafts the teacher counts; after more, it looks at what they made."""
 LISTED = 6
 """The most applications of which the teacher lists what they make."""
 FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
-"""The beginning of a thought after a failure: the number of failures since something was crafted."""
+"""The beginning of a thought after a failure: how many since the last successful craft."""
 MAX_FAILURES = len(FAILURES) - 1
 LONG_THOUGHT = 260
-"""Characters of a thought from which on its next sentence is a turn of its own: agents cut a turn off at 150 tokens."""
+"""Characters from which a thought's next sentence starts a turn: agents cut off at 150 tokens."""
 
 
 class Crafter(Teacher):
@@ -100,7 +101,7 @@ class Crafter(Teacher):
         return answer
 
     def think(self, thought: str, *, learnt: bool = True) -> None:
-        """Write a thought, and before it how often something failed, if that is new; too often, and it is no use."""
+        """Write a thought and new failures; one failure too many spoils the dialogue."""
         self.failed = self.failed or self.failures >= MAX_FAILURES
         for turn in turns(self.after_failure() + thought):
             super().think(turn, learnt=learnt)
@@ -112,7 +113,6 @@ class Crafter(Teacher):
         return said
 
     # -- What is known
-    # --------------------------------------------------------------------------------------------
 
     @property
     def held(self) -> Mapping[str, int]:
@@ -158,10 +158,9 @@ class Crafter(Teacher):
         )
 
     # -- What is done
-    # ---------------------------------------------------------------------------------------------
 
     def have(self, ingredient: Ingredient, count: int) -> str:
-        """Get or craft what is missing of an ingredient, and return the item of it that is then held.
+        """Get or craft what is missing of an ingredient; return the item of it that is then held.
 
         Raises:
             CannotBeHad: After the attempt.
@@ -190,7 +189,7 @@ class Crafter(Teacher):
     def craft(
         self, recipe: Recipe, count: int, name: str, have: int = 0, *, part: bool = True
     ) -> None:
-        """Apply a command until ``count`` more are made, beside those that are held, having what it takes.
+        """Apply a command until ``count`` more are made, having gathered its parts.
 
         Args:
             recipe: The command.
@@ -248,7 +247,7 @@ class Crafter(Teacher):
         self.think(f"{wanted} {name}: {holding((held, wanted, self.book.names[recipe.output]))}")
 
     def gather(self, recipe: Recipe, times: int) -> None:
-        """Have what a number of applications takes, in the order of the command; again what a later part used up."""
+        """Have the parts of some applications, in order; then again what a later part used up."""
         mistakes = len(self.mistakes)
         for slot in recipe.slots:
             self.have(slot.ingredient, times * slot.amount)
@@ -261,7 +260,6 @@ class Crafter(Teacher):
         return any(self.best(slot.ingredient)[1] < slot.amount for slot in recipe.slots)
 
     # -- What goes wrong
-    # --------------------------------------------------------------------------------------------
 
     def fail(self, action: str, recipe: Recipe, count: int, name: str, have: int) -> None:
         """Play an action in vain; then look at what is held if that is why, and think again."""
@@ -269,7 +267,7 @@ class Crafter(Teacher):
         self.think(self.intention(recipe, count, name, have))
 
     def craft_in_vain(self, action: str) -> None:
-        """Play an action that fails, and look at what is held if that is why; one that does not fail is no lesson."""
+        """Play an action that must fail, and look at the inventory if that explains the failure."""
         self.failed = self.failed or self.play(action, learnt=False).startswith("Crafted")
         if self.answer.startswith("Could not find enough"):
             self.play("inventory")
@@ -302,7 +300,7 @@ class Crafter(Teacher):
         return recipe._replace(slots=tuple(slots))
 
     def insist(self, recipe: Recipe, name: str) -> None:
-        """Craft one of a command in vain until that is given up, and misread what is held in between."""
+        """Craft one of a command in vain until giving up, misreading the inventory in between."""
         while self.failures < MAX_FAILURES and not self.failed:
             self.think(
                 self.intention(recipe, 1, name, misread=self.rng.random() < 0.7), learnt=False
@@ -340,12 +338,11 @@ class Crafter(Teacher):
         )
 
     # -- The words
-    # ----------------------------------------------------------------------------------------------------
 
     def intention(
         self, recipe: Recipe, count: int, name: str, have: int = 0, *, misread: bool = False
     ) -> str:
-        """Return the thought before a craft, which says what is held of each part if anything is or something failed.
+        """Return the thought before a craft; it compares parts if any is held or a craft failed.
 
         Args:
             recipe: The command.
@@ -373,11 +370,13 @@ class Crafter(Teacher):
             )
             said += f" {times} times: {whole}."
         if self.held or self.just_failed:
-            said += f" {holding(*(self.part(slot, times, misread and self.just_failed) for slot in recipe.slots))}"
+            misreads = misread and self.just_failed
+            parts = [self.part(slot, times, misreads) for slot in recipe.slots]
+            said += f" {holding(*parts)}"
         return said
 
     def part(self, slot: Slot, times: int, misread: bool) -> tuple[int, int, str]:
-        """Return how many are held of a part and how many are needed, and its name: the item if any of it is held."""
+        """Return the held and needed numbers of a part, and its name: the item if any is held."""
         item, held = self.best(slot.ingredient)
         needed = times * slot.amount
         if misread:
@@ -399,14 +398,14 @@ class Crafter(Teacher):
         return text.craft(self.book, recipe, self.offer(recipe))
 
     def member(self, ingredient: Ingredient) -> str:
-        """Return the item that fills an ingredient: the one that its command makes, or the item itself."""
+        """Return the item that fills an ingredient: its command's output, or the item itself."""
         command = self.command(ingredient)
         return command.output if command else self.best(ingredient)[0]
 
     def attempt(
         self, kind: str, item: str, count: int, agent: str = "adapt", *, end: bool = False
     ) -> Branch | None:
-        """Return the dialogue if so many of an item are held, which is claimed if ``end`` is true; else None."""
+        """Return the dialogue if enough of an item is held; claim it if ``end``; else None."""
         if self.held.get(item, 0) < count:
             return None
         if end:
@@ -414,7 +413,7 @@ class Crafter(Teacher):
         return self.branch(kind, agent)
 
     def give_up(self, kind: str, why: str) -> Branch | None:
-        """Return the dialogue, which ends with the reason why it failed, if there is one beside the failures."""
+        """Return the dialogue, ended with the reason why it failed, if any beside the failures."""
         reasons = [self.after_failure().strip(), why, FAILED]
         self.end(f"think: {' '.join(filter(None, reasons))}")
         return self.branch(kind)
@@ -437,7 +436,7 @@ def turns(thought: str) -> list[str]:
 
 
 def holding(*parts: tuple[int, int, str]) -> str:
-    """Return the sentence that compares, for each name, how many are held with how many are needed."""
+    """Return the sentence that compares, by name, the held number with the needed one."""
     compared = (
         f"{name} {held} of {needed}{f', so {needed - held} more' if held < needed else ''}"
         for held, needed, name in parts

@@ -12,7 +12,7 @@ from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.prompts import Prompts, Template
 
 PLANNERS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
-"""The agent that asks for each kind of completion; the other dialogues are those of an executor, which is ReAct's."""
+"""The agent that asks for each kind of completion; other dialogues are a ReAct executor's."""
 
 
 LONGEST = 3400
@@ -172,7 +172,7 @@ class Situation(ABC):
     def reflection_of(
         self, transcript: str, text: str, earlier: Sequence[str] = ()
     ) -> Branch | None:
-        """Return what is asked after a trial that failed, and what is learnt from it; None if that is too long.
+        """Return the reflection on a failed trial; None if it is too long.
 
         Args:
             transcript: The trial.

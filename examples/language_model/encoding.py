@@ -43,7 +43,7 @@ def _learnt(branch: Branch, starts: list[int]) -> list[bool]:
 
 
 def parts(tokenizer: Any, example: Example, longest: int, most: int) -> Iterator[Part]:
-    """Yield an example in tokens, in as many parts as it takes, each the situation and the next dialogues that fit.
+    """Yield an example in tokens, in parts: each the situation and the next dialogues that fit.
 
     A dialogue that does not fit alone is a part of its own; only one of more than ``most`` tokens
     is left out. To leave out the last of each example instead would leave out most of what follows

@@ -1,4 +1,4 @@
-"""The teacher of AutoPlan: it plays by a plan, says which of its steps it is at, and what the plan lacks.
+"""The teacher of AutoPlan: it plays by a plan, names its current step, and what the plan lacks.
 
 Of the lines of a whole plan it names those that it went by, so that what it misses in a plan was
 needed in the episode.

@@ -1,4 +1,6 @@
-"""The gates that an adapter passes before it ships: success, false claims and invalid actions, each with an interval.
+"""Gates that an adapter passes before it ships: success, false claims, invalid actions.
+
+Each has an interval.
 
     python examples/language_model/gates.py --out runs/gates                        # the shipped
     adapter python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
@@ -114,7 +116,7 @@ GATES = {
 }
 """The rows, by the folders of their runs."""
 FALSE_CLAIMS, INVALID = 0.02, 0.03
-"""False claims are to be this share of the episodes or fewer, and invalid actions fewer than this share of all."""
+"""Upper bounds: of false claims as a share of episodes, of invalid actions as one of actions."""
 
 
 class SubTaskAgent:
@@ -235,7 +237,7 @@ def _sub_task_done(record: dict[str, Any]) -> bool:
 
 
 def local_spec(adapter: str | Path | None = None, threads: int | None = None) -> str:
-    """Return the model with an adapter: by default the shipped one; ``none`` for the model without one."""
+    """Return the model with an adapter: by default the shipped one; ``none`` for the base model."""
     options = {
         "adapter": adapter and json.dumps(str(adapter)),
         "slots": WORKERS,
@@ -265,13 +267,13 @@ def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = N
 
 
 def rows_here() -> list[str]:
-    """Return the rows whose data is on this machine: all, but for the official games where they are not installed."""
+    """Return the rows whose data is on this machine: official games only where installed."""
     official = ALFWORLD.env in installed_data()
     return [name for name, gate in GATES.items() if official or gate.setting != OFFICIAL]
 
 
 def write_goals(file: Path) -> Path:
-    """Write the goals of each row in an order that is drawn, so that the first ones are a fair sample."""
+    """Write the goals of each row in a drawn order, so that the first ones are a fair sample."""
     book, unknown = RecipeBook.load(), RecipeBook.load(UNKNOWN_BOOK)
     splits = paper_splits(book)
     goals = {
@@ -303,7 +305,7 @@ def play(
 def play_rows(
     names: Sequence[str], model: str | Model, goals: Path, out: Path, limit: int | None
 ) -> Iterator[tuple[str, Row]]:
-    """Yield each row as it was played: one after the other by a model in this process, all at once by a batched one."""
+    """Yield each row as it was played: in sequence in this process, or all at once if batched."""
 
     def played(name: str) -> Row:
         return play(GATES[name], model, goals, out / (GATES[name].run or name), limit)
@@ -364,9 +366,8 @@ def main() -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for adapter, digest in digests.items():
-            print(
-                f"| {adapter or 'shipped'} | success | false claims | invalid actions |\n|---|---|---|---|"
-            )
+            print(f"| {adapter or 'shipped'} | success | false claims | invalid actions |")
+            print("|---|---|---|---|")
             rows: dict[str, Row] = {}
             model: str | Model = f"{local_spec(adapter, options.threads)},digest={digest}"
             if options.batched:

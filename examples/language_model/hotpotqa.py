@@ -38,7 +38,7 @@ PAGES = 1000
 ERRING = 0.4
 """Share of the episodes in which the teacher errs."""
 LONGEST_PLAN = 4
-"""The most actions of a plan in whose episode the teacher errs twice: an attempt has seven turns."""
+"""Longest plan in whose episode the teacher errs twice: an attempt has seven turns."""
 AGENTS = {
     "react": 5,
     "adapt": 2,
@@ -90,7 +90,7 @@ class Attempt:
 
 
 class Doubter:
-    """The teacher at a step that cannot be done: there is no such page, or the page does not say it.
+    """The teacher at an impossible step: there is no such page, or the page does not say it.
 
     Args:
         relation: What is asked.

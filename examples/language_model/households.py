@@ -38,7 +38,7 @@ from textcraft_gym.envs.alfworld.tasks import Task
 LONGEST = 5000
 """Maximum number of characters of a dialogue with its situation."""
 LONGEST_PLAN = 1100
-"""Maximum number of characters of a plan: the planner's is cut off at 400 tokens, before the order of its steps."""
+"""Maximum number of characters of a plan: the planner is cut off at 400 tokens."""
 SHORTEST = 250
 """The number of characters that a dialogue needs at least."""
 SMALL_ROOM = 14
@@ -131,7 +131,6 @@ class Situation(dialogue.Situation):
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
     # -- The executor
-    # -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the task is done."""
@@ -151,7 +150,7 @@ class Situation(dialogue.Situation):
         return rng.sample(steps, min(len(steps), rng.choice((1, 2))))
 
     def steps(self, state: State, rng: random.Random) -> list[Branch]:
-        """Return the attempts at the steps of a plan, each from the state that the one before left."""
+        """Return the attempts at the steps of a plan, each from where the one before ended."""
         made: list[Branch] = []
         last: tuple[str, str] | None = None
         for step in self.stages():
@@ -172,7 +171,7 @@ class Situation(dialogue.Situation):
         return rng.sample(made, min(len(made), 2))
 
     def all_searches(self, rng: random.Random) -> list[Branch | None]:
-        """Return attempts to find the thing in one group of places after another, up to the one where it is."""
+        """Return attempts to find the thing in one group of places after another, until found."""
         made = []
         state = self.game.first
         for step in self.alternatives(self.stages()[0]):
@@ -196,7 +195,7 @@ class Situation(dialogue.Situation):
         yield keeper.branch("in vain")
 
     def interrupted(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield an attempt at a step after one at the whole task that was broken off, of which nothing is told."""
+        """Yield an attempt at a step after a broken-off one at the whole task, not shown."""
         state = (self.burdened(rng) if rng.random() < 0.25 else None) or self.broken_off(rng).state
         if state.won:
             return
@@ -233,7 +232,6 @@ class Situation(dialogue.Situation):
         return None
 
     # -- The planners
-    # -------------------------------------------------------------------------------------------------
 
     def stages(self) -> list[str]:
         """Return the steps of the task, one level down."""
@@ -258,7 +256,7 @@ class Situation(dialogue.Situation):
         return next(place for place in self.places if kind(place) == self.task.target)
 
     def alternatives(self, step: str) -> list[str]:
-        """Return a step once for each group of places that it may search; the step alone if it searches none."""
+        """Return a step once for each group of places to search; alone if there is none."""
         task = _task(step)
         if task.target or task.treatment:
             return [step]
@@ -303,10 +301,9 @@ class Situation(dialogue.Situation):
         return needs + (f" To look: the {task.lamp}." if task.lamp else "")
 
     # -- Several trials
-    # -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield what is learnt from a trial that failed, and the trial after it; there may have been one before."""
+        """Yield the lesson of a failed trial, and the trial after it; one may have come before."""
         before = self.reflection(rng) if rng.random() < 0.6 else None
         before = (
             before if before and before.empty else None
@@ -322,7 +319,7 @@ class Situation(dialogue.Situation):
         yield from rng.sample((learnt, trial), 2)  # rarely is there room for both
 
     def reflection(self, rng: random.Random, before: Reflection | None = None) -> Reflection | None:
-        """Return a failed trial, and what is learnt from it; None if the trial that was drawn is not possible."""
+        """Return a failed trial and its lesson; None if the drawn kind of failure is impossible."""
         told, empty = (remembered([before.text]), before.empty) if before else ("", ())
         keeper = self.keeper(self.sentence, self.game.first, rng, told=told, slips=0)
         has_parts = self.task.treatment or self.task.lamp or self.task.amount > 1
@@ -401,7 +398,7 @@ class Situation(dialogue.Situation):
         first: Sequence[str] = (),
         slips: int | None = None,
     ) -> Housekeeper:
-        """Return the teacher at the beginning of a task; in three tenths of the dialogues it makes a mistake."""
+        """Return the teacher at the start of a task; in three tenths of dialogues it errs."""
         if last:
             told = f"The last action was: {last[0]}\n{last[1]}"
         if slips is None:

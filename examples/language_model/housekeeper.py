@@ -1,4 +1,4 @@
-"""The teacher in ALFWorld: a player who knows the usual places of things, and says what it looks for and what is next.
+"""The teacher in ALFWorld: it knows where things usually are, and says its goal and next move.
 
 It plays by the rules of the environment itself, and by what it has seen; it never looks into a
 place from outside. Its thoughts can be copied from the text: the places to search next, which the
@@ -26,7 +26,7 @@ from textcraft_gym.envs.alfworld.game import Game, State
 from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS
 
 PLACES_A_SEARCH = 6
-"""Maximum number of places that one thought or one step of a plan names: one attempt has turns to search them all."""
+"""Maximum number of places in a thought or a step of a plan: an attempt can search them all."""
 LONGEST_THOUGHT = 205
 """Maximum number of characters of a thought: agents cut off a turn at 100 tokens."""
 SLIP_CHANCE = 0.3
@@ -84,7 +84,6 @@ class Housekeeper(Teacher):
         self.said: set[str] = set()
 
     # -- What is said and done
-    # ----------------------------------------------------------------------------------------
 
     @property
     def won(self) -> bool:
@@ -96,7 +95,7 @@ class Housekeeper(Teacher):
         super().turn(line, answer, learnt=learnt and answer != NOTHING_HAPPENS)
 
     def play(self, action: str, *, learnt: bool = True) -> str:
-        """Play a command and return its answer; one in vain spoils the dialogue, but to go where one is already."""
+        """Play a command and return its answer; a no-op spoils it, unless it goes nowhere."""
         answer = super().play(action, learnt=learnt)
         self.last = action, answer
         self.failed = self.failed or (answer == NOTHING_HAPPENS and not action.startswith("go to "))
@@ -111,7 +110,6 @@ class Housekeeper(Teacher):
             super().think(thought, learnt=learnt)
 
     # -- Tasks
-    # --------------------------------------------------------------------------------------------------------
 
     def sub_task(self, task: HouseholdTask) -> bool:
         """Do a step of a plan and say how it ends; return whether it is done."""
@@ -170,7 +168,6 @@ class Housekeeper(Teacher):
         )
 
     # -- Thoughts
-    # -----------------------------------------------------------------------------------------------------
 
     def thought(self, task: HouseholdTask, step: Next) -> str:
         """Return the thought before a step."""
@@ -224,7 +221,7 @@ class Housekeeper(Teacher):
         return f"{before}I look for {article} {sought}: {listed}."
 
     def delivered(self, task: HouseholdTask) -> str:
-        """Return the sentence that says how many of two things are where they belong; empty before the first is."""
+        """Return the sentence that counts delivered things of two; empty before the first."""
         if task.amount == 1 or not self.household.brought:
             return ""
         return f"1 of {task.amount} {task.thing} in {next(iter(self.household.brought.values()))}. "
@@ -245,7 +242,6 @@ class Housekeeper(Teacher):
         return f"{held} is {DONE[task.treatment]}." if task.treatment else f"I hold {held}."
 
     # -- Mistakes
-    # -----------------------------------------------------------------------------------------------------
 
     def slip(self, task: HouseholdTask, step: Next) -> None:
         """Make a mistake before a step, once or twice, and understand it."""
@@ -301,7 +297,7 @@ def by_kind(places: Iterable[str]) -> str:
 
 
 def groups(thing: str, places: Sequence[str], size: int = PLACES_A_SEARCH) -> list[str]:
-    """Return the places to search for a thing, the likeliest first, in groups as a step of a plan names them.
+    """Return the places to search for a thing, likeliest first, in groups as steps name them.
 
     A kind of place stands for all of its places; one that has too many of them is divided.
     """

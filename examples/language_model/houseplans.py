@@ -1,4 +1,4 @@
-"""Training examples of the planners of goals in ALFWorld: DEPS, its baselines, and the controller that serves them.
+"""Training examples of the planners of goals in ALFWorld: DEPS, baselines and controller.
 
 A planner guesses where a thing is by the usual places of things and by what was seen since; it
 never looks into a place from outside. The households are generated ones of the split ``train``.
@@ -151,7 +151,7 @@ def choice(prompt: str) -> str:
 
 
 def commands(goal: str) -> list[str]:
-    """Return patterns of the command that reaches a goal and of those that lead there, backwards from the goal."""
+    """Return patterns of the commands that lead to a goal, backwards from the goal's own."""
     if found := _PICK.fullmatch(goal):
         thing, place = found.groups()
         reach = rf"take {thing} \d+ from {place}"
@@ -177,7 +177,7 @@ def examples(seed: int) -> Iterator[Example]:
 
 
 def dialogues(task: str, agent: str, rng: random.Random) -> dict[str, list[Branch]]:
-    """Return dialogues of one episode by the text with which they begin; none of one that was lost."""
+    """Return the dialogues of an episode by the text they begin with; none of a lost one."""
     env = ALFWorldEnv("all", admissible=True)
     arguments, _ = AGENTS[agent]
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short", "0.4"), args=arguments)

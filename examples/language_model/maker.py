@@ -54,7 +54,7 @@ class Maker(Searched):
         return Move(f"{vain}{thoughts(self.task, left)[0]}", left[0])
 
     def others(self, prompt: str) -> list[Move]:
-        """Return a look, a last craft that is tried too early, and items that cannot be got or are not needed."""
+        """Return a look, the last craft too early, and ``get`` of crafted or useless items."""
         held, _ = self.read(prompt)
         left = self.left(held)
         crafted = [item for item in self.book.tree(self.task.id) if item in self.book.recipes]

@@ -36,7 +36,7 @@ MAX_AMOUNT = 8
 
 @lru_cache(maxsize=1)
 def held_out() -> frozenset[str]:
-    """Return the goals that are held out: a third, by hash, of those that nothing else is made from."""
+    """Return the held-out goals: a third, by hash, of those that nothing else is made from."""
     parts = {part for recipe in ways().values() for part in recipe.things[1:]}
     last = [task for task in all_tasks("vanilla") if task.replace("_", " ") not in parts]
     return frozenset(
@@ -88,7 +88,6 @@ class Situation(dialogue.Situation):
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
     # -- The executor
-    # -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an episode, which ends when the goal is reached."""
@@ -123,7 +122,7 @@ class Situation(dialogue.Situation):
         return rng.sample(made, min(len(made), 3))
 
     def attempts(self, lines: Sequence[str], rng: random.Random) -> list[Branch | None]:
-        """Return the attempts at the steps of a plan, each with what the one before left; None for a too long one."""
+        """Return the attempts at a plan's steps, each with the state of the one before."""
         made: list[Branch | None] = []
         state = FIRST
         for line in lines:
@@ -184,16 +183,16 @@ class Situation(dialogue.Situation):
             if rng.random() < 0.5:
                 line = f"mine {amount} {wood} log"
             else:
-                line = f"craft {amount} {wood} {rng.choice(('planks', 'slab', 'door', 'boat', 'fence'))}"
+                thing = rng.choice(("planks", "slab", "door", "boat", "fence"))
+                line = f"craft {amount} {wood} {thing}"
             maker = self.maker(line, state, rng, inventory, mistakes=False)
             maker.end(f"think: There are no {wood} trees here. {FAILED}")
             yield maker.branch("impossible")
 
     # -- The planners
-    # -------------------------------------------------------------------------------------------------
 
     def plans(self, rng: random.Random) -> list[Branch]:
-        """Return plans, one level down, of the goal and of something that it takes, or of any item."""
+        """Return plans, one level down, of the goal and of one of its parts, or of any item."""
         made = [self.plan(self.sentence, self.item, 1, worn=self.game.aims[0].worn)]
         for item in [*rng.sample(self.needed(), min(2, len(self.needed()))), rng.choice([*ways()])]:
             if (source(item) and not ways()[item].tool) or item in ("log", "planks"):
@@ -216,7 +215,7 @@ class Situation(dialogue.Situation):
         return self.completion("plan", sentence, f"# {comment}\n{numbered(steps)}")
 
     def step_texts(self, item: str, amount: int, *, worn: bool = False) -> list[str]:
-        """Return the steps towards an item, one level down: the station, the parts, and the item itself."""
+        """Return the steps towards an item, one level down: the station, the parts, the item."""
         way = ways()[item]
         if source(item):
             last = f"{way.verb} {amount} {item}"
@@ -252,10 +251,9 @@ class Situation(dialogue.Situation):
             )
 
     # -- Several trials
-    # -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield what is learnt from a trial that failed, and a trial after others; there may have been several."""
+        """Yield the lesson of a failed trial, and a trial after one or several failures."""
         earlier = [
             trial[1] for _ in range(rng.choice((0, 0, 1, 2))) if (trial := self.failed_trial(rng))
         ]
@@ -267,7 +265,7 @@ class Situation(dialogue.Situation):
         yield self.whole(rng, "next trial", "reflexion", remembered([*earlier, learnt]))
 
     def failed_trial(self, rng: random.Random, information: str = "") -> tuple[str, str] | None:
-        """Return a trial that failed and what is learnt from it; None if the one that was drawn is not possible."""
+        """Return a failed trial and its lesson; None if the drawn kind of failure is impossible."""
         maker = self.maker(self.sentence, FIRST, rng, information, mistakes=False)
         steps = self.full_steps()
         if not steps:
@@ -282,13 +280,13 @@ class Situation(dialogue.Situation):
                 if not all(maker.mistake(last) for _ in range(rng.randrange(1, 4))):
                     return None
                 maker.end(f"think: I see no way. {FAILED}")
-                lesson = f"I tried to {' '.join(last.split(' using ')[0].split(' with ')[0].split())} too early."
+                attempt = last.split(" using ")[0].split(" with ")[0]
+                lesson = f"I tried to {' '.join(attempt.split())} too early."
         except CannotBeHad:
             return None
         return maker.transcript, f"{lesson} New plan:\n{numbered(steps)}"
 
     # -- What they have in common
-    # -------------------------------------------------------------------------------------
 
     def maker(
         self,
@@ -300,7 +298,7 @@ class Situation(dialogue.Situation):
         mistakes: bool = True,
         asks: str = "",
     ) -> Toolmaker:
-        """Return the teacher at the beginning of a task; in four tenths of the dialogues it makes a mistake."""
+        """Return the teacher at the start of a task; in four tenths of dialogues it errs."""
         chosen = (
             rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.4 else []
         )
@@ -309,7 +307,7 @@ class Situation(dialogue.Situation):
         return Toolmaker(self.game, state, wood, prompt, mistakes=chosen, asks=asks, rng=rng)
 
     def wood_for(self, task: str, state: State = FIRST) -> str:
-        """Return the wood that a task names, else the one of which most is held, else the nearest."""
+        """Return the wood that a task names, else the one held most, else the nearest."""
         named = [wood for wood in sorted(WOODS, key=len, reverse=True) if f"{wood} " in f"{task} "]
         amounts = dict.fromkeys(self.trees, 0)
         for item, count in state.inventory.items():

@@ -1,4 +1,4 @@
-"""The base model with a LoRA adapter, and what it learns from a batch, made fast on a CPU and on a GPU.
+"""The base model with a LoRA adapter and its loss on a batch, made fast on a CPU and on a GPU.
 
 A batch has several dialogues behind one situation, which do not see one another. On a CPU attention
 computes only what is seen, and on a GPU it gets a mask. The loss computes the probabilities of the
@@ -74,7 +74,7 @@ class Layer(nn.Module):
             self.add_module(name, Linear(weights[name]))
 
     def forward(self, rows: Tensor, cos: Tensor, sin: Tensor, seen: Tensor) -> Tensor:
-        """Return rows (examples, length, width) with what the layer adds; for ``seen`` see ``Batch``."""
+        """Return rows (examples, length, width) plus the layer's output; ``Batch`` has ``seen``."""
         normal = self.attn_norm(rows)
         query, key, value = (
             layer(normal).unflatten(-1, (-1, self.head_width)).transpose(1, 2)
@@ -149,7 +149,7 @@ class Network(nn.Module):
 
 
 def rotated(heads: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Return heads (examples, heads, length, width) whose halves are rotated by each position's angles."""
+    """Return heads (examples, heads, length, width), their halves rotated by position angles."""
     first, second = heads.chunk(2, -1)
     return torch.cat((first * cos - second * sin, first * sin + second * cos), -1)
 
@@ -228,7 +228,7 @@ def make_batch(
 
 
 def _mask(dialogues: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return what is added to the scores of each query (rows) and key (columns); padding sees itself."""
+    """Return the attention bias of queries (rows) and keys (columns); padding sees itself."""
     key, query = dialogues[:, None, :], dialogues[:, :, None]
     seen = ((key == 0) | (key == query)).tril()
     mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill_(~seen, -torch.inf)
@@ -236,7 +236,7 @@ def _mask(dialogues: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def loss_of(network: Network, batch: Batch, count: int | None = None) -> Tensor:
-    """Return the negative log-likelihood of the learnt tokens, divided by a count: by default theirs, for the mean."""
+    """Return the summed negative log-likelihood of learnt tokens over ``count``, their number."""
     learnt = batch.labels != UNLEARNT
     hidden, labels = network(batch)[learnt], batch.labels[learnt]
     filled = (0, -len(labels) % STEP)
@@ -285,12 +285,14 @@ def _likelihood(hidden: Tensor, labels: Tensor, weight: Tensor) -> tuple[Tensor,
 
 
 QUERIES = 256
-"""Maximum number of tokens whose attention is computed at once, without that to the tokens after the last of them."""
+"""Maximum number of queries attended at once, which skips the keys after the last of them."""
 
 
 @torch.compiler.disable
 def attend(query: Tensor, key: Tensor, value: Tensor, seen: Tensor) -> Tensor:
-    """Return the values that queries (examples, heads, length, width) attend to; several heads share a key.
+    """Return the values that queries (examples, heads, length, width) attend to.
+
+    Several heads share a key.
 
     A compiler would compile this anew for other lengths.
     """
@@ -305,7 +307,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, seen: Tensor) -> Tensor:
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, lengths: list[int]) -> Tensor:
-    """Return the values that an example's queries (groups, shared, length, width) attend to, in their shape.
+    """Return the values that queries (groups, shared, length, width) attend to, in their shape.
 
     Keys and values are (groups, length, width).
     """
@@ -322,7 +324,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, lengths: list[int]) -> Te
 
 
 def _look(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Return what queries attend to whose own keys are the last ones; heads that share keys are multiplied together."""
+    """Return what the last queries attend to; heads that share keys are multiplied together."""
     shared, length = query.shape[1:3]
     # A product with a transposed view takes several times as long on some CPUs as with a copy of
     # it.

@@ -1,4 +1,4 @@
-"""The file that carries data from ``prepare.py`` to ``train.py``: a line of JSON, and then compressed arrays.
+"""The file that carries data from ``prepare.py`` to ``train.py``: JSON, then compressed arrays.
 
 It needs NumPy alone, so that it is read where neither the worlds nor a tokenizer are.
 """

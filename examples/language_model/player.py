@@ -1,4 +1,4 @@
-"""What a teacher of several agents has to know of a game: its next turn, others, and what an attempt is worth."""
+"""What a teacher of several agents knows of a game: turns, alternatives, and an attempt's worth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textcraft_gym.agents.contract.game_profile import GameProfile
 WORST, BEST = 1, 10
 """The scores of a judge."""
 LEAST = 0.12
-"""The least share that is said of an attempt that can go on: the worst score is for one that cannot."""
+"""Least score of an attempt that can go on: the worst is for one that cannot."""
 
 
 class Move(NamedTuple):
@@ -47,7 +47,7 @@ class Searched(Player):
 
     @abstractmethod
     def judgement(self, prompt: str) -> tuple[str, float]:
-        """Return what is to say of an attempt, and the share of the task that is done; 0 if it cannot be any more."""
+        """Return what to say of an attempt, and the share done; 0 if it is beyond rescue."""
 
     @abstractmethod
     def reflection(self, prompt: str) -> str:
@@ -77,7 +77,7 @@ class Planned(Player):
 
 
 class Episode(NamedTuple):
-    """What is played: an environment, its task, what its prompts begin with and ask for, and who plays it."""
+    """What is played: the environment, task, situation, question, and the player."""
 
     profile: GameProfile
     env: gym.Env[str, str]

@@ -1,4 +1,4 @@
-"""Writes the dialogues that a model learns from to one file, which ``train.py`` reads on any machine.
+"""Writes the training dialogues to one file, which ``train.py`` reads on any machine.
 
     python examples/language_model/prepare.py --out runs/lm.data
     python examples/language_model/prepare.py --out runs/lm.data --worlds textcraft=0.7,alfworld=0.3
@@ -41,7 +41,8 @@ class Plan:
     """The options that determine the data; the command line has them, too."""
 
     worlds: str = _option(
-        "textcraft=0.152,alfworld=0.118,minetechtree=0.089,webshop=0.203,minetechtree_goals=0.098,alfworld_goals=0.066,"
+        "textcraft=0.152,alfworld=0.118,minetechtree=0.089,webshop=0.203,"
+        "minetechtree_goals=0.098,alfworld_goals=0.066,"
         "tabletop=0.057,hotpotqa=0.102,autoplan=0.056,adaplanner=0.030,search=0.030",
         "worlds, and their shares of the examples",
     )
@@ -55,7 +56,7 @@ class Plan:
 
 
 def teachers(shares: str) -> str:
-    """Return a digest of the source files that write the dialogues of some worlds, and of those that they import."""
+    """Return a digest of the sources that write the worlds' dialogues, and of their imports."""
     modules = ["encoding", *(worlds.MODULES[world] for world in worlds.read_shares(shares))]
     sources: dict[str, bytes] = {}
     while modules:

@@ -1,4 +1,4 @@
-"""The teacher of AdaPlanner in ALFWorld: it writes a task as a function in steps, and mends what an assertion reports.
+"""The teacher of AdaPlanner in ALFWorld: writes a task as a function, and repairs its assertions.
 
 A function asks where a thing may be, and which number it has in a text. Where a search was in vain,
 the next function names the places that are left; other mistakes are made on purpose, and mended.
@@ -25,7 +25,7 @@ from textcraft_gym.agents.games.alfworld.household import (
 )
 
 MISTAKES = ("syntax", "closed", "appliance", "end")
-"""A colon is missing; a search opens nothing; another place is to treat the thing; the last step is left out."""
+"""A colon missing; a search that opens nothing; a wrong appliance; the last step left out."""
 MOST_ASKED = 10
 """The most places that are named to a function which asks."""
 
@@ -88,7 +88,6 @@ class Programmer:
         return self.mend(prompt)
 
     # -- Functions
-    # ----------------------------------------------------------------------------------------------------
 
     def stages(self) -> list[Stage]:
         """Return the steps of the function, with the mistake as long as it is not mended."""
@@ -106,7 +105,7 @@ class Programmer:
         return made[:-1] if self.mistake == "end" else made
 
     def search(self, thing: str, number: int, avoid: str = "") -> Stage:
-        """Return the step that searches for a thing; what was brought to its place is not taken away again."""
+        """Return the step that searches for a thing; delivered things are not taken away again."""
         question = f"Places that may have a {thing}, the likeliest first: {{agent.receptacles}}"
         places = (
             repr(self.left[number]) if number in self.left else f"literal_eval(ask(f'{question}'))"
@@ -136,7 +135,6 @@ class Programmer:
         return next(place for place in self.places if kind(place) == name)
 
     # -- Answers
-    # ------------------------------------------------------------------------------------------------------
 
     def said(self, question: str) -> str:
         """Return the answer to a question of a function."""
@@ -158,10 +156,11 @@ class Programmer:
         return "\nno"
 
     def mend(self, prompt: str) -> Said:
-        """Return the function anew, with a comment that says why; it is learnt where the teacher knows that."""
+        """Return the repaired function and a comment, learnt if the teacher knows the cause."""
+        treatment = self.task.treatment
         comment = {
             "closed": "What is closed must be opened to see what is in it.",
-            "appliance": f"To {self.task.treatment} it takes a {APPLIANCES.get(self.task.treatment, ('',))[0]}.",
+            "appliance": f"To {treatment} it takes a {APPLIANCES.get(treatment, ('',))[0]}.",
             "end": "The last step is missing.",
         }.get(self.mistake, "")
         for step, thing, searched in _MISSED.findall(prompt)[-1:]:
@@ -230,7 +229,8 @@ def body(stages: Sequence[Stage], *, syntax: bool = True) -> str:
         lines += [f"    if start_from <= {number}:", f"        print('{label} {stage.title}')"]
         lines += [f"        {line}" for line in stage.lines]
         lines.append(
-            f"        assert {stage.holds}, f'Error in {label}: {stage.complaint}. {{agent.report()}}'"
+            f"        assert {stage.holds}, "
+            f"f'Error in {label}: {stage.complaint}. {{agent.report()}}'"
         )
     text = "\n".join(lines)
     return text if syntax else text.replace("for place in places:", "for place in places", 1)

@@ -1,4 +1,4 @@
-"""Training examples by playing: an agent plays with a teacher for its model, and what it asked becomes dialogues.
+"""Training examples by playing: a teacher answers an agent, and the requests become dialogues.
 
 So the prompts are the agent's own, and a teacher says no more than what it answers.
 """
@@ -22,7 +22,7 @@ LONGEST_ALONE = 5000
 
 
 class Said(NamedTuple):
-    """What a teacher answers, with the blank or the line break before it, and whether a model learns to."""
+    """A teacher's answer, with its leading blank or line break, and whether it is learnt."""
 
     text: str
     learnt: bool = True
@@ -32,7 +32,7 @@ class Teacher(Protocol):
     """Plays one episode; it knows what to answer from the prompt, and what it was made with."""
 
     def answer(self, role: str, prompt: str, sample: int) -> Said:
-        """Return the answer to a request of an agent; ``sample`` counts the requests of equal text."""
+        """Return the answer to an agent's request; ``sample`` numbers requests of equal text."""
 
 
 class Exchange(NamedTuple):
@@ -78,7 +78,7 @@ class _Role:
         return Completion(said.text, {"completion_tokens": 1})
 
     def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion]:
-        """Return the answers to requests that are sent together, in their order: no threads draw it."""
+        """Return the answers to a batch of requests in order, so that draws never race."""
         return [self.complete(request.prompt, stop=request.stop) for request in requests]
 
 
@@ -99,7 +99,7 @@ def record(
 
 
 def dialogues(situation: str, exchanges: Iterable[Exchange]) -> list[Branch]:
-    """Return the dialogues about a situation: one for each chain of requests that go on from one another.
+    """Return the dialogues about a situation: one for each chain of requests that continue.
 
     An answer that ends a model's text ends its dialogue, and what goes on from it is another one.
     Where a search goes on from a turn in several ways, what came before is learnt once. A dialogue
@@ -121,13 +121,13 @@ def dialogues(situation: str, exchanges: Iterable[Exchange]) -> list[Branch]:
 
 
 def alone(exchange: Exchange) -> Example:
-    """Return the example of a request that stands alone, whose situation is all of it but the last line."""
+    """Return the example of a lone request, whose situation is all of it but the last line."""
     situation = exchange.prompt.rpartition("\n")[0]
     return Example(situation, (_branch([exchange], [exchange.said.learnt], len(situation)),))
 
 
 def packed(situation: str, branches: Iterable[Branch], rng: random.Random) -> Iterator[Example]:
-    """Yield dialogues about a situation in random order, as many in each example as it has room for."""
+    """Yield dialogues about a situation in random order, packed into examples."""
     shuffled = list(branches)
     rng.shuffle(shuffled)
     taken: list[Branch] = []

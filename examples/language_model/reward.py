@@ -55,9 +55,9 @@ from textcraft_gym.runs.run_spec import RunSpec
 P, R = ParamSpec("P"), TypeVar("R")
 
 BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed,branching=1"
-"""A book whose seed is not among those for training. One ingredient a recipe, so that deep is not long as well."""
+"""A book with no training seed. One ingredient a recipe, so that deep is not long as well."""
 DEPTH = 3
-"""Of the goals, which are divided into rounds and a test: deeper than any task of the demonstrations."""
+"""Depth of the goals of rounds and test: deeper than any task of the demonstrations."""
 TEST_GOALS = 80
 TURNS = 30
 """Turns of an episode, thoughts included: the longest that is won takes 23."""
@@ -143,7 +143,7 @@ def share(won: int, played: int) -> dict[str, object]:
 
 
 def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
-    """Return the won episodes of each group that has lost ones as well: the others have nothing to compare."""
+    """Return the won episodes of groups with lost ones: the others have nothing to compare."""
     mixed = [
         group for group in groups if 0 < sum(bool(episode.won) for episode in group) < len(group)
     ]
@@ -151,7 +151,7 @@ def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
 
 
 def as_example(group: Sequence[Episode]) -> Example:
-    """Return episodes of the same task and seed as dialogues to learn, turn by turn, each only once."""
+    """Return episodes of one task and seed as dialogues to learn, turn by turn, without doubles."""
     situation, task = PROFILE.read(group[0].transcript[0][1])
     return Example(
         situation, tuple(dict.fromkeys(_dialogue(episode, situation, task) for episode in group))
@@ -171,7 +171,7 @@ def _dialogue(episode: Episode, situation: str, task: str) -> Branch:
 
 
 def learn(training: Training, encoded: list[Part], rng: random.Random) -> float:
-    """Learn the episodes of each goal a number of times, a few goals at a step, and return the mean loss."""
+    """Learn each goal's episodes some times, a few goals a step, and return the mean loss."""
     losses = []
     for _ in range(EPOCHS):
         rng.shuffle(encoded)
@@ -183,7 +183,7 @@ def learn(training: Training, encoded: list[Part], rng: random.Random) -> float:
 
 
 def in_subprocess(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Return what a function returns in another process, where PyTorch's threads do not slow those of llama.cpp."""
+    """Return a function's result from a process where PyTorch's threads do not slow llama.cpp's."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(function, *args, **kwargs).result()
 
@@ -197,7 +197,7 @@ def run(
     rng: random.Random,
     out: Path,
 ) -> Iterator[dict[str, object]]:
-    """Play and learn in rounds, with a test before the first and after each, and return a row for each of both."""
+    """Test, then play, learn and test in rounds; return a row for each test and round."""
     adapter = out / "adapter.gguf"
     model = local_spec(adapter, torch.get_num_threads())
 
@@ -223,7 +223,7 @@ def run(
 
 
 def compared(before: set[str], after: set[str], played: int) -> dict[str, object]:
-    """Return a share of goals that were won, and its difference to an earlier one, with a paired 95% interval."""
+    """Return the share of goals won, and its paired difference to before with a 95% interval."""
     gained, lost = len(after - before), len(before - after)
     difference = [round(bound, 3) for bound in paired_interval(gained, lost, played)]
     return share(len(after), played) | {"gained": gained, "lost": lost, "difference": difference}

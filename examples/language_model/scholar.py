@@ -1,4 +1,4 @@
-"""The teacher in HotpotQA: a reader who asks for one fact after another, and says what the pages told.
+"""The teacher in HotpotQA: a reader who looks up one fact after another, and tells what it read.
 
 It knows which pages the answer follows from, and so searches for no others; but it searches for
 names that it has read, and answers when all the evidence stands in the prompt. A thought is the
@@ -42,7 +42,7 @@ from textcraft_gym.envs.hotpotqa.wiki.kinds import KINDS, Relation
 ANSWER = "answer the question"
 PART = "find out "
 MISTAKES = ("plain", "other", "word")
-"""Searching for a name without its kind, or for another name in view, and looking up a word that the page lacks."""
+"""A name without its kind; another name in view; a look-up of a word that the page lacks."""
 LESS = ("first", "earlier", "fewer")
 LINES = (
     "Search for the thing that the question names.",
@@ -170,7 +170,7 @@ def way(words: str) -> tuple[str, tuple[Relation, ...]]:
 
 
 def hops_of(task: Task) -> list[Hop]:
-    """Return the facts that a question takes, in order; none of a question that this teacher does not understand."""
+    """Return the facts that a question takes, in order; none if it is not understood."""
     chain, pages = read_question(task.question.question), expert.evidence(task.world)
     names = [parse(action)[1] for action in expert.plan(task.world) if action.startswith(SEARCH)]
     if chain is None or not sum(len(steps) for _, steps in chain.ways) == len(pages) == len(names):
@@ -225,10 +225,9 @@ class Scholar(Planned, Searched):
         self.erred: set[str] = set()
 
     # -- What is read in a prompt
-    # -------------------------------------------------------------------------------------
 
     def read(self, prompt: str) -> State:
-        """Return the state after what a prompt tells; a page that was opened in an earlier attempt is closed."""
+        """Return the state after a prompt; a page from an earlier attempt is closed."""
         before, turns = split(prompt)
         state = START
         for action in _ACTION.findall(before):
@@ -250,7 +249,6 @@ class Scholar(Planned, Searched):
         return [hop for hop in self.hops if not self.left(state, [hop])]
 
     # -- What is said
-    # -------------------------------------------------------------------------------------------------
 
     def thought(self, state: State, action: str) -> str:
         """Return the thought before an action."""
@@ -309,7 +307,6 @@ class Scholar(Planned, Searched):
         return bool(results(self.world, state.page, word))
 
     # -- The executor
-    # -------------------------------------------------------------------------------------------------
 
     def answer(self, role: str, prompt: str, sample: int) -> Said:
         """Return the answer to a request."""
@@ -443,7 +440,6 @@ class Scholar(Planned, Searched):
         return self.rng.choice(seen) if seen else ""
 
     # -- The planners
-    # -------------------------------------------------------------------------------------------------
 
     def steps(self) -> list[str]:
         """Return the steps of a plan: every fact that is not the question's own, and the answer."""
@@ -457,7 +453,7 @@ class Scholar(Planned, Searched):
         return in_steps(self.steps())
 
     def unread(self) -> str:
-        """Return an answer without reading: a made wiki has nothing that one could know, so it is a guess."""
+        """Return an unread answer: nobody can know a made wiki, so it is a guess."""
         chain = read_question(self.task.question.question)
         answers = ["unknown"]
         if chain and chain.wanted == "same":
@@ -467,7 +463,8 @@ class Scholar(Planned, Searched):
                 thing.partition(" ")[2] if thing.startswith("the ") else thing
                 for thing, _ in chain.ways
             ]
-        return f"# I have read nothing of {self.hops[0].thing}, so I guess.\n{finish(self.rng.choice(answers))}"
+        comment = f"# I have read nothing of {self.hops[0].thing}, so I guess."
+        return f"{comment}\n{finish(self.rng.choice(answers))}"
 
     def reflection(self, prompt: str) -> str:
         """Return what is learnt from a trial: what was read, and what is left to read."""
@@ -481,7 +478,7 @@ class Scholar(Planned, Searched):
 
 
 def split(prompt: str) -> tuple[str, str]:
-    """Return what a prompt tells of before an attempt, and the attempt, in the form of whatever agent."""
+    """Return what a prompt tells before an attempt, and the attempt, of whatever agent."""
     before, mark, turns = prompt.rpartition("\nThought 1:")
     if not mark:
         mark = next((mark for mark in ("\nAction:", "\n>") if mark in prompt), "\n>")

@@ -1,4 +1,4 @@
-"""Training examples of LATS and tree of thoughts, in the short prompts that they send, in all of their games.
+"""Training examples of LATS and tree of thoughts, in their short prompts, in all of their games.
 
 Of the samples of a turn the right one is learnt. The judgements are of right and of wrong attempts,
 of each score some.
@@ -32,7 +32,7 @@ SAMPLES = 3
 JUDGED = 3
 """Number of judgements of one episode that are learnt, each of another score."""
 LONGEST_PLAN, MOST_PLACES, MOST_ACTIONS = 5, 12, 10
-"""The most actions of a question's plan, places of a household and actions of a goal's plan: a tree is not deep."""
+"""Most actions of a question's plan, places of a household, and actions of a goal's plan."""
 GOALS_A_BOOK, GOALS_A_SHOP = 4, 30
 """Number of goals that are drawn of one book and of one shop."""
 
@@ -65,12 +65,13 @@ def homes(rng: random.Random) -> Iterator[Episode]:
 
 
 def goals(rng: random.Random) -> Iterator[Episode]:
-    """Yield goals of Minecraft's recipes and of made books without end, no deeper than those of ADaPT's executor."""
+    """Yield goals of Minecraft's and made books without end, no deeper than the executor's."""
     minecraft = gym.make("TextCraft-v0", split="dev", max_episode_steps=-1)
     while True:
         env = minecraft
         if rng.random() < 0.5:
-            made = f"made:depth=3,items={rng.choice((80, 120))},seed={rng.randrange(textcraft.TRAINING_SEEDS)}"
+            items, book_seed = rng.choice((80, 120)), rng.randrange(textcraft.TRAINING_SEEDS)
+            made = f"made:depth=3,items={items},seed={book_seed}"
             env = gym.make("TextCraft-v0", split="all", recipes=made, max_episode_steps=-1)
         tasks = [task for task in env.unwrapped.tasks if task.depth <= textcraft.EXECUTOR_DEPTH]
         for task in rng.sample(tasks, min(GOALS_A_BOOK, len(tasks))):

@@ -1,4 +1,4 @@
-"""The teacher of the searches: one of several samples is right, and an attempt is judged by what is done."""
+"""The teacher of the searches: one of several samples is right; attempts are judged by progress."""
 
 from __future__ import annotations
 

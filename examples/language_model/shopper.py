@@ -1,4 +1,4 @@
-"""The teacher in WebShop: a customer who names what is wanted in the words of listings, and reads the pages for it.
+"""The teacher in WebShop: it words what is wanted as listings do, and reads pages for it.
 
 It plays by the rules of the environment itself, and judges a product by what its pages say. Its
 thoughts name a thing before they decide about it, and what is wanted before a search:
@@ -79,7 +79,7 @@ class Wish(NamedTuple):
         return " ".join((self.kinds[0], *self.attributes, *self.values))
 
     def kind_of(self, title: str) -> str:
-        """Return the name of the goods that a title has, the longest one; empty if they are others."""
+        """Return the name of the goods in a title, the longest one; empty for other goods."""
         named = [kind for kind in self.kinds if plain(kind) in plain(title)]
         return max(named, key=len, default="")
 
@@ -88,7 +88,7 @@ class Wish(NamedTuple):
         return [name for name in self.attributes if not _says(plain(text), name)]
 
     def objection(self, listing: Listing) -> str:
-        """Return why a product is wrong, as its line of the results says; empty if nothing says so."""
+        """Return why a product is wrong, as its line of the results says; empty if it does not."""
         if not self.kind_of(listing.title):
             return f"no {self.kinds[0]}"
         return f"${listing.price} is above {self.most:.2f}" if listing.price > self.most else ""
@@ -144,7 +144,6 @@ class Shopper(Teacher):
         self.chance = SLIP_CHANCE if slips else 0.0
 
     # -- What is said and done
-    # ----------------------------------------------------------------------------------------
 
     @property
     def won(self) -> bool:
@@ -169,7 +168,7 @@ class Shopper(Teacher):
         return self.play(click(target))
 
     def mistake(self, target: str) -> bool:
-        """Click what must not be learnt, unless there is such a button; return whether there is none."""
+        """Click an unlearnt button if it exists; return whether there is none."""
         _, answer, reason, _ = self.apply(self.game, self.state, click(target))
         if reason:
             self.turn(click(target), answer, learnt=False)
@@ -181,7 +180,6 @@ class Shopper(Teacher):
         return super().branch(kind, agent) if is_right else None
 
     # -- Tasks
-    # --------------------------------------------------------------------------------------------------------
 
     def shop(self, query: str) -> None:
         """Do the whole task, from the first page."""
@@ -191,7 +189,7 @@ class Shopper(Teacher):
             self.buy()
 
     def find(self) -> bool:
-        """Open the first product of the results that has all that is wanted; return whether there is one.
+        """Open the first result that has all that is wanted; return whether there is one.
 
         Where there is none on some pages, it says that it failed.
         """
@@ -268,7 +266,7 @@ class Shopper(Teacher):
         self.play(click(BUY))
 
     def buy_found(self, listing: Listing) -> None:
-        """Buy a product that was found on the page of results, or another one if it lacks what is wanted."""
+        """Buy a product from the results, or another one if it lacks what is wanted."""
         if not self.open(listing):
             self.think(f"{self.wish}.")
             if not self.find():
@@ -286,7 +284,7 @@ def _says(text: str, attribute: str) -> bool:
 
 
 def _mistaken(target: str, option: str, rng: random.Random) -> str:
-    """Return a target as it is mistaken: with the name of its option, or without one of its characters."""
+    """Return a target misread: with the name of its option, or without one character."""
     if option and rng.random() < 0.5:
         return f"{option} {target}"
     index = rng.randrange(len(target))

@@ -44,7 +44,7 @@ PLAYED = 3
 MOST = 3
 """Maximum number of dialogues of one episode: where each goal is asked for, they are much alike."""
 TABLES, STANDS = 4000, 500
-"""The number of tables of each kind, and of those of rings, of which there are not more than 720."""
+"""The number of tables of each kind, and of those of rings: there are only 720."""
 
 _FAILED = re.compile(r'I failed on step \d+ "(.+?)"\.')
 
@@ -112,7 +112,7 @@ class Planner:
         )
 
     def turn(self, prompt: str, goals: list[str]) -> Said:
-        """Return the next turn of a player: of the whole task, or of one goal, which may be missed."""
+        """Return a player's next turn: of the whole task, or of one goal, which may be missed."""
         _, _, told = prompt.rpartition("\nYour task is to: ")
         task = told.partition("\n")[0].removesuffix(".")
         if self.agent == "react":

@@ -85,7 +85,7 @@ class Teacher(Writer):
         return False
 
     def fits(self, agent: str = "adapt") -> bool:
-        """Return whether an agent comes so far: in its turns, and with its patience with answers that are no-ops."""
+        """Return whether the dialogue stays within an agent's turns and patience with no-ops."""
         bounds = settings_for(agent, self.profile.name)
         dead = longest = 0
         for span in self.spans[2::2]:
@@ -94,7 +94,7 @@ class Teacher(Writer):
         return len(self.spans) // 2 <= bounds.turns and longest < bounds.patience
 
     def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
-        """Return the dialogue; None if it is not fit to be learnt, or an agent would not come to its end.
+        """Return the dialogue; None if it is spoilt, or beyond an agent's bounds.
 
         Args:
             kind: What it teaches.

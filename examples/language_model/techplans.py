@@ -1,4 +1,4 @@
-"""Training examples of the planners of goals in the tech tree: DEPS and its baselines, which play them with a teacher.
+"""Training examples of the planners of goals in the tech tree: DEPS and its baselines.
 
 The worlds are drawn for training alone. A third of the goals that nothing else is made from is held
 out, as in ``minetechtree``: they are in plans of one line only, by a player who holds all that they
@@ -174,7 +174,7 @@ def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[
 
 
 def drawn(rng: random.Random) -> Situation:
-    """Return a goal or several, of which some parts may be held, or a thing of which all parts are held."""
+    """Return one or several goals with some parts held, or an item with all parts held."""
     world, chance = rng.randrange(1 << 30), rng.random()
     if chance < 0.3:
         names = sorted(held_out() if chance < 0.1 else {*ways()} - {"log", "planks"})

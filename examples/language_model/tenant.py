@@ -1,4 +1,4 @@
-"""The teacher in ALFWorld for agents that think before each action: its thoughts name what is next, and why.
+"""The teacher in ALFWorld for agents that think before each action: what is next, and why.
 
 It knows the usual places of things, and what stands in the prompt; it never looks into a place from
 outside.
@@ -22,13 +22,14 @@ from textcraft_gym.agents.games.alfworld.household import (
 )
 
 MISTAKES = ("closed", "beyond", "early")
-"""Taking something out of a closed place, going where no place is, and using a place before being there."""
+"""Taking from a closed place, going where no place is, using a place before being there."""
 LINES = (
     "Look for the thing in one place after the other, the likeliest first.",
     "What is closed must be opened first.",
     "Take the thing.",
     "To clean it takes a sinkbasin, to heat it a microwave, to cool it a fridge: go there with it.",
-    "Go with it to the place of the task, and put it there; of two things, bring one after the other.",
+    "Go with it to the place of the task, and put it there; "
+    "of two things, bring one after the other.",
     "To look at it under a lamp, go with it to the lamp and use the lamp.",
 )
 """A plan for every task."""
@@ -203,7 +204,7 @@ class Tenant(Planned, Searched):
         )
 
     def reflection(self, prompt: str) -> str:
-        """Return why an attempt failed, and a plan that begins with the places that were not seen."""
+        """Return why an attempt failed, and a plan that starts at the places not yet seen."""
         household, _ = self.read(prompt)
         task = self.task
         places = [

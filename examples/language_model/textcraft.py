@@ -34,10 +34,10 @@ MAX_COMMANDS = 32
 TRAINING_SEEDS = 5000
 """Books of made recipes with a smaller seed are for training, and those from here on for tests."""
 KINDS = 0.5
-"""Share of the made goals that are drawn from those that take a crafted kind, if there are any: in Minecraft a model
+"""Share of made goals that take a crafted kind, where there are any. In Minecraft a model
 remembers which command makes planks, and in a made book it must learn to look for one."""
 BROAD = 0.2
-"""Share of the made books whose commands have three or four parts each, of which other books have few."""
+"""Share of made books whose commands have three or four parts each; few others do."""
 ALIKE = 0.35
 """Share of the made books whose names are much alike, so that each of their words must be read."""
 MAX_TIMES = 9
@@ -72,7 +72,7 @@ class Situation(dialogue.Situation):
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Iterator[Situation]:
-        """Yield situations without end: of Minecraft's recipes and, somewhat more, of made books."""
+        """Yield situations without end: of Minecraft's recipes and, slightly more, of made ones."""
         while True:
             if rng.random() < 0.45:
                 book = RecipeBook.load()
@@ -129,7 +129,7 @@ class Situation(dialogue.Situation):
         return Example(self.text, tuple(branches))
 
     def distractors(self) -> list[str]:
-        """Return listed items beside the goal's tree that can be tasks; a part of some neither is listed nor given."""
+        """Return listed items outside the goal's tree whose parts are all listed or given."""
 
         def simple(recipe: Recipe) -> bool:
             return all(self.reader.command(slot.ingredient) is None for slot in recipe.slots)
@@ -152,7 +152,6 @@ class Situation(dialogue.Situation):
         ]
 
     # -- The executor
-    # -----------------------------------------------------------------------------------------------
 
     def whole_goal(
         self, rng: random.Random, information: str = "", kind: str = "goal"
@@ -167,7 +166,7 @@ class Situation(dialogue.Situation):
         return crafter.attempt(kind, self.goal, 1, "react" if kind == "goal" else "reflexion")
 
     def sub_task(self, rng: random.Random, item: str) -> Branch | None:
-        """Return an attempt at a step of a plan; one in five names what to use, as a plan's last step does."""
+        """Return an attempt at a step; one in five names its parts, as a plan's last step does."""
         name = self.book.names[item]
         makes = min(recipe.makes for recipe in self.book.recipes[item])
         amount = 1 if item == self.goal else min(_amount(rng), MAX_TIMES * makes)
@@ -202,7 +201,7 @@ class Situation(dialogue.Situation):
         return crafter.attempt("sub-task", item, amount, end=item != self.goal)
 
     def kind(self, rng: random.Random) -> Branch | None:
-        """Return an attempt at a step that names a kind, such as planks, of which a command makes an item."""
+        """Return an attempt at a step that names a kind, such as planks, that a command makes."""
         parts = dict.fromkeys(slot.ingredient for recipe in self.shown for slot in recipe.slots)
         kinds = [
             part
@@ -255,7 +254,7 @@ class Situation(dialogue.Situation):
         return crafter.attempt("get", item, amount, end=True)
 
     def impossible(self, rng: random.Random) -> Branch | None:
-        """Return an attempt that must fail: at an item that nothing gives, or one that takes such an item."""
+        """Return an attempt that must fail: nothing gives the item, or one of its parts."""
         amount = _amount(rng)
         held = self.inventory(rng, self.goal, 1)
         listed = {recipe.output for recipe in self.shown}
@@ -279,7 +278,7 @@ class Situation(dialogue.Situation):
         return crafter.give_up("impossible", _nothing_gives(name))
 
     def stuck(self, rng: random.Random, item: str) -> Branch | None:
-        """Return an attempt that is given up: the same craft failed three times, at once or after a new beginning."""
+        """Return an attempt given up after the same craft failed three times."""
         name = self.book.names[item]
         crafter = self.crafter(rng, f"craft {name}")
         command = crafter.command_for(item)
@@ -292,10 +291,9 @@ class Situation(dialogue.Situation):
         return crafter.give_up("stuck", "")
 
     # -- The planners
-    # -----------------------------------------------------------------------------------------------
 
     def plan(self, rng: random.Random, item: str, amount: int) -> Branch | None:
-        """Return a plan, one level down: of the goal, or of a step that failed, which may say what to use."""
+        """Return a plan, one level down: of the goal, or of a failed step, which may name parts."""
         crafter = self.crafter(random.Random(0))
         command = crafter.command((item,))
         if command is None:
@@ -356,10 +354,9 @@ class Situation(dialogue.Situation):
         return f"craft {times * command.makes} {self.book.names[command.output]} using {using}"
 
     # -- Several trials
-    # -----------------------------------------------------------------------------------------------
 
     def reflection(self, rng: random.Random) -> Branch | None:
-        """Return a trial that failed, and what is learnt from it; there may have been others before."""
+        """Return a failed trial and its lesson; others may have come before."""
         earlier = self.lessons(rng, rng.choice((0, 0, 1, 2)))
         transcript, learnt = self.failed_trial(rng, remembered(earlier))
         return self.reflection_of(transcript, learnt, earlier)
@@ -375,7 +372,7 @@ class Situation(dialogue.Situation):
         return [self.failed_trial(rng)[1] for _ in range(number)]
 
     def failed_trial(self, rng: random.Random, information: str = "") -> tuple[str, str]:
-        """Return a trial, given up after the same line failed three times, and what is learnt from it."""
+        """Return a trial, given up after the same line failed three times, and its lesson."""
         crafter = self.crafter(rng, self.sentence, information=information)
         command = crafter.command_for(self.goal)
         crafted = [slot for slot in command.slots if crafter.command(slot.ingredient)]
@@ -399,7 +396,6 @@ class Situation(dialogue.Situation):
         return crafter.transcript, f"{lesson} New plan:\n{numbered(steps)}"
 
     # -- What they have in common
-    # -------------------------------------------------------------------------------------
 
     def crafter(
         self,
@@ -409,13 +405,13 @@ class Situation(dialogue.Situation):
         *,
         information: str = "",
     ) -> Crafter:
-        """Return the teacher at the beginning of a task; in two fifths of the dialogues it may make mistakes."""
+        """Return the teacher at the start of a task; in two fifths of dialogues it may err."""
         mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3))) if rng.random() < 0.4 else []
         prompt = self.prompt(task, text.inventory(self.book, held) if held else information)
         return Crafter(self.book, self.shown, held or {}, prompt, mistakes=mistakes, rng=rng)
 
     def inventory(self, rng: random.Random, item: str, amount: int) -> dict[str, int]:
-        """Return what a player may hold: nothing, or some of what the item takes, and other things."""
+        """Return a possible inventory: empty, or some of the item's parts and other things."""
         if rng.random() < 0.35:
             return {}
         held: dict[str, int] = {}
@@ -460,14 +456,14 @@ def made_book(
     *,
     alike: bool = False,
 ) -> RecipeBook:
-    """Return a book of made recipes for training, with names that are much alike if that is asked for."""
+    """Return a book of made recipes for training, with look-alike names if ``alike``."""
     broad = f",branching={branching}" if branching else ""
     book = RecipeBook.load(f"made:depth={depth},items={items},seed={seed},names={names}{broad}")
     return _alike(book, random.Random(seed)) if alike else book
 
 
 def _alike(book: RecipeBook, rng: random.Random) -> RecipeBook:
-    """Return a book with new names of a few words: ``dull fig tar bulb`` beside ``dull elm tar bulb``."""
+    """Return a book with look-alike names: ``dull fig tar bulb`` beside ``dull elm tar bulb``."""
     few = zip(("look", "nature", "material"), rng.sample((2, 3, 4), 3), strict=True)
     roots = list(product(*(rng.sample(words(kind), number) for kind, number in few)))
     free: dict[str, list[tuple[str, ...]]] = {}

@@ -1,4 +1,4 @@
-"""The teacher in the tech tree: a player who knows the recipes, and names each before the things it takes are had.
+"""The teacher in the tech tree: it knows the recipes, and states each before getting its parts.
 
 It plays by the rules of the environment itself. For each item to make it writes one thought, which
 is all that a small model needs to go on:
@@ -66,7 +66,6 @@ class Toolmaker(Teacher):
         self.asks = asks
 
     # -- What is said and done
-    # ----------------------------------------------------------------------------------------
 
     @property
     def won(self) -> bool:
@@ -80,14 +79,14 @@ class Toolmaker(Teacher):
         return answer
 
     def mistake(self, action: str, *, learnt: bool = False) -> bool:
-        """Play an action that must not be learnt, unless it would work; return whether it was played."""
+        """Play an unlearnt action, unless it would work; return whether it was played."""
         _, answer, _, why = self.apply(self.game, self.state, action)
         if why:  # the environment's answer gives the reason
             self.turn(action, f"{answer}: {why}", learnt=learnt)
         return bool(why)
 
     def ask(self, item: str, action: str) -> None:
-        """Play an action that is not possible yet, once, for what its answer says of the item that is asked about."""
+        """Play an impossible action, once, for what its answer says of the item in question."""
         if item == self.asks:
             self.asks = ""
             self.mistake(action, learnt=True)
@@ -98,7 +97,6 @@ class Toolmaker(Teacher):
         return None if is_over else super().branch(kind, agent)
 
     # -- What is known
-    # ------------------------------------------------------------------------------------------------
 
     @property
     def held(self) -> Mapping[str, int]:
@@ -123,7 +121,6 @@ class Toolmaker(Teacher):
         return not tool or any(one in self.held for one in better)
 
     # -- What is done
-    # -------------------------------------------------------------------------------------------------
 
     def have(self, item: str, count: int) -> None:
         """Get or make what is missing of an item.
@@ -177,14 +174,14 @@ class Toolmaker(Teacher):
         self.play(plain(recipe))
 
     def have_parts(self, recipe: Recipe) -> None:
-        """Have all that a recipe uses up; to make one part may use up another, which then is made again."""
+        """Have all parts of a recipe; making one may use up another, which is then made again."""
         while (lacking := self.lacking(recipe)) and not self.failed:
             self.have(lacking[0].item, lacking[0].amount)
             if self.lacking(recipe) and self.errs("lack") and self.mistake(plain(recipe)):
                 self.think(f"I need {listed(self.lacking(recipe))}.")
 
     def misremember(self, recipe: Recipe, count: int, held: int) -> Recipe:
-        """Try a wrong recipe, and return the one that the answer names for as many; the same if it names none."""
+        """Try a wrong recipe; return the one that the answer names, else the same."""
         named, wrong = self.wrong(recipe)
         _, _, reason, _ = self.apply(self.game, self.state, plain(wrong))
         if reason != NO_RECIPE:
@@ -196,7 +193,7 @@ class Toolmaker(Teacher):
         return named
 
     def wrong(self, recipe: Recipe) -> tuple[Recipe, Recipe]:
-        """Return a recipe, and as it is misremembered: other parts, too few, other amounts, or those of one."""
+        """Return a recipe and its misremembered form: other parts, fewer, or other amounts."""
         way = self.rng.randrange(4)
         parts = recipe.parts
         if way == 0:
@@ -221,7 +218,7 @@ class Toolmaker(Teacher):
             self.think(f"It takes {listed(recipe.parts)}.")
 
     def lacking(self, recipe: Recipe) -> list[Want]:
-        """Return the parts of which not enough is held, the deepest first, since making them uses up others."""
+        """Return the parts of which too few are held, deepest first: making them uses up others."""
         total: dict[str, int] = {}
         for part in recipe.parts:  # planks may be both material and fuel
             total[part.item] = total.get(part.item, 0) + part.amount

@@ -61,7 +61,7 @@ class Plan:
             raise ValueError(f"expected a warm-up above 0 and below 1, got {self.warm_up}")
 
     def done(self, tokens: int, seconds: float) -> float:
-        """Return the share of the run that is done: that of the tokens, or of the time if it is larger."""
+        """Return the share of the run that is done: of tokens or of time, whichever is larger."""
         return max(tokens / self.tokens, seconds / self.seconds if self.seconds else 0.0)
 
     def rate_at(self, tokens: int, seconds: float) -> float:
@@ -87,7 +87,7 @@ class Training:
         self.tokens = self.steps = 0
         self.seconds = 0.0
         self.pieces = 1
-        """Number of pieces in which a step is computed, one after another: more where memory is short."""
+        """Number of sequential pieces of a step: more where memory is short."""
 
     def gradients(self, parts: Sequence[Part]) -> float:
         """Compute the gradients of a step and return its loss.
@@ -138,7 +138,7 @@ class Training:
         self.optimiser.zero_grad()
 
     def save(self, folder: Path, plan: Plan, data_sha256: str) -> None:
-        """Write the adapter as it is now, and then a checkpoint, so that a finished one has its adapter."""
+        """Write the adapter and then a checkpoint, so that each checkpoint has its adapter."""
         write_adapter(self.factors, folder / "adapter.gguf", data_sha256)
         state = {
             "plan": asdict(plan),
@@ -164,7 +164,8 @@ class Training:
         begun = state["plan"] | {"seconds": plan.seconds}
         if others := [name for name, of in asdict(plan).items() if of != begun[name]]:
             raise ValueError(
-                f"{folder} goes on with its own plan, of another {', '.join(others)}: {state['plan']}"
+                f"{folder} goes on with its own plan, "
+                f"of another {', '.join(others)}: {state['plan']}"
             )
         self.set_weights(state["factors"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -178,7 +179,7 @@ class Training:
 
 
 def steps(parts: Sequence[Part], seed: int, step_tokens: int) -> Iterator[list[Part]]:
-    """Yield the parts of each step: as many of nearly one length as fit with their padding, but at least one."""
+    """Yield each step's parts: of similar length, as many as fit when padded, at least one."""
     rng = random.Random(seed)
     for start in range(0, len(parts), POOL):
         groups: list[list[Part]] = []
@@ -304,7 +305,8 @@ class Run:
         """
         if resume != (self.out / "checkpoint.pt").is_file():
             raise ValueError(
-                f"{self.out} has {'no checkpoint to go on from' if resume else 'a checkpoint: --resume it'}"
+                f"{self.out} has "
+                f"{'no checkpoint to go on from' if resume else 'a checkpoint: --resume it'}"
             )
         self.out.mkdir(parents=True, exist_ok=True)
         if resume:
@@ -366,7 +368,7 @@ class Run:
 
 
 def bench(training: Training, packed: Packed, plan: Plan) -> dict[str, Any]:
-    """Return the speed over the second half of the steps that the time limit, or a minute, allows after the first."""
+    """Return the speed over the second half of the steps that the limit, or a minute, allows."""
     began = time.monotonic()
     ends, tokens = list[float](), list[int]()
     for parts in steps(packed.parts, plan.seed, plan.step_tokens):
@@ -402,7 +404,7 @@ def peak_memory(device: torch.device) -> int | None:
 
 
 def cut_log(log: Path, tokens: int) -> None:
-    """Drop the rows of a log that were written after the last checkpoint, and will be written again."""
+    """Drop the log's rows after the last checkpoint: they will be written again."""
     rows = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.is_file() else []
     log.write_text(
         "".join(row for row in rows if json.loads(row).get("tokens", 0) <= tokens), encoding="utf-8"

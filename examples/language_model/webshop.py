@@ -34,7 +34,7 @@ LONGEST = 4300
 SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
 BEGINNINGS, QUESTIONS = 0.35, 0.15
-"""Shares of the examples that are beginnings alone, and questions of SimpleMatch and DetailMatch."""
+"""Shares of the examples: beginnings alone, and questions of SimpleMatch and DetailMatch."""
 
 
 class Failure(NamedTuple):
@@ -127,14 +127,13 @@ class Situation(dialogue.Situation):
         return self.filled(kinds, rng, shortest=SHORTEST, longest=LONGEST)
 
     # -- The executor
-    # -------------------------------------------------------------------------------------------------
 
     def goal(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield an episode, which ends with a purchase, or where no product is seen to have all of it."""
+        """Yield an episode, up to a purchase or to results without a product that fits."""
         yield self.whole(rng, "goal", "react")
 
     def beginning(self, rng: random.Random) -> Branch:
-        """Return an episode up to the search: what an instruction means is learnt from many of them."""
+        """Return an episode up to the search: many of them teach what instructions mean."""
         shopper = self.shopper(self.sentence, START, rng)
         shopper.think(f"{self.wish}.")
         shopper.turn(f"search[{self.query}]", None)
@@ -156,7 +155,7 @@ class Situation(dialogue.Situation):
         return self.short(shopper.branch(kind, agent))
 
     def opening(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield the step that opens a product, after a search for all that is named or for what is wanted alone."""
+        """Yield the step that opens a product, after a search for all of it or the goods alone."""
         yield self.open_step(rng.choice((self.query, self.query, self.wish.words)), rng)
 
     def open_step(self, words: str, rng: random.Random) -> Branch | None:
@@ -164,7 +163,7 @@ class Situation(dialogue.Situation):
         return self.short(self.opened(words, rng).branch("open"))
 
     def opened(self, words: str, rng: random.Random) -> Shopper:
-        """Return the teacher who has opened a product that has all that is wanted, or has failed."""
+        """Return the teacher who has opened a product that fits, or has failed."""
         results = self.after(START, f"search[{words}]")
         shopper = self.shopper(self.open_text, results, rng, self.told(results))
         if read_listings(shopper.page) and shopper.find():
@@ -172,7 +171,7 @@ class Situation(dialogue.Situation):
         return shopper
 
     def buying(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield the step that buys a product, which is found on the page of results or is in view."""
+        """Yield the step that buys a product from the results or from its page in view."""
         opened = self.opened(self.query, rng).state
         if opened.page == "item" and (self.match is None or rng.random() < 0.5):
             yield self.buy_in_view(opened, rng)
@@ -200,7 +199,6 @@ class Situation(dialogue.Situation):
         return branch if branch and len(self.text) + len(branch.text) <= LONGEST else None
 
     # -- The planners
-    # -------------------------------------------------------------------------------------------------
 
     @property
     def open_text(self) -> str:
@@ -246,7 +244,7 @@ class Situation(dialogue.Situation):
         return numbered([f"Search[{words or self.query}]", choosing, self.buy_text])
 
     def next_plan(self) -> Branch:
-        """Return the plan after a failed SimpleMatch: to read the pages of what may fit, or to search again."""
+        """Return the plan after a failed SimpleMatch: read pages that may fit, or search again."""
         details = [self.detail_text(listing) for listing in self.candidates]
         steps = [*details, f"Search[{self.wish.words}]", self.open_text]
         labels = [f"Step {number}" for number in range(1, len(steps) + 1)]
@@ -260,17 +258,16 @@ class Situation(dialogue.Situation):
         )
 
     def last_plan(self, state: State) -> Branch:
-        """Return the plan after that failed, which has left a state: to search in the instruction's words."""
+        """Return the plan after that failed too: search in the instruction's words."""
         failed = [self.match_text, *map(self.detail_text, self.candidates), self.open_text]
         told = f"{self.told(state)}\nWhat failed so far: {'; '.join(failed)}"
         steps = numbered([f"Search[{self.words}]", self.open_text])
         return self.completion("plan", self.open_text, steps, information=told)
 
     # -- Several trials
-    # -----------------------------------------------------------------------------------------------
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
-        """Yield what is learnt from a trial that failed, and the trial after it; there may have been one before."""
+        """Yield the lesson of a failed trial, and the trial after it; one may have come before."""
         failures = [failure for _ in range(rng.choice((1, 1, 2))) if (failure := self.failure(rng))]
         if not failures:
             return
@@ -282,7 +279,7 @@ class Situation(dialogue.Situation):
         yield from rng.sample((reflection, trial), 2)  # rarely is there room for both
 
     def failure(self, rng: random.Random) -> Failure | None:
-        """Return a trial that found nothing where that is so, or a bad purchase; None if none is possible."""
+        """Return a trial that found nothing, or a bad purchase; None if neither is possible."""
         found_nothing = self.found_nothing(rng) if rng.random() < 0.7 else None
         return found_nothing or self.bad_purchase(rng)
 
@@ -299,7 +296,7 @@ class Situation(dialogue.Situation):
         )
 
     def bad_purchase(self, rng: random.Random) -> Failure | None:
-        """Return a purchase without the values that are wanted, or of another product, which then is avoided."""
+        """Return a purchase without the wanted options, or of another product, to be avoided."""
         others = [listing for listing in self.listings if not self.is_right(listing)]
         right = [listing for listing in self.listings if self.is_right(listing)]
         if right and self.wish.values and rng.random() < 0.6:
@@ -332,10 +329,9 @@ class Situation(dialogue.Situation):
         return shopper.transcript
 
     # -- The skills
-    # ---------------------------------------------------------------------------------------------------
 
     def question(self, rng: random.Random) -> Example:
-        """Return a question of SimpleMatch or DetailMatch, whose prompts begin with instructions."""
+        """Return a question of SimpleMatch or DetailMatch; its prompts begin with instructions."""
         if not self.listings or rng.random() < 0.5:
             return self.simple_question()
         return self.detail_question(rng.choice(self.candidates or self.listings))
@@ -366,7 +362,7 @@ class Situation(dialogue.Situation):
         return _question(prompt, "detail match", self.detail_answer(listing, seen))
 
     def detail_answer(self, listing: Listing, seen: str) -> str:
-        """Return what the pages of a product say of each thing that is wanted, up to the first that it lacks."""
+        """Return what a product's pages say of each thing wanted, up to the first it lacks."""
         objection = self.wish.objection(listing)
         if objection:
             return f"{objection}. So: No"
@@ -383,7 +379,6 @@ class Situation(dialogue.Situation):
         return f"{', '.join(said)}. So: {'No' if unsaid else 'Yes'}"
 
     # -- What is known
-    # ------------------------------------------------------------------------------------------------
 
     @property
     def listings(self) -> list[Listing]:
@@ -424,7 +419,7 @@ class Situation(dialogue.Situation):
         return read(self.world, Transition(state)).strip()
 
     def told(self, state: State, asin: str = "") -> str:
-        """Return what a step reads of those before it: the product that is found, and the page in view."""
+        """Return what a step reads of those before it: the chosen product, and the page in view."""
         asin = asin or state.asin
         return f"{FOUND}{asin}\n" * bool(asin) + f"The page in view:\n{self.page(state)}"
 

@@ -1,4 +1,4 @@
-"""The worlds whose dialogues a model learns from, mixed by shares such as ``textcraft=0.6,alfworld=0.4``."""
+"""The worlds whose dialogues a model learns, mixed by shares: ``textcraft=0.6,alfworld=0.4``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server. Variables choose what it plays: ENV_ID, ENV_ARGS (KEY=VALUE with blanks between), MAX_SESSIONS.
+"""The server of an environment, chosen by ENV_ID, ENV_ARGS (KEY=VALUE ...) and MAX_SESSIONS.
 
 It answers requests to localhost, to any address of the machine, to the Space's own name and to
 those in ALLOWED_HOSTS.
@@ -22,7 +22,8 @@ def main() -> None:
     names = (os.environ.get("SPACE_HOST", ""), *os.environ.get("ALLOWED_HOSTS", "").split(","))
     run_server(
         app,
-        host=os.environ.get("HOST", "0.0.0.0"),  # noqa: S104  # a container is reached from outside only as its ports are
+        # A container is reached from outside only as its ports are published.
+        host=os.environ.get("HOST", "0.0.0.0"),  # noqa: S104
         port=int(os.environ.get("PORT", "8000")),
         allowed_hosts=[name for name in names if name],
         on_start=lambda address: print(f"served at {address}", flush=True),
