@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 
-from player import Move, Searched, in_steps, still_open
+from player import Move, Replayed, in_steps, still_open
 
 from textcraft_gym.agents.games.webshop.pages import bound, content, wanted
 from textcraft_gym.envs.webshop.actions import click, parse
@@ -33,39 +33,27 @@ PLAN = (
 )
 """The plan of a purchase."""
 
-_TURN = re.compile(r"^Action \d+: (.+)$", re.MULTILINE)
 
+class Buyer(Replayed):
+    """Plays one episode."""
 
-class Buyer(Searched):
-    """Plays one episode.
-
-    Args:
-        task: The goal.
-        rng: Draws what else may be done.
-    """
+    apply, start = staticmethod(apply), START
 
     def __init__(self, task: Task, rng: random.Random) -> None:
-        self.task, self.rng = task, rng
+        super().__init__(task, World(task.market, task.goal), rng)
         self.shop, self.goal = task.market, task.goal
-        self.world = World(self.shop, self.goal)
         self.expert = Expert(self.shop, self.goal)
         self.wanted = wanted(self.goal.instruction)
-        self.named = [
-            option if isinstance(option, str) else option[1] for option in self.goal.options
-        ]
+        self.named = []
+        for option in self.goal.options:
+            # Options of human instructions are values, those of made ones pairs with names.
+            self.named.append(option if isinstance(option, str) else option[1])
 
     @property
     def is_known(self) -> bool:
         """Whether a search that the instruction suggests leads to a product that fits."""
         plan = self.expert.plan()
         return bool(plan) and plan[0] in searches(self.goal.instruction)
-
-    def read(self, prompt: str) -> tuple[State, str]:
-        """Return the state after an attempt in a prompt, and why its last action did nothing."""
-        state, reason = START, ""
-        for action in _TURN.findall(prompt.rpartition("\nThought 1:")[2]):
-            state, _, reason, _ = apply(self.world, state, action)
-        return state, reason
 
     def move(self, prompt: str, *, errs: bool = False) -> Move:
         """Return the next turn."""
@@ -91,63 +79,56 @@ class Buyer(Searched):
     def evidence(self, asin: str) -> str:
         """Return what speaks for a product: the wanted words in its title, and its price."""
         product, words = self.shop.products[asin], content(self.wanted)
-        shared = [
-            word
-            for word in re.findall(r"[a-z0-9-]+", product.title.lower())
-            if content(word) & words
-        ]
-        below = (
-            f" is below {bound(self.goal.instruction):.2f}"
-            if bound(self.goal.instruction) < 1e6
-            else ""
-        )
-        words_shared = " ".join(dict.fromkeys(shared)) or "none of it"
-        return f"{asin}: {words_shared}. {product.price_tag}{below}."
+        shared: dict[str, None] = {}
+        for word in re.findall(r"[a-z0-9-]+", product.title.lower()):
+            if content(word) & words:
+                shared[word] = None
+        budget = bound(self.goal.instruction)
+        below = f" is below {budget:.2f}" if budget < 1e6 else ""
+        return f"{asin}: {' '.join(shared) or 'none of it'}. {product.price_tag}{below}."
 
     def lacking(self, state: State) -> str:
         """Return what speaks against the product in view."""
         title, offered = self.shop.products[state.asin].title.lower(), self.shop.options(state.asin)
         lacks = [attribute for attribute in self.goal.attributes if attribute.lower() not in title]
         lacks += [value for value in self.named if value not in offered]
-        return (
-            f"I do not see {', '.join(lacks)} here." if lacks else "It is not the one that I want."
-        )
+        if lacks:
+            return f"I do not see {', '.join(lacks)} here."
+        return "It is not the one that I want."
 
     def others(self, prompt: str) -> list[Move]:
         """Return clicks on other products, a look at details and an early purchase."""
         state, _ = self.read(prompt)
         if state.page == "item":
             return [Move("I buy it.", click(BUY)), Move("I read on.", click("description"))]
-        shown = self.shop.shown(state) if state.page == "results" else ()
-        return [Move("It may do.", click(asin.lower())) for asin in shown]
+        if state.page != "results":
+            return []
+        return [Move("It may do.", click(asin.lower())) for asin in self.shop.shown(state)]
 
     def judgement(self, prompt: str) -> tuple[str, float]:
         """Return what is to say of an attempt, and how far it has come."""
         state, reason = self.read(prompt)
-        vain = "The last action did nothing. " if reason else ""
-        left = self.expert.plan(state) or []
         if state.page == "done":
-            score = self.score(state)
-            return (
-                ("It is what was asked for.", 1.0)
-                if score == 1
-                else (self.lacking(state), score / 3)
-            )
+            return self.verdict(state)
         if state.page == "index":
             return "Nothing is found yet.", still_open(0.0)
+        vain = "The last action did nothing. " if reason else ""
+        left = self.expert.plan(state) or []
         if state.page == "results":
-            fits = bool(left) and parse(left[0])[1].upper() in self.shop.products
-            return (
-                (f"{vain}A product in view may do.", 0.4)
-                if fits
-                else (f"{vain}Nothing in view fits.", 0.25)
-            )
+            if left and parse(left[0])[1].upper() in self.shop.products:
+                return f"{vain}A product in view may do.", 0.4
+            return f"{vain}Nothing in view fits.", 0.25
         if not self.fits(state):
             return f"{vain}{self.lacking(state)}", 0.15
-        chosen = ", ".join(value for _, value in state.chosen)
-        return f"{vain}It fits. Chosen: {chosen or 'nothing yet'}.", 1 - len(left) / 10 - bool(
-            reason
-        ) / 4
+        chosen = ", ".join(value for _, value in state.chosen) or "nothing yet"
+        return f"{vain}It fits. Chosen: {chosen}.", 1 - len(left) / 10 - bool(reason) / 4
+
+    def verdict(self, state: State) -> tuple[str, float]:
+        """Return what is to say of a purchase, and what it is worth."""
+        score = self.score(state)
+        if score == 1:
+            return "It is what was asked for.", 1.0
+        return self.lacking(state), score / 3
 
     def score(self, state: State) -> float:
         """Return what a purchase is worth."""
@@ -158,11 +139,9 @@ class Buyer(Searched):
         state, _ = self.read(prompt.partition("\n\nReflection:")[0])
         chosen = dict(state.chosen).values()
         left = [value for value in self.named if value not in chosen]
-        why = (
-            f"I did not choose {', '.join(left)}."
-            if left and self.fits(state)
-            else self.lacking(state)
-        )
+        why = self.lacking(state)
+        if left and self.fits(state):
+            why = f"I did not choose {', '.join(left)}."
         return f"I bought {state.asin}. {why} New plan:\n{in_steps(PLAN)}"
 
     def fits(self, state: State) -> bool:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from dialogue import Branch
 from teacher import COMPLETED, FAILED, CannotBeHad, Teacher
@@ -52,6 +53,25 @@ FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
 MAX_FAILURES = len(FAILURES) - 1
 LONG_THOUGHT = 260
 """Characters from which a thought's next sentence starts a turn: agents cut off at 150 tokens."""
+
+
+class Need(NamedTuple):
+    """What is needed of an item or kind.
+
+    Attributes:
+        missing: How many are needed beside those that are held.
+        name: The item or kind.
+        held: How many are held.
+    """
+
+    missing: int
+    name: str
+    held: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many are needed, those that are held among them."""
+        return self.missing + self.held
 
 
 class Crafter(Teacher):
@@ -108,9 +128,10 @@ class Crafter(Teacher):
 
     def after_failure(self) -> str:
         """Return what a line begins with."""
-        said = FAILURES[min(self.failures, MAX_FAILURES)] if self.just_failed else ""
+        if not self.just_failed:
+            return ""
         self.just_failed = False
-        return said
+        return FAILURES[min(self.failures, MAX_FAILURES)]
 
     # -- What is known
 
@@ -134,14 +155,12 @@ class Crafter(Teacher):
 
     def levels(self, recipe: Recipe) -> int:
         """Return the number of levels of commands below a recipe."""
-        depths = self.book.depths
-        return max(
-            (
-                min(depths.get(item, 0) for item in self.book.members[slot.ingredient])
-                for slot in recipe.slots
-            ),
-            default=0,
-        )
+        levels = 0
+        for slot in recipe.slots:
+            members = self.book.members[slot.ingredient]
+            easiest = min(self.book.depths.get(item, 0) for item in members)
+            levels = max(levels, easiest)
+        return levels
 
     def can_be_got(self, ingredient: Ingredient) -> bool:
         """Return whether no recipe makes any member of an ingredient."""
@@ -149,13 +168,9 @@ class Crafter(Teacher):
 
     def best(self, ingredient: Ingredient) -> tuple[str, int]:
         """Return the member of an ingredient of which most is held, and how many."""
-        return max(
-            (
-                (item, self.held.get(item, 0))
-                for item in self.book.members.get(ingredient, ingredient)
-            ),
-            key=lambda pair: pair[1],
-        )
+        members = self.book.members.get(ingredient, ingredient)
+        item = max(members, key=lambda member: self.held.get(member, 0))
+        return item, self.held.get(item, 0)
 
     # -- What is done
 
@@ -172,79 +187,99 @@ class Crafter(Teacher):
         if recipe is not None:
             if self.errs("get"):
                 self.play(f"get {count} {name_of_ingredient(ingredient)}", learnt=False)
-            have = self.held.get(recipe.output, 0)
-            self.craft(recipe, count - have, name_of_ingredient(ingredient), have)
+            output = self.held.get(recipe.output, 0)
+            self.craft(recipe, Need(count - output, name_of_ingredient(ingredient), output))
             return recipe.output
-        missing = count - held
+        self.get(item, count - held)
+        return item
+
+    def get(self, item: str, missing: int) -> None:
+        """Get a number of an item.
+
+        Raises:
+            CannotBeHad: After the attempt.
+        """
         name = self.book.names[item]
         if (other := self.garbled(name)) != name and self.errs("get another"):
             self.play(f"get {missing} {other}", learnt=False)
             self.think(f"{missing} {name}: no command makes it, so I get it.")
         too_few = missing > 1 and self.errs("get too few")
-        asked = self.rng.randrange(1, missing) if too_few else missing
-        if not self.play(text.get(self.book, item, asked), learnt=not too_few).startswith("Got "):
+        amount = self.rng.randrange(1, missing) if too_few else missing
+        answer = self.play(text.get(self.book, item, amount), learnt=not too_few)
+        if not answer.startswith("Got "):
             raise CannotBeHad(name)
-        return item
 
-    def craft(
-        self, recipe: Recipe, count: int, name: str, have: int = 0, *, part: bool = True
-    ) -> None:
-        """Apply a command until ``count`` more are made, having gathered its parts.
+    def craft(self, recipe: Recipe, need: Need, *, part: bool = True) -> None:
+        """Apply a command until a need is met, having gathered its parts.
 
         Args:
             recipe: The command.
-            count: How many are needed beside those that are held.
-            name: The item or kind that is needed.
-            have: How many are held.
+            need: What is needed.
             part: Whether the item is a part of another, so that too few of it are noticed.
         """
-        wanted, times = count + have, ceil_div(count, recipe.makes)
-        if self.errs("misread"):
-            self.misread(recipe, count, name, have)
-        self.think(self.intention(recipe, count, name, have))
-        if self.lacks(recipe) and self.errs("too early"):
-            self.fail(self.action(recipe), recipe, count, name, have)
-        if any(not self.named(slot.ingredient) for slot in recipe.slots) and self.errs("kind"):
-            self.gather(recipe, times)
-            self.fail(text.command(self.book, recipe), recipe, count, name, have)
-        self.gather(recipe, times)
-        miscounted = (
-            self.errs("miscount")
-            if times > COUNTED
-            else part and times > 1 and self.errs("too few")
-        )
-        too_few = self.rng.randrange(1, min(times, 4)) if miscounted else 0
-        for made in range(times - too_few):
-            left = (count - made * recipe.makes, name, have + made * recipe.makes)
-            if self.lacks(recipe):
-                self.fail(self.action(recipe), recipe, *left)
-                self.gather(recipe, times - made)
-            if self.errs("mistype"):
-                self.fail(
-                    text.craft(self.book, recipe, self.mistyped(self.offer(recipe))), recipe, *left
-                )
-            self.play(self.action(recipe))
-            if (made + 1) % COUNTED == 0:
-                self.think(f"{made + 1} of {times}.")
+        times = ceil_div(need.missing, recipe.makes)
+        self.prepare(recipe, need, times)
+        too_few = self.too_few(times, part=part)
+        self.repeat(recipe, need, times, times - too_few)
+        # Whoever has miscounted goes on as if all were made: that line is not to be learnt.
         self.went_on_too_early = too_few > 0
         if times > COUNTED:
-            self.play("inventory")
-            self.say_held(recipe, wanted, name)
-            for left in range(too_few, 0, -1):
-                if self.lacks(recipe):
-                    held = self.held.get(recipe.output, 0)
-                    self.fail(self.action(recipe), recipe, wanted - held, name, held)
-                    self.gather(recipe, left)
-                self.play(self.action(recipe))
+            self.count(recipe, need)
+            self.make_up(recipe, need, too_few)
         elif part and not too_few and self.lacks(recipe) and self.errs("too many"):
             self.play(self.action(recipe), learnt=False)
-            self.play("inventory")
-            self.say_held(recipe, wanted, name)
+            self.count(recipe, need)
 
-    def say_held(self, recipe: Recipe, wanted: int, name: str) -> None:
-        """Say how many of what a command makes are held, and how many more are needed."""
-        held = self.held.get(recipe.output, 0)
-        self.think(f"{wanted} {name}: {holding((held, wanted, self.book.names[recipe.output]))}")
+    def prepare(self, recipe: Recipe, need: Need, times: int) -> None:
+        """Think of a command, and gather what some applications take."""
+        if self.errs("misread"):
+            self.misread(recipe, need)
+        self.think(self.intention(recipe, need))
+        if self.lacks(recipe) and self.errs("too early"):
+            self.fail(self.action(recipe), recipe, need)
+        names_a_kind = any(not self.named(slot.ingredient) for slot in recipe.slots)
+        if names_a_kind and self.errs("kind"):
+            self.gather(recipe, times)
+            self.fail(text.command(self.book, recipe), recipe, need)
+        self.gather(recipe, times)
+
+    def too_few(self, times: int, *, part: bool) -> int:
+        """Return how many of some applications to leave out by mistake."""
+        kind = "miscount" if times > COUNTED else "too few"
+        is_noticed = times > COUNTED or (part and times > 1)
+        if is_noticed and self.errs(kind):
+            return self.rng.randrange(1, min(times, 4))
+        return 0
+
+    def repeat(self, recipe: Recipe, need: Need, times: int, applied: int) -> None:
+        """Apply a command, ``applied`` of the ``times`` that it takes."""
+        for done in range(applied):
+            made = done * recipe.makes
+            left = need._replace(missing=need.missing - made, held=need.held + made)
+            if self.lacks(recipe):
+                self.fail(self.action(recipe), recipe, left)
+                self.gather(recipe, times - done)
+            if self.errs("mistype"):
+                offer = self.mistyped(self.offer(recipe))
+                self.fail(text.craft(self.book, recipe, offer), recipe, left)
+            self.play(self.action(recipe))
+            if (done + 1) % COUNTED == 0:
+                self.think(f"{done + 1} of {times}.")
+
+    def count(self, recipe: Recipe, need: Need) -> None:
+        """Look at the inventory, and compare what a command made with what is needed."""
+        self.play("inventory")
+        held, output = self.held.get(recipe.output, 0), self.book.names[recipe.output]
+        self.think(f"{need.total} {need.name}: {holding((held, need.total, output))}")
+
+    def make_up(self, recipe: Recipe, need: Need, too_few: int) -> None:
+        """Apply a command as often as it was miscounted."""
+        for left in range(too_few, 0, -1):
+            if self.lacks(recipe):
+                held = self.held.get(recipe.output, 0)
+                self.fail(self.action(recipe), recipe, Need(need.total - held, need.name, held))
+                self.gather(recipe, left)
+            self.play(self.action(recipe))
 
     def gather(self, recipe: Recipe, times: int) -> None:
         """Have the parts of some applications, in order; then again what a later part used up."""
@@ -261,10 +296,10 @@ class Crafter(Teacher):
 
     # -- What goes wrong
 
-    def fail(self, action: str, recipe: Recipe, count: int, name: str, have: int) -> None:
+    def fail(self, action: str, recipe: Recipe, need: Need) -> None:
         """Play an action in vain; then look at what is held if that is why, and think again."""
         self.craft_in_vain(action)
-        self.think(self.intention(recipe, count, name, have))
+        self.think(self.intention(recipe, need))
 
     def craft_in_vain(self, action: str) -> None:
         """Play an action that must fail, and look at the inventory if that explains the failure."""
@@ -272,13 +307,13 @@ class Crafter(Teacher):
         if self.answer.startswith("Could not find enough"):
             self.play("inventory")
 
-    def misread(self, recipe: Recipe, count: int, name: str, have: int) -> None:
+    def misread(self, recipe: Recipe, need: Need) -> None:
         """Take a command for another one, gather what that takes, and craft in vain."""
         wrong = self.mistaken(recipe)
         if wrong == recipe:
             return
-        self.think(self.intention(wrong, count, name, have), learnt=False)
-        self.gather(wrong, ceil_div(count, wrong.makes))
+        self.think(self.intention(wrong, need), learnt=False)
+        self.gather(wrong, ceil_div(need.missing, wrong.makes))
         if not self.lacks(wrong):
             self.craft_in_vain(self.action(wrong))
 
@@ -286,34 +321,28 @@ class Crafter(Teacher):
         """Return a command with a part less, another one in its place, or another amount of it."""
         slots = list(recipe.slots)
         at = self.rng.randrange(len(slots))
-        others = [
-            slot for other in self.shown for slot in other.slots if self.can_be_got(slot.ingredient)
-        ]
+        others: list[Slot] = []
+        for other in self.shown:
+            others += [slot for slot in other.slots if self.can_be_got(slot.ingredient)]
         if len(slots) > 1 and self.rng.random() < 0.4:
             del slots[at]
         elif others and self.rng.random() < 0.5:
             slots[at] = self.rng.choice(others)
         else:
-            slots[at] = slots[at]._replace(
-                amount=max(1, slots[at].amount + self.rng.choice((-1, 1, 2)))
-            )
+            amount = slots[at].amount + self.rng.choice((-1, 1, 2))
+            slots[at] = slots[at]._replace(amount=max(1, amount))
         return recipe._replace(slots=tuple(slots))
 
     def insist(self, recipe: Recipe, name: str) -> None:
         """Craft one of a command in vain until giving up, misreading the inventory in between."""
         while self.failures < MAX_FAILURES and not self.failed:
-            self.think(
-                self.intention(recipe, 1, name, misread=self.rng.random() < 0.7), learnt=False
-            )
+            misreads = self.rng.random() < 0.7
+            self.think(self.intention(recipe, Need(1, name), misread=misreads), learnt=False)
             for slot in recipe.slots:
-                if (
-                    self.named(slot.ingredient)
-                    and self.can_be_got(slot.ingredient)
-                    and self.rng.random() < 0.4
-                ):
-                    self.play(
-                        f"get {slot.amount} {name_of_ingredient(slot.ingredient)}", learnt=False
-                    )
+                is_base = self.named(slot.ingredient) and self.can_be_got(slot.ingredient)
+                if is_base and self.rng.random() < 0.4:
+                    part = name_of_ingredient(slot.ingredient)
+                    self.play(f"get {slot.amount} {part}", learnt=False)
             self.craft_in_vain(self.action(recipe))
 
     def mistyped(self, offer: Offer) -> Offer:
@@ -322,58 +351,55 @@ class Crafter(Teacher):
         if len(offer) > 1 and self.rng.random() < 0.3:
             return (*offer[:at], *offer[at + 1 :])
         item, amount = offer[at]
-        return (
-            *offer[:at],
-            (item, amount + 1 if amount == 1 else amount + self.rng.choice((-1, 1))),
-            *offer[at + 1 :],
-        )
+        if amount == 1:
+            amount += 1
+        else:
+            amount += self.rng.choice((-1, 1))
+        return (*offer[:at], (item, amount), *offer[at + 1 :])
 
     def garbled(self, name: str) -> str:
         """Return a name that was mixed up with another one in the list."""
         words = name.split()
         other = self.rng.choice(self.shown)
         others = self.book.names[other.output].split()
-        return " ".join(
-            [others[0], *words[1:]] if self.rng.random() < 0.5 else [*words[:-1], others[-1]]
-        )
+        if self.rng.random() < 0.5:
+            return " ".join([others[0], *words[1:]])
+        return " ".join([*words[:-1], others[-1]])
 
     # -- The words
 
-    def intention(
-        self, recipe: Recipe, count: int, name: str, have: int = 0, *, misread: bool = False
-    ) -> str:
+    def intention(self, recipe: Recipe, need: Need, *, misread: bool = False) -> str:
         """Return the thought before a craft; it compares parts if any is held or a craft failed.
 
         Args:
             recipe: The command.
-            count: How many are needed beside those that are held.
-            name: The item or kind that is needed.
-            have: How many are held.
+            need: What is needed.
             misread: Whether to say that everything is held.
         """
-        times = ceil_div(count, recipe.makes)
-        slots = [(slot.amount, name_of_ingredient(slot.ingredient)) for slot in recipe.slots]
-        ways = ["craft" if self.command(slot.ingredient) else "get" for slot in recipe.slots]
-        using = ", ".join(
-            f"{amount} {part} ({way})" for (amount, part), way in zip(slots, ways, strict=True)
-        )
-        made = self.book.names[recipe.output]
-        before = f" {holding((have, count + have, made))}" if have else ""
-        said = f"{count + have} {name}:{before} {made} using {using} makes {recipe.makes}."
+        times = ceil_div(need.missing, recipe.makes)
+        output = self.book.names[recipe.output]
+        thought = f"{need.total} {need.name}:"
+        if need.held:
+            thought += f" {holding((need.held, need.total, output))}"
+        thought += f" {output} using {self.using(recipe)} makes {recipe.makes}."
         if recipe.makes > 1 and 1 < times <= LISTED:
-            said += (
-                f" {', '.join(f'{time}: {time * recipe.makes}' for time in range(1, times + 1))}."
-            )
+            counts = [f"{time}: {time * recipe.makes}" for time in range(1, times + 1)]
+            thought += f" {', '.join(counts)}."
         if times > 1:
-            whole = ", ".join(
-                f"{times} x {amount} = {times * amount} {part}" for amount, part in slots
-            )
-            said += f" {times} times: {whole}."
+            thought += f" {times} times: {products(recipe, times)}."
         if self.held or self.just_failed:
             misreads = misread and self.just_failed
             parts = [self.part(slot, times, misreads) for slot in recipe.slots]
-            said += f" {holding(*parts)}"
-        return said
+            thought += f" {holding(*parts)}"
+        return thought
+
+    def using(self, recipe: Recipe) -> str:
+        """Return the parts of a command in words, with the way to have each."""
+        parts = []
+        for slot in recipe.slots:
+            way = "craft" if self.command(slot.ingredient) else "get"
+            parts.append(f"{slot.amount} {name_of_ingredient(slot.ingredient)} ({way})")
+        return ", ".join(parts)
 
     def part(self, slot: Slot, times: int, misread: bool) -> tuple[int, int, str]:
         """Return the held and needed numbers of a part, and its name: the item if any is held."""
@@ -435,10 +461,19 @@ def turns(thought: str) -> list[str]:
     return turns
 
 
+def products(recipe: Recipe, times: int) -> str:
+    """Return what some applications of a command take, as products."""
+    parts = []
+    for slot in recipe.slots:
+        part = name_of_ingredient(slot.ingredient)
+        parts.append(f"{times} x {slot.amount} = {times * slot.amount} {part}")
+    return ", ".join(parts)
+
+
 def holding(*parts: tuple[int, int, str]) -> str:
     """Return the sentence that compares, by name, the held number with the needed one."""
-    compared = (
-        f"{name} {held} of {needed}{f', so {needed - held} more' if held < needed else ''}"
-        for held, needed, name in parts
-    )
+    compared = []
+    for held, needed, name in parts:
+        more = f", so {needed - held} more" if held < needed else ""
+        compared.append(f"{name} {held} of {needed}{more}")
     return f"Held: {'; '.join(compared)}."

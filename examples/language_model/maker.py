@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
 from functools import cached_property
 
-from player import Move, Searched, in_steps, still_open
+from player import Move, Replayed, in_steps, still_open
 
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.expert import expert_plan
@@ -14,28 +13,16 @@ from textcraft_gym.envs.textcraft.rules import Inventory, apply, world_of
 from textcraft_gym.envs.textcraft.tasks import Task
 from textcraft_gym.envs.textcraft.thoughts import thoughts
 
-_TURN = re.compile(r"^Action \d+: (.+)$", re.MULTILINE)
 
+class Maker(Replayed):
+    """Plays one episode; the state is the inventory."""
 
-class Maker(Searched):
-    """Plays one episode.
-
-    Args:
-        task: The goal.
-        rng: Draws what else may be done.
-    """
+    task: Task
+    apply, start = staticmethod(apply), {}
 
     def __init__(self, task: Task, rng: random.Random) -> None:
-        self.task, self.rng = task, rng
+        super().__init__(task, world_of(task.book), rng)
         self.book = task.book
-
-    def read(self, prompt: str) -> tuple[Inventory, str]:
-        """Return what is held after an attempt in a prompt, and why its last action did nothing."""
-        held: Inventory = {}
-        reason = ""
-        for action in _TURN.findall(prompt.rpartition("\nThought 1:")[2]):
-            held, _, reason, _ = apply(world_of(self.book), held, action)
-        return held, reason
 
     def left(self, held: Inventory) -> list[str]:
         """Return the rest of a plan."""
@@ -62,29 +49,29 @@ class Maker(Searched):
         moves = [
             Move("I look at what I hold.", "inventory"),
             Move("I may need it.", text.get(self.book, base, 1)),
+            Move("I get it.", text.get(self.book, self.rng.choice(crafted), 1)),
         ]
-        moves += [Move("I get it.", text.get(self.book, self.rng.choice(crafted), 1))]
-        return moves + ([Move("I craft it at once.", left[-1])] if len(left) > 1 else [])
+        if len(left) > 1:
+            moves.append(Move("I craft it at once.", left[-1]))
+        return moves
 
     def judgement(self, prompt: str) -> tuple[str, float]:
         """Return what is held and how much is left to do."""
         held, reason = self.read(prompt)
         left = len(self.left(held))
-        listed = (
-            ", ".join(f"{count} {self.book.names[item]}" for item, count in held.items())
-            or "nothing"
-        )
         vain = " The last action did nothing." if reason else ""
-        share = 1 - left / self.length - bool(reason) / 4
-        return f"Held: {listed}. Left: {left} of {self.length}.{vain}", still_open(
-            share
-        ) if left else 1.0
+        judgement = f"Held: {self.listed(held)}. Left: {left} of {self.length}.{vain}"
+        if not left:
+            return judgement, 1.0
+        return judgement, still_open(1 - left / self.length - bool(reason) / 4)
 
     def reflection(self, prompt: str) -> str:
         """Return that an attempt came to no end, and a plan."""
         held, _ = self.read(prompt)
-        listed = (
-            ", ".join(f"{count} {self.book.names[item]}" for item, count in held.items())
-            or "nothing"
-        )
-        return f"The turns ended when I held {listed}. New plan:\n{in_steps(self.left({}))}"
+        plan = in_steps(self.left({}))
+        return f"The turns ended when I held {self.listed(held)}. New plan:\n{plan}"
+
+    def listed(self, held: Inventory) -> str:
+        """Return an inventory in words."""
+        items = [f"{count} {self.book.names[item]}" for item, count in held.items()]
+        return ", ".join(items) or "nothing"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
@@ -14,6 +16,8 @@ WORST, BEST = 1, 10
 """The scores of a judge."""
 LEAST = 0.12
 """Least score of an attempt that can go on: the worst is for one that cannot."""
+
+_ACTION = re.compile(r"^Action \d+: (.+)$", re.MULTILINE)
 
 
 class Move(NamedTuple):
@@ -52,6 +56,33 @@ class Searched(Player):
     @abstractmethod
     def reflection(self, prompt: str) -> str:
         """Return what is learnt from an attempt that failed."""
+
+
+class Replayed(Searched):
+    """Plays an episode of a search by the rules, from the actions that a prompt has.
+
+    Args:
+        task: The goal.
+        world: What the rules know of the episode.
+        rng: Draws what else may be done.
+
+    Attributes:
+        apply: The rules.
+        start: The state at the beginning.
+    """
+
+    apply: ClassVar[Callable[[Any, Any, str], tuple[Any, str, str, str]]]
+    start: ClassVar[Any]
+
+    def __init__(self, task: Any, world: Any, rng: random.Random) -> None:
+        self.task, self.world, self.rng = task, world, rng
+
+    def read(self, prompt: str) -> tuple[Any, str]:
+        """Return the state after an attempt in a prompt, and why its last action did nothing."""
+        state, reason = self.start, ""
+        for action in _ACTION.findall(prompt.rpartition("\nThought 1:")[2]):
+            state, _, reason, _ = self.apply(self.world, state, action)
+        return state, reason
 
 
 class Planned(Player):

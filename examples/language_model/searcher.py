@@ -40,11 +40,10 @@ class Searcher:
     def sampled(self, prompt: str) -> list[Move]:
         """Return the samples of a turn in random order."""
         right = self.player.move(prompt)
-        others = [
-            move._replace(learnt=False)
-            for move in self.player.others(prompt)
-            if move.action != right.action
-        ]
+        others = []
+        for move in self.player.others(prompt):
+            if move.action != right.action:
+                others.append(move._replace(learnt=False))
         moves = [right, *self.rng.sample(others, min(len(others), self.samples - 1))]
         self.rng.shuffle(moves)
         return moves

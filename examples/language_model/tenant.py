@@ -101,61 +101,59 @@ class Tenant(Planned, Searched):
             return f"There is {step.command.removeprefix('take ').partition(' from ')[0]}."
         if not held:
             return f"I saw {self.seen(household, self.task.thing, place)} at {place}."
-        if verb != "go":
-            return (
-                "I am there. Now I turn it on."
-                if verb == "use"
-                else f"I am there. Now I {verb} it."
-            )
-        if self.task.treatment and household.treated.get(held) != self.task.treatment:
-            return f"I hold {held}. I {self.task.treatment} it with {place}."
-        if self.task.target:
-            state = (
-                f"{held} is {DONE[self.task.treatment]}"
-                if self.task.treatment
-                else f"I hold {held}"
-            )
-            return f"{state}. It goes to {place}."
-        return f"I hold {held}. I saw {self.seen(household, self.task.lamp, place)} at {place}."
+        if verb == "go":
+            return self.way(household, place)
+        return f"I am there. Now I {'turn it on' if verb == 'use' else f'{verb} it'}."
 
-    def seen(self, household: Household, thing: str, place: str) -> str:
+    def way(self, household: Household, place: str) -> str:
+        """Return the thought before going to a place with a thing."""
+        held, treatment = household.held, self.task.treatment
+        if treatment and household.treated.get(held) != treatment:
+            return f"I hold {held}. I {treatment} it with {place}."
+        if not self.task.target:
+            lamp = self.seen(household, self.task.lamp, place)
+            return f"I hold {held}. I saw {lamp} at {place}."
+        if treatment:
+            return f"{held} is {DONE[treatment]}. It goes to {place}."
+        return f"I hold {held}. It goes to {place}."
+
+    def seen(self, household: Household, noun: str, place: str) -> str:
         """Return the first thing of a kind that was seen in a place."""
-        return next((one for one in household.contents.get(place, ()) if kind(one) == thing), thing)
+        for thing in household.contents.get(place, ()):
+            if kind(thing) == noun:
+                return thing
+        return noun
 
     def mistake(self, household: Household, step: Next) -> str:
         """Return a mistaken command in place of a step, once of each kind; empty for none."""
-        verb, place, held = step.command.split()[0], place_of(step.command), household.held
-        found = ""
         for wrong in self.mistakes:
-            if wrong == "closed" and verb == "open" and step.sought:
-                found = f"take {step.sought} 9 from {place}"
-            elif wrong == "beyond" and verb == "go" and step.sought:
-                found = f"go to {kind(place)} {self.rng.randrange(31, 40)}"
-            elif (
-                wrong == "early"
-                and verb == "go"
-                and held
-                and self.task.treatment
-                and not step.sought
-            ):
-                found = f"{self.task.treatment} {held} with {place} again"
-            if found:
+            command = self.mistaken(wrong, household, step)
+            if command:
                 self.mistakes.remove(wrong)
-                return found
+                return command
+        return ""
+
+    def mistaken(self, wrong: str, household: Household, step: Next) -> str:
+        """Return the mistaken command of a kind in place of a step; empty where there is none."""
+        verb, place, held = step.command.split()[0], place_of(step.command), household.held
+        if step.sought and wrong == "closed" and verb == "open":
+            return f"take {step.sought} 9 from {place}"
+        if step.sought and wrong == "beyond" and verb == "go":
+            return f"go to {kind(place)} {self.rng.randrange(31, 40)}"
+        carries = bool(held) and verb == "go" and not step.sought
+        if carries and wrong == "early" and self.task.treatment:
+            return f"{self.task.treatment} {held} with {place} again"
         return ""
 
     def others(self, prompt: str) -> list[Move]:
         """Return searches of other places, and commands that do nothing."""
         household, _ = self.read(prompt)
-        left = [
-            place
-            for place in household.places
-            if place not in household.contents and place != household.at
-        ]
-        moves = [
-            Move(f"I look at {place}.", f"go to {place}")
-            for place in self.rng.sample(left, min(2, len(left)))
-        ]
+        left = [place for place in household.places if place not in household.contents]
+        if household.at in left:
+            left.remove(household.at)
+        moves = []
+        for place in self.rng.sample(left, min(2, len(left))):
+            moves.append(Move(f"I look at {place}.", f"go to {place}"))
         return [*moves, Move("I look around.", LOOKS[1]), Move("What do I hold?", LOOKS[0])]
 
     def line(self, prompt: str, action: str) -> str:
@@ -176,61 +174,62 @@ class Tenant(Planned, Searched):
         """Return what is to say of an attempt, and the share of the task that is done."""
         household, played = self.read(prompt)
         task, held = self.task, household.held
-        has, treated = (
-            kind(held) == task.thing,
-            bool(task.treatment) and household.treated.get(held) == task.treatment,
-        )
-        stages = 1 + bool(task.treatment) + bool(task.target or task.lamp)
-        brought = [thing for thing in household.brought if kind(thing) == task.thing]
-        seen = len(household.contents) / max(1, len(household.places))
         if household.done(task):
             return "The task is done.", 1.0
         if FAILED in prompt.rpartition("\nAction ")[2]:
             return "It was given up.", 0.0
-        done = len(brought) * stages / task.amount + (has + treated) / task.amount
-        said = [f"{thing} is brought." for thing in brought]
-        said += (
-            [f"{held} is held{f' and {DONE[task.treatment]}' if treated else ''}."] if has else []
-        )
-        said += (
-            []
-            if said
-            else [f"No {task.thing} is held, and {len(household.contents)} places were seen."]
-        )
+        has = kind(held) == task.thing
+        treated = bool(task.treatment) and household.treated.get(held) == task.treatment
+        brought = [thing for thing in household.brought if kind(thing) == task.thing]
+        sentences = [f"{thing} is brought." for thing in brought]
+        if has and treated:
+            sentences.append(f"{held} is held and {DONE[task.treatment]}.")
+        elif has:
+            sentences.append(f"{held} is held.")
+        if not sentences:
+            seen = len(household.contents)
+            sentences.append(f"No {task.thing} is held, and {seen} places were seen.")
         vain = bool(played) and (played[-1][1] == _NOTHING or played[-1][0] in LOOKS)
-        said += ["The last action brought nothing."] if vain else []
-        return " ".join(said), still_open(
-            0.2 + 0.8 * (done + (not has) * seen / 2) / (stages + 0.5) - vain / 5
-        )
+        if vain:
+            sentences.append("The last action brought nothing.")
+        # A thing passes through stages: it is taken, treated and brought.
+        stages = 1 + bool(task.treatment) + bool(task.target or task.lamp)
+        done = len(brought) * stages / task.amount + (has + treated) / task.amount
+        searched = len(household.contents) / max(1, len(household.places))
+        share = 0.2 + 0.8 * (done + (not has) * searched / 2) / (stages + 0.5)
+        return " ".join(sentences), still_open(share - vain / 5)
 
     def reflection(self, prompt: str) -> str:
         """Return why an attempt failed, and a plan that starts at the places not yet seen."""
         household, _ = self.read(prompt)
         task = self.task
-        places = [
-            place for place in self.order(task.thing) if place not in household.contents
-        ] or self.places
-        steps = [f"find and take {a(task.thing)} from {', '.join(places[:6])}"]
-        steps += [f"{task.treatment} the {task.thing}"] if task.treatment else []
-        steps += [f"put the {task.thing} in {task.target}"] if task.target else []
-        steps += [f"look at the {task.thing} under the {task.lamp}"] if task.lamp else []
+        unseen = [place for place in self.order(task.thing) if place not in household.contents]
+        places = (unseen or self.places)[:6]
+        steps = [f"find and take {a(task.thing)} from {', '.join(places)}"]
+        if task.treatment:
+            steps.append(f"{task.treatment} the {task.thing}")
+        if task.target:
+            steps.append(f"put the {task.thing} in {task.target}")
+        if task.lamp:
+            steps.append(f"look at the {task.thing} under the {task.lamp}")
         return f"{self.flaw(prompt)} New plan:\n{in_steps(steps)}"
 
     def done(self, prompt: str) -> list[str]:
         """Return what was done, in order."""
-        told = [answer for _, answer in self.read(prompt)[1] if _CHANGED.match(answer)]
-        return told or ["I looked at places and took nothing."]
+        changes = [answer for _, answer in self.read(prompt)[1] if _CHANGED.match(answer)]
+        return changes or ["I looked at places and took nothing."]
 
     def flaw(self, prompt: str) -> str:
         """Return why an attempt came to no end."""
         household, _ = self.read(prompt)
         task, held = self.task, household.held
         seen = ", ".join(household.contents) or "no place"
-        found = [
-            place for place, things in household.contents.items() if task.thing in map(kind, things)
-        ]
-        if found and kind(held) != task.thing and not household.brought:
-            return f"The turns ended when I had found {a(task.thing)} at {found[0]}."
+        places = []
+        for place, things in household.contents.items():
+            if task.thing in map(kind, things):
+                places.append(place)
+        if places and kind(held) != task.thing and not household.brought:
+            return f"The turns ended when I had found {a(task.thing)} at {places[0]}."
         if kind(held) != task.thing:
             return f"The turns ended while I looked for {a(task.thing)}. I had looked at {seen}."
         return f"The turns ended while I held {held}. I had looked at {seen}."

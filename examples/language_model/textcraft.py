@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import product
 
 import dialogue
-from crafter import MAX_FAILURES, MISTAKES, Crafter, holding
+from crafter import MAX_FAILURES, MISTAKES, Crafter, Need, holding
 from dialogue import Branch, Example, numbered, remembered
 from teacher import FAILED, CannotBeHad
 
@@ -78,24 +78,8 @@ class Situation(dialogue.Situation):
                 book = RecipeBook.load()
                 goals, forbidden = _minecraft_goals()
             else:
-                names = "borrowed" if rng.random() < 0.7 else "invented"
-                items, depth = rng.choice((80, 120, 200)), rng.choice((2, 3, 4, 5))
-                branching = rng.choice((3, 4)) if rng.random() < BROAD else None
-                alike = rng.random() < ALIKE
-                book = made_book(
-                    rng.randrange(TRAINING_SEEDS), depth, items, names, branching, alike=alike
-                )
-                depth = rng.choice((1, 2, 2, 2, 3, 3, 4))
-                goals = tuple(
-                    item
-                    for item, at in book.depths.items()
-                    if at == min(depth, max(book.depths.values()))
-                )
-                if rng.random() < KINDS:
-                    goals = (
-                        tuple(item for item in goals if _takes_a_crafted_kind(book, item)) or goals
-                    )
-                forbidden = frozenset()
+                book = _drawn_book(rng)
+                goals, forbidden = _made_goals(book, rng), frozenset()
             goal = rng.choice(goals)
             distractors = 10 if rng.random() < 0.4 else rng.randrange(10)
             indices = choose(book, goal, rng.randrange(1 << 30), distractors)
@@ -105,51 +89,60 @@ class Situation(dialogue.Situation):
     def example(self, rng: random.Random) -> Example:
         """Return dialogues about the situation."""
         tasks = [item for item in self.tree if self.book.depths[item] <= EXECUTOR_DEPTH]
-        others = self.distractors()
         made: list[Branch | None] = []
         if self.goal in tasks:
-            made.append(self.whole_goal(rng))
-            made += [self.full_plan()] if rng.random() < 0.3 else []
-            made += [self.reflection(rng)] if rng.random() < 0.15 else []
-            made += [self.next_trial(rng)] if rng.random() < 0.1 else []
-        made += [
-            self.sub_task(rng, rng.choice(tasks)) for _ in range(rng.choice((1, 2, 2, 3))) if tasks
-        ]
-        made += [self.sub_task(rng, rng.choice(others))] if others and rng.random() < 0.4 else []
-        made += [self.kind(rng)] if rng.random() < 0.8 else []
-        made += [
-            self.plan(rng, item, _amount(rng))
-            for item in rng.sample(self.tree, min(2, len(self.tree)))
-        ]
-        made += [self.get(rng)] if rng.random() < 0.4 else []
-        made += [self.impossible(rng)] if rng.random() < 0.25 else []
-        made += [self.stuck(rng, rng.choice(tasks))] if tasks and rng.random() < 0.25 else []
-        branches = list(dict.fromkeys(branch for branch in made if branch))
+            made += self.goal_branches(rng)
+        made += self.step_branches(tasks, rng)
+        branches = list(dict.fromkeys(filter(None, made)))
         rng.shuffle(branches)
         return Example(self.text, tuple(branches))
 
+    def goal_branches(self, rng: random.Random) -> Iterator[Branch | None]:
+        """Yield dialogues about the goal itself."""
+        yield self.whole_goal(rng)
+        if rng.random() < 0.3:
+            yield self.full_plan()
+        if rng.random() < 0.15:
+            yield self.reflection(rng)
+        if rng.random() < 0.1:
+            yield self.next_trial(rng)
+
+    def step_branches(self, tasks: list[str], rng: random.Random) -> Iterator[Branch | None]:
+        """Yield dialogues about steps towards the goal, and plans."""
+        others = self.distractors()
+        count = rng.choice((1, 2, 2, 3))
+        for _ in range(count if tasks else 0):
+            yield self.sub_task(rng, rng.choice(tasks))
+        if others and rng.random() < 0.4:
+            yield self.sub_task(rng, rng.choice(others))
+        if rng.random() < 0.8:
+            yield self.kind(rng)
+        for item in rng.sample(self.tree, min(2, len(self.tree))):
+            yield self.plan(rng, item, _amount(rng))
+        if rng.random() < 0.4:
+            yield self.get(rng)
+        if rng.random() < 0.25:
+            yield self.impossible(rng)
+        if tasks and rng.random() < 0.25:
+            yield self.stuck(rng, rng.choice(tasks))
+
     def distractors(self) -> list[str]:
         """Return listed items outside the goal's tree whose parts are all listed or given."""
+        items: dict[str, None] = {}
+        for recipe in self.shown:
+            item = recipe.output
+            is_task = item not in self.tree and item not in self.forbidden
+            if is_task and self.book.depths[item] <= EXECUTOR_DEPTH and self.is_shallow(recipe):
+                items[item] = None
+        return list(items)
 
-        def simple(recipe: Recipe) -> bool:
-            return all(self.reader.command(slot.ingredient) is None for slot in recipe.slots)
-
-        parts = {
-            recipe: [self.reader.command(slot.ingredient) for slot in recipe.slots]
-            for recipe in self.shown
-        }
-        items = dict.fromkeys(
-            recipe.output
-            for recipe in self.shown
-            if all(part is None or simple(part) for part in parts[recipe])
-        )
-        return [
-            item
-            for item in items
-            if item not in self.tree
-            and item not in self.forbidden
-            and self.book.depths[item] <= EXECUTOR_DEPTH
-        ]
+    def is_shallow(self, recipe: Recipe) -> bool:
+        """Return whether the listed commands for a recipe's parts take nothing from others."""
+        for slot in recipe.slots:
+            part = self.reader.command(slot.ingredient)
+            if part and any(self.reader.command(below.ingredient) for below in part.slots):
+                return False
+        return True
 
     # -- The executor
 
@@ -160,66 +153,66 @@ class Situation(dialogue.Situation):
         crafter = self.crafter(rng, self.sentence, information=information)
         command = crafter.command_for(self.goal)
         try:
-            crafter.craft(command, 1, self.book.names[self.goal], part=False)
+            crafter.craft(command, Need(1, self.book.names[self.goal]), part=False)
         except CannotBeHad:
             return None
         return crafter.attempt(kind, self.goal, 1, "react" if kind == "goal" else "reflexion")
 
     def sub_task(self, rng: random.Random, item: str) -> Branch | None:
         """Return an attempt at a step; one in five names its parts, as a plan's last step does."""
-        name = self.book.names[item]
-        makes = min(recipe.makes for recipe in self.book.recipes[item])
-        amount = 1 if item == self.goal else min(_amount(rng), MAX_TIMES * makes)
+        amount = self.amount(rng, item)
         held = self.inventory(rng, item, amount)
         crafter = self.crafter(rng, "", held)
         command = crafter.command((item,))
         if command is None:
             return None
+        name = self.book.names[item]
         verb = "get" if rng.random() < 0.05 else "craft"
-        task = f"{verb} {amount} {name}" if amount > 1 or rng.random() < 0.8 else f"{verb} {name}"
+        task = f"{verb} {amount} {name}"
+        if amount == 1 and rng.random() >= 0.8:
+            task = f"{verb} {name}"
         if item == self.goal or rng.random() < 0.2:
             times = ceil_div(amount, command.makes)
-            using = [
-                (crafter.member(slot.ingredient), times * slot.amount) for slot in command.slots
-            ]
+            using = self.parts(crafter, command, times)
             if rng.random() < 0.8:
-                held |= {
-                    part: max(held.get(part, 0), needed) for part, needed in using if part != item
-                }
-            listed = ", ".join(f"{needed} {self.book.names[part]}" for part, needed in using)
-            task = f"craft {times * command.makes if times > 1 else amount} {name} using {listed}"
-            amount = max(amount, times * command.makes) if times > 1 else amount
-        crafter = self.crafter(rng, task, held)
+                enough = {part: max(held.get(part, 0), needed) for part, needed in using}
+                enough.pop(item, None)
+                held |= enough
+            if times > 1:  # a plan's last step names whole crafts
+                amount = max(amount, times * command.makes)
+            task = f"craft {amount} {name} using {self.listed(using)}"
+        return self.step(self.crafter(rng, task, held), command, amount)
+
+    def amount(self, rng: random.Random, item: str) -> int:
+        """Return how many of an item a step asks for."""
+        if item == self.goal:
+            return 1
+        makes = min(recipe.makes for recipe in self.book.recipes[item])
+        return min(_amount(rng), MAX_TIMES * makes)
+
+    def step(self, crafter: Crafter, command: Recipe, amount: int) -> Branch | None:
+        """Return an attempt to have an amount of what a command makes."""
+        item = command.output
+        name, held = self.book.names[item], crafter.held.get(item, 0)
         try:
-            have = held.get(item, 0)
-            if have >= amount:
-                crafter.think(f"{amount} {name}: {holding((have, amount, name))}")
+            if held >= amount:
+                crafter.think(f"{amount} {name}: {holding((held, amount, name))}")
             else:
-                crafter.craft(command, amount - have, name, have, part=False)
+                crafter.craft(command, Need(amount - held, name, held), part=False)
         except CannotBeHad as missing:
             return crafter.give_up("impossible", _nothing_gives(missing))
         return crafter.attempt("sub-task", item, amount, end=item != self.goal)
 
     def kind(self, rng: random.Random) -> Branch | None:
         """Return an attempt at a step that names a kind, such as planks, that a command makes."""
-        parts = dict.fromkeys(slot.ingredient for recipe in self.shown for slot in recipe.slots)
-        kinds = [
-            part
-            for part in parts
-            if not self.reader.named(part)
-            and (command := self.reader.command(part))
-            and command.output not in self.forbidden
-            and self.book.depths[command.output] <= EXECUTOR_DEPTH
-        ]
+        kinds = self.kinds()
         if not kinds:
             return None
-        kind = rng.choice(kinds)
-        command = self.reader.command(kind)
+        kind, command = rng.choice([*kinds.items()])
         amount, name = min(_amount(rng), MAX_TIMES * command.makes), name_of_ingredient(kind)
-        others = self.inventory(rng, command.output, amount)
-        held = {
-            item: count for item, count in others.items() if item not in self.book.members[kind]
-        }
+        held = self.inventory(rng, command.output, amount)
+        for member in self.book.members[kind]:
+            held.pop(member, None)
         crafter = self.crafter(rng, f"craft {amount} {name}", held)
         try:
             crafter.have(kind, amount)
@@ -227,22 +220,28 @@ class Situation(dialogue.Situation):
             return crafter.give_up("impossible", _nothing_gives(missing))
         return crafter.attempt("kind", crafter.best(kind)[0], amount, end=True)
 
+    def kinds(self) -> dict[Ingredient, Recipe]:
+        """Return the kinds that can be tasks, with the command to apply for each."""
+        kinds: dict[Ingredient, Recipe] = {}
+        for recipe in self.shown:
+            for slot in recipe.slots:
+                command = self.reader.command(slot.ingredient)
+                if self.reader.named(slot.ingredient) or command is None:
+                    continue
+                is_easy = self.book.depths[command.output] <= EXECUTOR_DEPTH
+                if is_easy and command.output not in self.forbidden:
+                    kinds[slot.ingredient] = command
+        return kinds
+
     def get(self, rng: random.Random) -> Branch | None:
         """Return a sub-task of getting an item."""
-        parts = [
-            part
-            for recipe in self.shown
-            for slot in recipe.slots
-            for part in self.book.members[slot.ingredient]
-        ]
-        base = [part for part in parts if part not in self.book.recipes]
+        base = [part for part in self.members() if part not in self.book.recipes]
         if not base:
             return None
         item, amount = rng.choice(base), _amount(rng)
         held = self.inventory(rng, self.goal, 1)
-        verb = (
-            "craft" if rng.random() < 0.1 else "get"
-        )  # a planner may take an item for a crafted one
+        # A planner may take an item for a crafted one.
+        verb = "craft" if rng.random() < 0.1 else "get"
         name, have = self.book.names[item], held.get(item, 0)
         crafter = self.crafter(rng, f"{verb} {amount} {name}", held)
         if have >= amount:
@@ -257,17 +256,8 @@ class Situation(dialogue.Situation):
         """Return an attempt that must fail: nothing gives the item, or one of its parts."""
         amount = _amount(rng)
         held = self.inventory(rng, self.goal, 1)
-        listed = {recipe.output for recipe in self.shown}
-        easy = [item for item, depth in self.book.depths.items() if depth <= EXECUTOR_DEPTH]
-        others = [item for item in easy if item not in listed and item not in self.forbidden]
-        if not others:
-            return None
-        name = self.book.names[rng.choice(others)]
-        if rng.random() < 0.5:
-            words = name.split()
-            name = f"{words[0]} {self.book.names[rng.choice(self.book.base_items)].split()[-1]}"
-        item = self.book.ids.get(name, "")
-        if item and (item in listed or item in self.forbidden or item not in self.book.recipes):
+        name = self.unavailable(rng)
+        if not name:
             return None
         verb = rng.choice(("get", "craft"))
         crafter = self.crafter(rng, f"{verb} {amount} {name}", held)
@@ -277,17 +267,37 @@ class Situation(dialogue.Situation):
             return None
         return crafter.give_up("impossible", _nothing_gives(name))
 
+    def unavailable(self, rng: random.Random) -> str:
+        """Return a name that nothing here gives, of an item or of none; empty if it is one."""
+        excluded = self.forbidden | {recipe.output for recipe in self.shown}
+        others = []
+        for item, depth in self.book.depths.items():
+            if depth <= EXECUTOR_DEPTH and item not in excluded:
+                others.append(item)
+        if not others:
+            return ""
+        name = self.book.names[rng.choice(others)]
+        if rng.random() < 0.5:
+            base = self.book.names[rng.choice(self.book.base_items)]
+            name = f"{name.split()[0]} {base.split()[-1]}"
+        item = self.book.ids.get(name, "")
+        if item and (item in excluded or item not in self.book.recipes):
+            return ""
+        return name
+
     def stuck(self, rng: random.Random, item: str) -> Branch | None:
         """Return an attempt given up after the same craft failed three times."""
         name = self.book.names[item]
         crafter = self.crafter(rng, f"craft {name}")
         command = crafter.command_for(item)
-        parts = [part for slot in command.slots if (part := crafter.command(slot.ingredient))]
+        parts = [*filter(None, (crafter.command(slot.ingredient) for slot in command.slots))]
         if parts and rng.random() < 0.5:
-            crafter.think(crafter.intention(command, 1, name))
+            crafter.think(crafter.intention(command, Need(1, name)))
             command = rng.choice(parts)
             name = self.book.names[command.output]
-        crafter.insist(command if rng.random() < 0.3 else crafter.mistaken(command), name)
+        if rng.random() >= 0.3:
+            command = crafter.mistaken(command)
+        crafter.insist(command, name)
         return crafter.give_up("stuck", "")
 
     # -- The planners
@@ -301,23 +311,20 @@ class Situation(dialogue.Situation):
         name, amount = self.book.names[item], 1 if item == self.goal else amount
         times = ceil_div(amount, command.makes)
         steps = []
-        for slot in command.slots:
-            part = crafter.member(slot.ingredient)
+        for part, needed in self.parts(crafter, command, times):
             verb = "craft" if part in self.book.recipes else "get"
-            steps.append(f"{verb} {times * slot.amount} {self.book.names[part]}")
+            steps.append(f"{verb} {needed} {self.book.names[part]}")
         steps.append(self.last_step(crafter, command, times))
         if item == self.goal:
             task = self.sentence
         else:
-            verb = (
-                "get" if rng.random() < 0.05 else "craft"
-            )  # a planner may take an item for one that can be got
+            # A planner may take an item for one that can be got.
+            verb = "get" if rng.random() < 0.05 else "craft"
             task = f"{verb} {amount} {name}"
             if rng.random() < 0.15:  # the last step of a plan, which is of whole crafts
                 task, amount = steps[-1], times * command.makes
-        return self.completion(
-            "plan", task, f"# {crafter.intention(command, amount, name)}\n{numbered(steps)}"
-        )
+        comment = f"# {crafter.intention(command, Need(amount, name))}"
+        return self.completion("plan", task, f"{comment}\n{numbered(steps)}")
 
     def full_plan(self) -> Branch:
         """Return a plan in full: a comment for each item to craft, and then the steps."""
@@ -332,7 +339,7 @@ class Situation(dialogue.Situation):
 
         def make(command: Recipe, needed: int, name: str) -> None:
             times = ceil_div(needed, command.makes)
-            comments.append(f"# {crafter.intention(command, needed, name)}")
+            comments.append(f"# {crafter.intention(command, Need(needed, name))}")
             for slot in command.slots:
                 part = crafter.member(slot.ingredient)
                 lower = crafter.command(slot.ingredient)
@@ -347,11 +354,16 @@ class Situation(dialogue.Situation):
 
     def last_step(self, crafter: Crafter, command: Recipe, times: int) -> str:
         """Return the step that applies a command a number of times."""
-        using = ", ".join(
-            f"{times * slot.amount} {self.book.names[crafter.member(slot.ingredient)]}"
-            for slot in command.slots
-        )
+        using = self.listed(self.parts(crafter, command, times))
         return f"craft {times * command.makes} {self.book.names[command.output]} using {using}"
+
+    def parts(self, crafter: Crafter, command: Recipe, times: int) -> list[tuple[str, int]]:
+        """Return the items that some applications of a command take, and how many of each."""
+        return [(crafter.member(slot.ingredient), times * slot.amount) for slot in command.slots]
+
+    def listed(self, parts: list[tuple[str, int]]) -> str:
+        """Return a list of items in words."""
+        return ", ".join(f"{needed} {self.book.names[part]}" for part, needed in parts)
 
     # -- Several trials
 
@@ -377,7 +389,7 @@ class Situation(dialogue.Situation):
         command = crafter.command_for(self.goal)
         crafted = [slot for slot in command.slots if crafter.command(slot.ingredient)]
         name = self.book.names[self.goal]
-        crafter.think(crafter.intention(command, 1, name))
+        crafter.think(crafter.intention(command, Need(1, name)))
         if crafted and rng.random() < 0.5:
             slot = rng.choice(crafted)
             part = name_of_ingredient(slot.ingredient)
@@ -414,28 +426,8 @@ class Situation(dialogue.Situation):
         """Return a possible inventory: empty, or some of the item's parts and other things."""
         if rng.random() < 0.35:
             return {}
-        held: dict[str, int] = {}
-        command = self.reader.command((item,))
-        parts = (
-            [(slot, self.reader.member(slot.ingredient)) for slot in command.slots]
-            if command
-            else []
-        )
-        for slot, part in parts:
-            times = ceil_div(amount, command.makes) if command else 1
-            if rng.random() < 0.6:
-                held[part] = (
-                    times * slot.amount
-                    if rng.random() < 0.5
-                    else rng.randrange(1, 2 * times * slot.amount + 1)
-                )
-        things = [
-            part
-            for recipe in self.shown
-            for s in recipe.slots
-            for part in self.book.members[s.ingredient]
-        ]
-        things += [recipe.output for recipe in self.shown]
+        held = self.some_parts(rng, item, amount)
+        things = [*self.members(), *(recipe.output for recipe in self.shown)]
         for _ in range(rng.choice((0, 1, 1, 2, 3))):
             held.setdefault(rng.choice(things), rng.randrange(1, 9))
         if rng.random() < 0.93:
@@ -444,6 +436,43 @@ class Situation(dialogue.Situation):
         order = list(held.items())
         rng.shuffle(order)
         return dict(order)
+
+    def some_parts(self, rng: random.Random, item: str, amount: int) -> dict[str, int]:
+        """Return some of the parts that an amount of an item takes: too few, as many, or more."""
+        command = self.reader.command((item,))
+        if command is None:
+            return {}
+        held: dict[str, int] = {}
+        for part, needed in self.parts(self.reader, command, ceil_div(amount, command.makes)):
+            if rng.random() < 0.6:
+                exact = rng.random() < 0.5
+                held[part] = needed if exact else rng.randrange(1, 2 * needed + 1)
+        return held
+
+    def members(self) -> list[str]:
+        """Return the items that can be parts of the listed recipes, each as often as it can."""
+        members: list[str] = []
+        for recipe in self.shown:
+            for slot in recipe.slots:
+                members += self.book.members[slot.ingredient]
+        return members
+
+
+def _drawn_book(rng: random.Random) -> RecipeBook:
+    names = "borrowed" if rng.random() < 0.7 else "invented"
+    items, depth = rng.choice((80, 120, 200)), rng.choice((2, 3, 4, 5))
+    branching = rng.choice((3, 4)) if rng.random() < BROAD else None
+    alike = rng.random() < ALIKE
+    return made_book(rng.randrange(TRAINING_SEEDS), depth, items, names, branching, alike=alike)
+
+
+def _made_goals(book: RecipeBook, rng: random.Random) -> tuple[str, ...]:
+    depth = min(rng.choice((1, 2, 2, 2, 3, 3, 4)), max(book.depths.values()))
+    goals = tuple(item for item in book.depths if book.depths[item] == depth)
+    if rng.random() < KINDS:
+        takers = tuple(item for item in goals if _takes_a_crafted_kind(book, item))
+        return takers or goals
+    return goals
 
 
 @lru_cache(maxsize=256)
@@ -480,11 +509,10 @@ def _alike(book: RecipeBook, rng: random.Random) -> RecipeBook:
         slots = tuple(slot._replace(ingredient=renamed(slot.ingredient)) for slot in recipe.slots)
         return recipe._replace(output=ids[recipe.output], slots=slots)
 
-    recipes = {ids[item]: tuple(map(rewritten, of)) for item, of in book.recipes.items()}
-    members = {
-        renamed(ingredient): tuple(sorted(ids[item] for item in of))
-        for ingredient, of in book.members.items()
-    }
+    recipes = {ids[item]: tuple(map(rewritten, ways)) for item, ways in book.recipes.items()}
+    members: dict[Ingredient, tuple[str, ...]] = {}
+    for ingredient, items in book.members.items():
+        members[renamed(ingredient)] = tuple(sorted(ids[item] for item in items))
     return RecipeBook(dict(sorted(recipes.items())), members, ids.values(), book.tags)
 
 
@@ -497,9 +525,12 @@ def _minecraft_goals() -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _takes_a_crafted_kind(book: RecipeBook, item: str) -> bool:
-    slots = (slot for recipe in book.recipes[item] for slot in recipe.slots)
-    kinds = (members for slot in slots if len(members := book.members[slot.ingredient]) > 1)
-    return any(member in book.recipes for members in kinds for member in members)
+    for recipe in book.recipes[item]:
+        for slot in recipe.slots:
+            members = book.members[slot.ingredient]
+            if len(members) > 1 and any(member in book.recipes for member in members):
+                return True
+    return False
 
 
 def _amount(rng: random.Random) -> int:
