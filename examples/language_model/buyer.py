@@ -112,16 +112,24 @@ class Buyer(Replayed):
             return self.verdict(state)
         if state.page == "index":
             return "Nothing is found yet.", still_open(0.0)
-        vain = "The last action did nothing. " if reason else ""
+        opinion, share = self.opinion(state)
+        if not reason:
+            return opinion, share
+        if state.page != "results" and self.fits(state):
+            share -= 1 / 4
+        return f"The last action did nothing. {opinion}", share
+
+    def opinion(self, state: State) -> tuple[str, float]:
+        """Return what is to say of the results or the product in view, and how far it has come."""
         left = self.expert.plan(state) or []
         if state.page == "results":
             if left and parse(left[0])[1].upper() in self.shop.products:
-                return f"{vain}A product in view may do.", 0.4
-            return f"{vain}Nothing in view fits.", 0.25
+                return "A product in view may do.", 0.4
+            return "Nothing in view fits.", 0.25
         if not self.fits(state):
-            return f"{vain}{self.lacking(state)}", 0.15
+            return self.lacking(state), 0.15
         chosen = ", ".join(value for _, value in state.chosen) or "nothing yet"
-        return f"{vain}It fits. Chosen: {chosen}.", 1 - len(left) / 10 - bool(reason) / 4
+        return f"It fits. Chosen: {chosen}.", 1 - len(left) / 10
 
     def verdict(self, state: State) -> tuple[str, float]:
         """Return what is to say of a purchase, and what it is worth."""

@@ -107,12 +107,12 @@ def dialogues(situation: str, exchanges: Iterable[Exchange]) -> list[Branch]:
     """
     about = [exchange for exchange in exchanges if exchange.prompt.startswith(situation)]
     chains: list[list[Exchange]] = []
-    for at, exchange in enumerate(about):
-        before = [chain for chain in chains[:at] if _goes_on(exchange, chain[-1])]
+    for exchange in about:
+        before = [chain for chain in chains if _goes_on(exchange, chain[-1])]
         chains.append([*max(before, key=len, default=[]), exchange])
     made: list[Branch] = []
     known: set[str] = set()
-    for chain in sorted(chains, key=lambda chain: -sum(exchange.said.learnt for exchange in chain)):
+    for chain in sorted(chains, key=_learnt_answers, reverse=True):
         learnt = [exchange.said.learnt and exchange.text not in known for exchange in chain]
         if any(learnt):
             made.append(_branch(chain, learnt, len(situation)))
@@ -146,6 +146,10 @@ def packed(situation: str, branches: Iterable[Branch], rng: random.Random) -> It
 
 def _goes_on(exchange: Exchange, before: Exchange) -> bool:
     return bool(before.stop) and exchange.prompt.startswith(before.text)
+
+
+def _learnt_answers(chain: Sequence[Exchange]) -> int:
+    return sum(exchange.said.learnt for exchange in chain)
 
 
 def _branch(chain: Sequence[Exchange], learnt: Sequence[bool], start: int) -> Branch:

@@ -7,6 +7,7 @@ sentence that was sought, and the next question in a few words.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from typing import NamedTuple
@@ -52,13 +53,6 @@ LINES = (
     "Answer what the pages say, in as few words as they do.",
 )
 """A plan for every question."""
-RELATIONS = list(
-    {
-        (relation.question, relation.noun): relation
-        for kind in KINDS.values()
-        for relation in kind.relations
-    }.values()
-)
 
 _ACTION = re.compile(
     r"^(?:> |Action: |Action \d+: )?((?:search|lookup)\[[^\n]*?\])(?=\n|: |$)", re.MULTILINE
@@ -67,6 +61,18 @@ _TASK = re.compile(r"\nYour task is to: (.+)")
 _KIND = re.compile(r"(.+) \((\w+)\)")
 _COMPARED = re.compile(r"first|earlier|later|more|fewer")
 _GIVEN = re.compile(r"finish\[(.*)\]")
+
+
+def _relations() -> list[Relation]:
+    """Return the relations of all kinds, those of equal words once."""
+    relations: dict[tuple[str, str], Relation] = {}
+    for kind in KINDS.values():
+        for relation in kind.relations:
+            relations[relation.question, relation.noun] = relation
+    return list(relations.values())
+
+
+RELATIONS = _relations()
 
 
 class Hop(NamedTuple):
@@ -105,20 +111,16 @@ class Hop(NamedTuple):
     @property
     def value(self) -> str:
         """The value that the evidence says; empty if it says none."""
-        forms = {
-            form
-            for other in RELATIONS
-            if other.question == self.relation.question
-            for form in other.sentences
-        }
-        patterns = (
-            re.escape(form).replace(r"\{s\}", ".+").replace(r"\{k\}", ".+")
-            for form in sorted(forms)
-        )
-        for pattern in patterns:
+        forms: set[str] = set()
+        for relation in RELATIONS:
+            if relation.question == self.relation.question:
+                forms.update(relation.sentences)
+        for form in sorted(forms):
+            pattern = re.escape(form).replace(r"\{s\}", ".+").replace(r"\{k\}", ".+")
             for sentence in self.evidence:
-                if found := re.fullmatch(pattern.replace(r"\{v\}", "(.+)"), sentence):
-                    return found[1]
+                match = re.fullmatch(pattern.replace(r"\{v\}", "(.+)"), sentence)
+                if match:
+                    return match[1]
         return ""
 
 
@@ -137,19 +139,12 @@ class Chain(NamedTuple):
 def read_question(words: str) -> Chain | None:
     """Return what a question asks; None if it has another form than those of made wikis."""
     for relation in RELATIONS:
-        for form in (*relation.compare, *([relation.same] if relation.same else [])):
-            before, middle, after = form.split("{}")
-            inner = words.removeprefix(before).removesuffix(after)
-            if len(inner) != len(words) - len(before) - len(after):
-                continue
-            parts = inner.split(middle)
-            for cut in range(1, len(parts)):
-                sides = [way(middle.join(half)) for half in (parts[:cut], parts[cut:])]
-                if [*map(len, (one[1] for one in sides))] in ([0, 0], [1, 1]):
-                    wanted = "same" if form == relation.same else _COMPARED.findall(form)[0]
-                    return Chain(
-                        tuple((thing, (*steps, relation)) for thing, steps in sides), wanted
-                    )
+        forms = [*relation.compare, relation.same]
+        for form in filter(None, forms):
+            sides = _compared(form, words)
+            if sides:
+                wanted = "same" if form == relation.same else _COMPARED.findall(form)[0]
+                return Chain(tuple((thing, (*steps, relation)) for thing, steps in sides), wanted)
     for relation in RELATIONS:
         before, after = relation.question.split("{}")
         if words.startswith(before) and words.endswith(after):
@@ -157,6 +152,21 @@ def read_question(words: str) -> Chain | None:
             if steps:
                 return Chain(((thing, (*steps, relation)),))
     return None
+
+
+def _compared(form: str, words: str) -> list[tuple[str, tuple[Relation, ...]]]:
+    """Return the two things that a question of some form compares; none if it has another form."""
+    before, middle, after = form.split("{}")
+    inner = words.removeprefix(before).removesuffix(after)
+    if len(inner) != len(words) - len(before) - len(after):
+        return []
+    # The words between the two things may also stand inside of one.
+    parts = inner.split(middle)
+    for cut in range(1, len(parts)):
+        left, right = way(middle.join(parts[:cut])), way(middle.join(parts[cut:]))
+        if len(left[1]) == len(right[1]) <= 1:
+            return [left, right]
+    return []
 
 
 def way(words: str) -> tuple[str, tuple[Relation, ...]]:
@@ -173,25 +183,33 @@ def hops_of(task: Task) -> list[Hop]:
     """Return the facts that a question takes, in order; none if it is not understood."""
     chain, pages = read_question(task.question.question), expert.evidence(task.world)
     names = [parse(action)[1] for action in expert.plan(task.world) if action.startswith(SEARCH)]
-    if chain is None or not sum(len(steps) for _, steps in chain.ways) == len(pages) == len(names):
+    if chain is None:
         return []
-    found, hops = iter(zip(pages, names, strict=True)), []
+    relations = sum(len(steps) for _, steps in chain.ways)
+    if not relations == len(pages) == len(names):
+        return []
+    found_pages, hops = iter(zip(pages, names, strict=True)), []
     for thing, steps in chain.ways:
         for number, relation in enumerate(steps):
-            page, name = next(found)
-            sentences = [part for paragraph in page.paragraphs for part in paragraph]
-            evidence = tuple(
-                sentences[index] for title, index in task.question.gold if title == page.title
-            )
-            hops.append(Hop(page, relation, thing, named(name) if number else thing, evidence))
+            page, title = next(found_pages)
+            name = named(title) if number else thing
+            hops.append(Hop(page, relation, thing, name, _evidence(task, page)))
             thing = relation.noun.format(thing)
-    return hops if not chain.wanted or all(hop.value for hop in hops) else []
+    if chain.wanted and not all(hop.value for hop in hops):
+        return []
+    return hops
+
+
+def _evidence(task: Task, page: Page) -> tuple[str, ...]:
+    """Return the sentences of a page that a question's answer follows from."""
+    sentences = [*itertools.chain.from_iterable(page.paragraphs)]
+    return tuple(sentences[index] for title, index in task.question.gold if title == page.title)
 
 
 def named(title: str) -> str:
     """Return a thing by a title, which may have its kind in brackets."""
-    found = _KIND.fullmatch(title)
-    return f"the {found[2]} {found[1]}" if found else title
+    match = _KIND.fullmatch(title)
+    return f"the {match[2]} {match[1]}" if match else title
 
 
 class Scholar(Planned, Searched):
@@ -275,36 +293,46 @@ class Scholar(Planned, Searched):
     def conclusion(self) -> str:
         """Return the thought before the answer."""
         wanted = read_question(self.task.question.question).wanted  # type: ignore[union-attr]
-        ends = (
-            [self.hops[-1]] if not wanted else [self.hops[len(self.hops) // 2 - 1], self.hops[-1]]
-        )
+        answer, end = self.task.question.answer, self.hops[-1]
         if not wanted:
-            return ends[0].said
+            return end.said
+        # The first half of the hops leads to the first thing that is compared.
+        first = self.hops[len(self.hops) // 2 - 1]
         if wanted == "same":
-            return f"{ends[0].value} and {ends[1].value}: {self.task.question.answer}."
-        told = " ".join(f"{end.name}: {end.value}." for end in ends)
-        return f"{told} {wanted.capitalize()}: {self.task.question.answer}."
+            return f"{first.value} and {end.value}: {answer}."
+        values = f"{first.name}: {first.value}. {end.name}: {end.value}."
+        return f"{values} {wanted.capitalize()}: {answer}."
 
     def mistake(self, state: State, action: str) -> str:
         """Return a mistaken action in place of another, once of each kind; empty for none."""
+        left = [kind for kind in self.mistakes if kind not in self.erred]
+        if not left:
+            return ""
+        kind = left[0]
         verb, argument = parse(action)
-        found = ""
-        kind = next((kind for kind in self.mistakes if kind not in self.erred), "")
-        if kind == "plain" and verb == SEARCH and (with_kind := _KIND.fullmatch(argument)):
-            found = search(with_kind[1])
-        elif kind == "other" and verb == SEARCH and (others := self.strangers(state)):
-            found = search(self.rng.choice(others))
-        elif kind == "word" and verb == LOOKUP:
-            found = next(
-                (look_up(word) for word in self.rng.sample(WORDS, 9) if not self._has(state, word)),
-                "",
-            )
-        if found:
+        wrong = ""
+        if verb == SEARCH and kind in ("plain", "other"):
+            wrong = self.wrong_search(kind, state, argument)
+        elif verb == LOOKUP and kind == "word":
+            wrong = self.wrong_look_up(state)
+        if wrong:
             self.erred.add(kind)
-        return found
+        return wrong
 
-    def _has(self, state: State, word: str) -> bool:
-        return bool(results(self.world, state.page, word))
+    def wrong_search(self, kind: str, state: State, title: str) -> str:
+        """Return a search for a name without its kind, or for another one; empty for none."""
+        if kind == "plain":
+            match = _KIND.fullmatch(title)
+            return search(match[1]) if match else ""
+        others = self.strangers(state)
+        return search(self.rng.choice(others)) if others else ""
+
+    def wrong_look_up(self, state: State) -> str:
+        """Return a look-up of a word that the page lacks; empty for none."""
+        for word in self.rng.sample(WORDS, 9):
+            if not results(self.world, state.page, word):
+                return look_up(word)
+        return ""
 
     # -- The executor
 
@@ -357,23 +385,27 @@ class Scholar(Planned, Searched):
         state = self.read(prompt)
         words = self.rng.sample(WORDS, 2)
         moves = [Move(f"{title} may tell.", search(title)) for title in self.strangers(state)[:3]]
-        moves += [
-            Move(f"The word {word} may lead on.", look_up(word)) for word in words if state.page
-        ]
-        if guess := self.guess(state):
+        if state.page:
+            moves += [Move(f"The word {word} may lead on.", look_up(word)) for word in words]
+        guess = self.guess(state)
+        if guess:
             moves.append(Move(f"It is {guess}.", finish(guess)))
         return moves
 
     def strangers(self, state: State) -> list[str]:
         """Return titles in view of pages that the answer does not follow from."""
-        page = self.world.wiki.page(state.page) if state.page else None
         golden = {hop.page.title for hop in self.hops}
-        seen = dict.fromkeys(titles_in(self.world, shown(self.world, page))) if page else []
-        return [
-            title
-            for title in seen
-            if (found := find(self.world, title)) and found.title not in golden
-        ]
+        strangers = []
+        for title in dict.fromkeys(self.titles(state)):
+            page = find(self.world, title)
+            if page and page.title not in golden:
+                strangers.append(title)
+        return strangers
+
+    def titles(self, state: State) -> list[str]:
+        """Return the titles on the page in view."""
+        page = self.world.wiki.page(state.page) if state.page else None
+        return [*titles_in(self.world, shown(self.world, page))] if page else []
 
     def line(self, prompt: str, action: str) -> str:
         """Return the line of a plan that says an action."""
@@ -392,52 +424,40 @@ class Scholar(Planned, Searched):
         state, given = self.read(prompt), _GIVEN.findall(split(prompt)[1])
         known = self.known(state)
         if given:
-            right = len(known) == len(self.hops) and given[-1] == self.task.question.answer
-            return (
-                ("That follows from what was read.", 1.0)
-                if right
-                else (f"No page says {given[-1]}.", 0.0)
-            )
-        left = next((hop for hop in self.hops if hop not in known), None)
-        said = f"{known[-1].said} " if known else ""
-        share = (len(known) + (state.page in {hop.page.title for hop in self.hops}) / 2) / (
-            len(self.hops) + 1
-        )
+            if len(known) == len(self.hops) and given[-1] == self.task.question.answer:
+                return "That follows from what was read.", 1.0
+            return f"No page says {given[-1]}.", 0.0
+        left = [hop for hop in self.hops if hop not in known]
+        last = f"{known[-1].said} " if known else ""
+        rest = f"Left: {left[0].question}" if left else "All is read."
+        is_open = state.page in {hop.page.title for hop in self.hops}
+        share = (len(known) + is_open / 2) / (len(self.hops) + 1)
         trouble = self.trouble(state)
-        told = f"{trouble}{said}{f'Left: {left.question}' if left else 'All is read.'}"
-        return told, still_open(share - bool(trouble) / 4)
+        return f"{trouble}{last}{rest}", still_open(share - bool(trouble) / 4)
 
     def done(self, prompt: str) -> list[str]:
         """Return each page with what it said."""
         given = _GIVEN.findall(split(prompt)[1])
         pages = [f"{search(hop.page.title)}: {hop.said}" for hop in self.known(self.read(prompt))]
-        return [*pages, *(finish(answer) for answer in given[-1:])] or [
-            "I read nothing of what was asked."
-        ]
+        pages += [finish(answer) for answer in given[-1:]]
+        return pages or ["I read nothing of what was asked."]
 
     def flaw(self, prompt: str) -> str:
         """Return what was not read before the end."""
         known = self.known(self.read(prompt))
         left = [hop.question for hop in self.hops if hop not in known]
         before = "I answered" if _GIVEN.search(split(prompt)[1]) else "The turns ended"
-        return (
-            f"{before} before I had read this: {left[0]}"
-            if left
-            else f"{before} when all was read."
-        )
+        if left:
+            return f"{before} before I had read this: {left[0]}"
+        return f"{before} when all was read."
 
     def guess(self, state: State) -> str:
         """Return a wrong answer, once a page was read."""
         answer = self.task.question.answer
         if answer in ("yes", "no"):
             return "no" if answer == "yes" else "yes"
-        page = self.world.wiki.page(state.page) if state.page else None
-        seen = (
-            [title for title in titles_in(self.world, shown(self.world, page)) if title != answer]
-            if page
-            else []
-        )
-        return self.rng.choice(seen) if seen else ""
+        others = [title for title in self.titles(state) if title != answer]
+        return self.rng.choice(others) if others else ""
 
     # -- The planners
 
@@ -459,10 +479,7 @@ class Scholar(Planned, Searched):
         if chain and chain.wanted == "same":
             answers = ["yes", "no"]
         elif chain and chain.wanted and len(self.hops) == len(chain.ways):
-            answers = [
-                thing.partition(" ")[2] if thing.startswith("the ") else thing
-                for thing, _ in chain.ways
-            ]
+            answers = [thing.removeprefix("the ") for thing, _ in chain.ways]
         comment = f"# I have read nothing of {self.hops[0].thing}, so I guess."
         return f"{comment}\n{finish(self.rng.choice(answers))}"
 
@@ -473,14 +490,14 @@ class Scholar(Planned, Searched):
         read = "\n".join(f"{search(hop.page.title)}: {hop.said}" for hop in known)
         steps = [hop.question for hop in self.hops if hop not in known][:1]
         lesson = f"I answered {given[-1]}, and it was not right." if given else "I gave no answer."
-        told = f" What was read:\n{read}\n" if read else " "
-        return f"{lesson}{told}New plan:\n{in_steps([*steps, ANSWER])}"
+        facts = f" What was read:\n{read}\n" if read else " "
+        return f"{lesson}{facts}New plan:\n{in_steps([*steps, ANSWER])}"
 
 
 def split(prompt: str) -> tuple[str, str]:
     """Return what a prompt tells before an attempt, and the attempt, of whatever agent."""
     before, mark, turns = prompt.rpartition("\nThought 1:")
     if not mark:
-        mark = next((mark for mark in ("\nAction:", "\n>") if mark in prompt), "\n>")
+        mark = "\nAction:" if "\nAction:" in prompt else "\n>"
         before, _, turns = prompt.partition(mark)
     return before, f"{mark}{turns}"

@@ -40,10 +40,8 @@ class Searcher:
     def sampled(self, prompt: str) -> list[Move]:
         """Return the samples of a turn in random order."""
         right = self.player.move(prompt)
-        others = []
-        for move in self.player.others(prompt):
-            if move.action != right.action:
-                others.append(move._replace(learnt=False))
-        moves = [right, *self.rng.sample(others, min(len(others), self.samples - 1))]
+        others = [move for move in self.player.others(prompt) if move.action != right.action]
+        wrong = self.rng.sample(others, min(len(others), self.samples - 1))
+        moves = [right, *(move._replace(learnt=False) for move in wrong)]
         self.rng.shuffle(moves)
         return moves

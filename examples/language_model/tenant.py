@@ -136,13 +136,13 @@ class Tenant(Planned, Searched):
     def mistaken(self, wrong: str, household: Household, step: Next) -> str:
         """Return the mistaken command of a kind in place of a step; empty where there is none."""
         verb, place, held = step.command.split()[0], place_of(step.command), household.held
-        if step.sought and wrong == "closed" and verb == "open":
+        if not step.sought:
+            treatment = self.task.treatment if wrong == "early" and verb == "go" else ""
+            return f"{treatment} {held} with {place} again" if held and treatment else ""
+        if (wrong, verb) == ("closed", "open"):
             return f"take {step.sought} 9 from {place}"
-        if step.sought and wrong == "beyond" and verb == "go":
+        if (wrong, verb) == ("beyond", "go"):
             return f"go to {kind(place)} {self.rng.randrange(31, 40)}"
-        carries = bool(held) and verb == "go" and not step.sought
-        if carries and wrong == "early" and self.task.treatment:
-            return f"{self.task.treatment} {held} with {place} again"
         return ""
 
     def others(self, prompt: str) -> list[Move]:
@@ -151,9 +151,8 @@ class Tenant(Planned, Searched):
         left = [place for place in household.places if place not in household.contents]
         if household.at in left:
             left.remove(household.at)
-        moves = []
-        for place in self.rng.sample(left, min(2, len(left))):
-            moves.append(Move(f"I look at {place}.", f"go to {place}"))
+        places = self.rng.sample(left, min(2, len(left)))
+        moves = [Move(f"I look at {place}.", f"go to {place}") for place in places]
         return [*moves, Move("I look around.", LOOKS[1]), Move("What do I hold?", LOOKS[0])]
 
     def line(self, prompt: str, action: str) -> str:
@@ -182,22 +181,21 @@ class Tenant(Planned, Searched):
         treated = bool(task.treatment) and household.treated.get(held) == task.treatment
         brought = [thing for thing in household.brought if kind(thing) == task.thing]
         sentences = [f"{thing} is brought." for thing in brought]
-        if has and treated:
-            sentences.append(f"{held} is held and {DONE[task.treatment]}.")
-        elif has:
-            sentences.append(f"{held} is held.")
+        if has:
+            state = f" and {DONE[task.treatment]}" if treated else ""
+            sentences.append(f"{held} is held{state}.")
         if not sentences:
             seen = len(household.contents)
             sentences.append(f"No {task.thing} is held, and {seen} places were seen.")
-        vain = bool(played) and (played[-1][1] == _NOTHING or played[-1][0] in LOOKS)
-        if vain:
-            sentences.append("The last action brought nothing.")
         # A thing passes through stages: it is taken, treated and brought.
         stages = 1 + bool(task.treatment) + bool(task.target or task.lamp)
         done = len(brought) * stages / task.amount + (has + treated) / task.amount
         searched = len(household.contents) / max(1, len(household.places))
         share = 0.2 + 0.8 * (done + (not has) * searched / 2) / (stages + 0.5)
-        return " ".join(sentences), still_open(share - vain / 5)
+        if played and _is_vain(*played[-1]):
+            sentences.append("The last action brought nothing.")
+            share -= 1 / 5
+        return " ".join(sentences), still_open(share)
 
     def reflection(self, prompt: str) -> str:
         """Return why an attempt failed, and a plan that starts at the places not yet seen."""
@@ -233,3 +231,7 @@ class Tenant(Planned, Searched):
         if kind(held) != task.thing:
             return f"The turns ended while I looked for {a(task.thing)}. I had looked at {seen}."
         return f"The turns ended while I held {held}. I had looked at {seen}."
+
+
+def _is_vain(action: str, answer: str) -> bool:
+    return answer == _NOTHING or action in LOOKS

@@ -93,6 +93,7 @@ class Situation(dialogue.Situation):
         if self.goal in tasks:
             made += self.goal_branches(rng)
         made += self.step_branches(tasks, rng)
+        made += self.other_branches(tasks, rng)
         branches = list(dict.fromkeys(filter(None, made)))
         rng.shuffle(branches)
         return Example(self.text, tuple(branches))
@@ -108,7 +109,7 @@ class Situation(dialogue.Situation):
             yield self.next_trial(rng)
 
     def step_branches(self, tasks: list[str], rng: random.Random) -> Iterator[Branch | None]:
-        """Yield dialogues about steps towards the goal, and plans."""
+        """Yield dialogues about steps towards the goal."""
         others = self.distractors()
         count = rng.choice((1, 2, 2, 3))
         for _ in range(count if tasks else 0):
@@ -117,6 +118,9 @@ class Situation(dialogue.Situation):
             yield self.sub_task(rng, rng.choice(others))
         if rng.random() < 0.8:
             yield self.kind(rng)
+
+    def other_branches(self, tasks: list[str], rng: random.Random) -> Iterator[Branch | None]:
+        """Yield plans, and dialogues about items to get, and about those that cannot be had."""
         for item in rng.sample(self.tree, min(2, len(self.tree))):
             yield self.plan(rng, item, _amount(rng))
         if rng.random() < 0.4:
