@@ -62,10 +62,10 @@ def drawn(rng: random.Random) -> Iterator[Episode]:
     questions = hotpotqa.drawn(rng)
     house = gym.make("ALFWorld-v0", split="train", max_episode_steps=-1)
     while True:
-        asked = next(questions)
-        yield Episode(
-            HOTPOTQA, asked.env, asked.task.id, asked.situation, asked.situation, asked.scholar(rng)
-        )
+        question = next(questions)
+        scholar = question.scholar(rng)
+        text = question.situation
+        yield Episode(HOTPOTQA, question.env, question.task.id, text, text, scholar)
         yield household(house, households.draw_task(rng), rng)
 
 
@@ -73,14 +73,8 @@ def household(env: gym.Env[str, str], task: str, rng: random.Random) -> Episode:
     """Return an episode in a household, in three tenths of which the teacher errs."""
     home = households.Situation(task)
     mistakes = tuple(rng.sample(MISTAKES, 2)) if rng.random() < 0.3 else ()
-    return Episode(
-        ALFWORLD,
-        env,
-        task,
-        home.text,
-        home.sentence,
-        Tenant(home.text, home.task, rng, mistakes=mistakes),
-    )
+    tenant = Tenant(home.text, home.task, rng, mistakes=mistakes)
+    return Episode(ALFWORLD, env, task, home.text, home.sentence, tenant)
 
 
 def play(
@@ -121,8 +115,9 @@ def formalized(game: str, exchanges: Sequence[Exchange], rng: random.Random) -> 
     """Yield an action in other words, with the action as the game takes it."""
     action = rng.choice(exchanges).said.text.strip()
     verb = re.findall(r"\w+", action)[0]
-    if (found := _ARGUMENTS.fullmatch(action)) and verb in PHRASES:
-        words = rng.choice(PHRASES[verb]).format(*filter(None, found.groups()))
+    match = _ARGUMENTS.fullmatch(action)
+    if match and verb in PHRASES:
+        words = rng.choice(PHRASES[verb]).format(*filter(None, match.groups()))
         prompt = Wording(Prompts("short"), game).fill("formalizer", action=words)
         yield alone(Exchange("formalizer", prompt, Said(f" {action}"), "\n"))
 
@@ -131,29 +126,37 @@ def examples(seed: int) -> Iterator[Example]:
     """Yield examples without end; the same seed gives the same ones."""
     rng = random.Random(f"autoplan/{seed}")
     plans = {game: draw_plan(lines, rng) for game, lines in LINES.items()}
-    told: dict[str, list[Experience]] = {game: [] for game in LINES}
+    experiences: dict[str, list[Experience]] = {game: [] for game in LINES}
     for episode in drawn(rng):
         game = episode.profile.name
         turns = FEW_TURNS[game] if rng.random() < 0.2 else None
         played, _ = play(episode, plans[game], turns=turns)
-        about = [exchange for exchange in played.exchanges if exchange.role != "formalizer"]
-        yield from packed(episode.situation, some(dialogues(episode.situation, about), rng), rng)
-        formal = [exchange for exchange in played.exchanges if exchange.role == "formalizer"]
-        if rng.random() < FORMALIZED:
-            yield from (
-                [alone(rng.choice(formal))] if rng.random() < 0.3 else formalized(game, formal, rng)
-            )
-        texts = {exchange.role: exchange.said.text.strip() for exchange in played.exchanges}
-        told[game].append(
-            Experience(
-                episode.objective,
-                bool(played.episode.won),
-                *(texts.get(role, "") for role in ROLES[3:]),
-            )
-        )
-        if len(told[game]) == rng.choice((2, 3)) or len(told[game]) == len(LINES):
-            yield update(game, plans[game], told[game])
-            plans[game], told[game] = draw_plan(LINES[game], rng), []
+        yield from examples_of(played, episode, rng)
+        lived = experiences[game]
+        lived.append(experience(played, episode))
+        if len(lived) == rng.choice((2, 3)) or len(lived) == len(LINES):
+            yield update(game, plans[game], lived)
+            plans[game], experiences[game] = draw_plan(LINES[game], rng), []
+
+
+def examples_of(played: Record, episode: Episode, rng: random.Random) -> Iterator[Example]:
+    """Yield the examples of one episode, without a new plan."""
+    formal = [exchange for exchange in played.exchanges if exchange.role == "formalizer"]
+    others = [exchange for exchange in played.exchanges if exchange.role != "formalizer"]
+    branches = some(dialogues(episode.situation, others), rng)
+    yield from packed(episode.situation, branches, rng)
+    if rng.random() < FORMALIZED:
+        if rng.random() < 0.3:
+            yield alone(rng.choice(formal))
+        else:
+            yield from formalized(episode.profile.name, formal, rng)
+
+
+def experience(played: Record, episode: Episode) -> Experience:
+    """Return what AutoPlan keeps of an episode."""
+    texts = {exchange.role: exchange.said.text.strip() for exchange in played.exchanges}
+    reflection = [texts.get(role, "") for role in ROLES[3:]]
+    return Experience(episode.objective, bool(played.episode.won), *reflection)
 
 
 def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:

@@ -416,15 +416,21 @@ class BatchedModel:
                     self._take(self.asked.get())
                     idle = False
                 for lane in self.lanes:
-                    if batch := lane.admitted():
-                        self._advance(lane, batch, lane.read(batch))
-                    if active := lane.active:
-                        self._advance(lane, active, lane.write(active))
+                    self._turn(lane)
         except Exception as error:
             for lane in self.lanes:
                 for text in [*lane.waiting, *lane.active]:
                     text.answer.set_exception(error)
             raise
+
+    def _turn(self, lane: _Lane) -> None:
+        """Read the prompts that have room in a lane, and write a token of each of its texts."""
+        admitted = lane.admitted()
+        if admitted:
+            self._advance(lane, admitted, lane.read(admitted))
+        active = lane.active
+        if active:
+            self._advance(lane, active, lane.write(active))
 
     def _take(self, text: _Text) -> None:
         needed = len(text.prompt) + text.request.max_tokens
@@ -435,16 +441,15 @@ class BatchedModel:
         chosen = logits.argmax(-1)
         drawn = [row for row, text in enumerate(texts) if text.request.temperature > 0]
         if drawn:
-            warmth = torch.tensor(
-                [texts[row].request.temperature for row in drawn], device=self.device
-            )
+            temperatures = [texts[row].request.temperature for row in drawn]
+            warmth = torch.tensor(temperatures, device=self.device)
             shares = torch.softmax(logits[drawn] / warmth[:, None], -1).cumsum(-1)
             at = torch.tensor([texts[row].rng.random() for row in drawn], device=self.device)
-            chosen[drawn] = (
-                (shares < at[:, None] * shares[:, -1:]).sum(-1).clamp_max(logits.shape[1] - 1)
-            )
+            below = (shares < at[:, None] * shares[:, -1:]).sum(-1)
+            chosen[drawn] = below.clamp_max(logits.shape[1] - 1)
         for text, token in zip(texts, chosen.tolist(), strict=True):
-            if completion := self._add(text, token):
+            completion = self._add(text, token)
+            if completion:
                 lane.leave(text)
                 text.answer.set_result(completion)
 
@@ -455,37 +460,40 @@ class BatchedModel:
             text.written += self.pieces[token]
         text.ids.append(token)
         written = text.written.decode("utf-8", "replace")
-        at = min(
-            (place for stop in text.request.stop if (place := written.find(stop)) >= 0), default=-1
-        )
+        cut = _before_stops(written, text.request.stop)
+        ended = ended or len(cut) < len(written)
         full = len(text.ids) >= text.request.max_tokens
-        if not ended and at < 0 and not full:
+        if not ended and not full:
             return None
         counts = {
             "prompt_tokens": len(text.prompt),
             "completion_tokens": len(text.ids),
             "cached_tokens": text.cached,
         }
-        reason: Any = "length" if full and at < 0 and not ended else "stop"
-        return Completion(written if at < 0 else written[:at], counts, finish_reason=reason)
+        return Completion(cut, counts, finish_reason="stop" if ended else "length")
+
+
+def _before_stops(text: str, stops: Sequence[str]) -> str:
+    """Return a text up to the first of some stop sequences; all of it if it has none."""
+    ends = [text.find(stop) for stop in stops if stop in text]
+    return text[: min(ends)] if ends else text
 
 
 def _bytes(token: str) -> bytes:
     """Return the bytes that a token of a byte-level vocabulary stands for."""
-    return (
-        bytes(_BYTES[letter] for letter in token)
-        if all(letter in _BYTES for letter in token)
-        else token.encode()
-    )
+    if all(letter in _BYTES for letter in token):
+        return bytes(_BYTES[letter] for letter in token)
+    return token.encode()
 
 
 def _byte_letters() -> dict[str, int]:
     """Return each letter's byte in byte-level vocabularies, which shift unprintable bytes up."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in shown]
-    return {chr(byte): byte for byte in shown} | {
-        chr(256 + number): byte for number, byte in enumerate(others)
-    }
+    letters = {chr(byte): byte for byte in shown}
+    for number, byte in enumerate(others):
+        letters[chr(256 + number)] = byte
+    return letters
 
 
 _BYTES = _byte_letters()

@@ -74,21 +74,26 @@ def bill(
         forgotten: What is left out, so that a plan fails.
     """
     uses = {want.item: [want.amount] for want in wants}
-    lines: list[Line] = []
-    while left := [item for item in uses if item not in {line.item for line in lines}]:
-        item = max(left, key=_rank)
+    lines: dict[str, Line] = {}
+    while len(lines) < len(uses):
+        # The deepest thing first, since nothing that is left takes it.
+        item = max((item for item in uses if item not in lines), key=_rank)
         count = has(held, item)
         spare = has(held, "coal") - sum(uses.get("coal", ()))
         recipe = applied(item, max(1, sum(uses[item]) - count), spare, wood)
         if forgotten and forgotten.item == item:
             recipe = without(recipe, forgotten.part)
-        lines.append(Line(item, tuple(uses[item]), count, recipe))
-        if lines[-1].missing:
-            for part in recipe.parts:
-                uses.setdefault(part.item, []).append(part.amount)
-            if recipe.tool and not has_tool(held, recipe.tool):
-                uses.setdefault(recipe.tool, [1])  # one serves all
-    return lines
+        lines[item] = Line(item, tuple(uses[item]), count, recipe)
+        if lines[item].missing:
+            _use(recipe, held, uses)
+    return [*lines.values()]
+
+
+def _use(recipe: Recipe, held: Mapping[str, int], uses: dict[str, list[int]]) -> None:
+    for part in recipe.parts:
+        uses.setdefault(part.item, []).append(part.amount)
+    if recipe.tool and not has_tool(held, recipe.tool):
+        uses.setdefault(recipe.tool, [1])  # one serves all
 
 
 def links(lines: Iterable[Line]) -> Iterator[Link]:
@@ -116,48 +121,44 @@ def without(recipe: Recipe, part: str) -> Recipe:
 
 def has_tool(held: Mapping[str, int], tool: str) -> bool:
     """Return whether a tool is held, or a better one of its kind."""
-    return any(has(held, one) for one in (TOOLS[TOOLS.index(tool) :] if tool in TOOLS else (tool,)))
+    if tool not in TOOLS:
+        return bool(has(held, tool))
+    return any(has(held, better) for better in TOOLS[TOOLS.index(tool) :])
 
 
 def how(recipe: Recipe) -> str:
     """Return a recipe in words; of a thing of a source how it is got."""
-    return (
-        str(recipe)
-        if recipe.parts
-        else f"{recipe.verb} with {recipe.tool}"
-        if recipe.tool
-        else recipe.verb
-    )
+    if recipe.parts:
+        return str(recipe)
+    return f"{recipe.verb} with {recipe.tool}" if recipe.tool else recipe.verb
 
 
 def wood_of(items: Iterable[str]) -> str:
     """Return the wood that a thing is named after; empty for none."""
-    named = (
-        wood
-        for item in items
-        for wood in sorted(WOODS, key=len, reverse=True)
-        if item.startswith(f"{wood} ")
-    )
-    return next(named, "")
+    woods = sorted(WOODS, key=len, reverse=True)  # dark oak before oak
+    for item in items:
+        for wood in woods:
+            if item.startswith(f"{wood} "):
+                return wood
+    return ""
 
 
 def why(item: str, count: int, held: Mapping[str, int], wood: str = "") -> str:
     """Return why a goal failed: what it takes, and what of that is not held."""
     recipe = applied(item, max(1, count - has(held, item)), has(held, "coal"), wood)
-    needs = [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
-    counts = [
-        int(has_tool(held, part)) if part == recipe.tool else has(held, part) for part, _ in needs
-    ]
-    lacking = [
-        Want(part, amount - count)
-        for (part, amount), count in zip(needs, counts, strict=True)
-        if count < amount
-    ]
-    told = "; ".join(
-        f"{part} {count} of {amount}" for (part, amount), count in zip(needs, counts, strict=True)
-    )
-    lack = f"I lacked {listed(lacking)}." if lacking else "I lacked nothing: it was missed."
-    return " ".join(filter(None, (f"{item}: {how(recipe)}.", told and f"Held: {told}.", lack)))
+    needs = [(part, has(held, part), amount) for part, amount in recipe.parts]
+    if recipe.tool:
+        needs.append((recipe.tool, int(has_tool(held, recipe.tool)), 1))
+    sentences = [f"{item}: {how(recipe)}."]
+    if needs:
+        parts = [f"{part} {count} of {amount}" for part, count, amount in needs]
+        sentences.append(f"Held: {'; '.join(parts)}.")
+    lacking = [Want(part, amount - count) for part, count, amount in needs if count < amount]
+    if lacking:
+        sentences.append(f"I lacked {listed(lacking)}.")
+    else:
+        sentences.append("I lacked nothing: it was missed.")
+    return " ".join(sentences)
 
 
 # -- The forms of a plan
@@ -165,45 +166,38 @@ def why(item: str, count: int, held: Mapping[str, int], wood: str = "") -> str:
 
 def explained(lines: Sequence[Line], worn: Iterable[str], mark: str) -> str:
     """Return a bill, each line after a mark, and the goals that it comes to."""
-    return "\n".join(
-        [
-            *(f"{mark}{line}" for line in lines),
-            *(_goal(line) for line in _steps(lines)),
-            *_worn(worn),
-        ]
-    )
+    comments = [f"{mark}{line}" for line in lines]
+    return "\n".join([*comments, *map(_goal, _steps(lines)), *_worn(worn)])
 
 
 def goals(lines: Sequence[Line], worn: Iterable[str]) -> list[str]:
     """Return the goals of a bill alone, each with all that it takes."""
-    return [*(_whole_goal(line) for line in _steps(lines)), *_worn(worn)]
+    return [*map(_whole_goal, _steps(lines)), *_worn(worn)]
 
 
 def imported(lines: Sequence[Line], worn: Sequence[str], name: str) -> str:
     """Return a program that imports its actions and calls each once."""
-    verbs = dict.fromkeys([*(line.recipe.verb for line in _steps(lines)), *["equip"] * bool(worn)])
-    body = [
-        text
-        for line in _steps(lines)
-        for text in (f"    # {how(line.recipe)}", f"    {_call(line)}")
-    ]
-    body += [f"    equip('{item}')" for item in worn]
-    return "\n".join(
-        [f"from actions import {', '.join(verbs)}", "", f"def obtain_{name}():", *body]
-    )
+    verbs: dict[str, None] = {}
+    body = []
+    for line in _steps(lines):
+        verbs[line.recipe.verb] = None
+        body += [f"    # {how(line.recipe)}", f"    {_call(line)}"]
+    for item in worn:
+        verbs["equip"] = None
+        body.append(f"    equip('{item}')")
+    head = [f"from actions import {', '.join(verbs)}", "", f"def obtain_{name}():"]
+    return "\n".join([*head, *body])
 
 
 def looped(lines: Sequence[Line], worn: Iterable[str]) -> str:
     """Return a program that repeats each action until what it is for is held."""
-    body = [
-        text
-        for line in _steps(lines)
-        for text in (
+    body = []
+    for line in _steps(lines):
+        body += [
             f"# {how(line.recipe)}",
             f"while not inventory.has('{line.item}', {line.needed}):",
             f"    {_call(line)}",
-        )
-    ]
+        ]
     return "\n".join([*body, *(f"equip('{item}')" for item in worn)])
 
 
@@ -217,10 +211,14 @@ def _goal(line: Line) -> str:
 
 def _whole_goal(line: Line) -> str:
     parts = ", ".join(f"'{part}': {amount}" for part, amount in line.recipe.parts)
-    taken = [f"{{{parts}}}"] if parts else ["null"] * bool(line.recipe.tool)
-    tool = [f"'{line.recipe.tool}'"] if line.recipe.tool else []
-    arguments = ", ".join([f"{{'{line.item}': {line.needed}}}", *taken, *tool])
-    return f"{line.recipe.verb}({arguments});"
+    arguments = [f"{{'{line.item}': {line.needed}}}"]
+    if parts:
+        arguments.append(f"{{{parts}}}")
+    elif line.recipe.tool:  # the tool is the third argument
+        arguments.append("null")
+    if line.recipe.tool:
+        arguments.append(f"'{line.recipe.tool}'")
+    return f"{line.recipe.verb}({', '.join(arguments)});"
 
 
 def _worn(items: Iterable[str]) -> list[str]:

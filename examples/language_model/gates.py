@@ -149,13 +149,13 @@ class SubTaskAgent:
 
 def _sub_task(situation: str, goal: str, rng: random.Random) -> tuple[Recipe, int]:
     crafts = read_crafts(situation)
-    single = [
-        recipe
-        for item, recipes in crafts.recipes.items()
-        for recipe in recipes[:1]
-        if f"craft {item}" != goal and all(part.item in _base_names() for part in recipe.parts)
-    ]
-    command = rng.choice(single or [crafts.recipes[goal.removeprefix("craft ")][0]])
+    goal_item = goal.removeprefix("craft ")
+    single = []
+    for item, (recipe, *_) in crafts.recipes.items():
+        is_single = all(part.item in _base_names() for part in recipe.parts)
+        if is_single and f"craft {item}" != goal:
+            single.append(recipe)
+    command = rng.choice(single or [crafts.recipes[goal_item][0]])
     return command, min(rng.choice((1, 1, 2, 3, 4, 6)), 4 * command.makes.amount)
 
 
@@ -168,19 +168,19 @@ def _base_names() -> frozenset[str]:
 class Count(NamedTuple):
     """A share."""
 
-    of: int
+    part: int
     among: int
 
     @property
     def share(self) -> float:
         """The share; 0 if there is nothing to share."""
-        return self.of / self.among if self.among else 0.0
+        return self.part / self.among if self.among else 0.0
 
     def __str__(self) -> str:
         if not self.among:
             return "-"
-        low, high = wilson_interval(self.of, self.among)
-        return f"{self.share:.1%} ({self.of} of {self.among}) [{low:.0%}, {high:.0%}]"
+        low, high = wilson_interval(self.part, self.among)
+        return f"{self.share:.1%} ({self.part} of {self.among}) [{low:.0%}, {high:.0%}]"
 
 
 class Row(NamedTuple):
@@ -199,34 +199,37 @@ def measure(name: str, records: Sequence[dict[str, Any]], *, sub_tasks: bool = F
         RuntimeError: If an episode broke, which says nothing of the model. It is played again in
             the next run.
     """
-    if broken := [record["error"] for record in records if record["error"]]:
+    broken = [record["error"] for record in records if record["error"]]
+    if broken:
         raise RuntimeError(f"{name}: {len(broken)} episodes broke: {broken[0]}")
-    won = [_sub_task_done(record) if sub_tasks else bool(record["won"]) for record in records]
-    claims = [done for record, done in zip(records, won, strict=True) if record["claimed_success"]]
-    actions = [
-        (action, answer) for record in records for action, answer in record["transcript"] if action
-    ]
-    invalid = sum(answer.startswith(REFUSALS) for _, answer in actions)
+    won = false_claims = actions = invalid = 0
+    for record in records:
+        is_won = _sub_task_done(record) if sub_tasks else bool(record["won"])
+        won += is_won
+        false_claims += bool(record["claimed_success"]) and not is_won
+        answers = [answer for action, answer in record["transcript"] if action]
+        actions += len(answers)
+        invalid += sum(answer.startswith(REFUSALS) for answer in answers)
     return Row(
         name,
-        Count(sum(won), len(records)),
-        Count(len(claims) - sum(claims), len(records)),
-        Count(invalid, len(actions)),
+        Count(won, len(records)),
+        Count(false_claims, len(records)),
+        Count(invalid, actions),
     )
 
 
 def missed(rows: Mapping[str, Row]) -> list[str]:
     """Return what each row does not reach of what is asked for."""
-    found = []
+    failures = []
     for name, row in rows.items():
         least = GATES[name].least
-        reached = {
-            f"success of {least:.0%}": row.success.share >= least,
-            f"false claims of {FALSE_CLAIMS:.0%}": row.false_claims.share <= FALSE_CLAIMS,
-            f"invalid actions under {INVALID:.0%}": row.invalid.share < INVALID,
-        }
-        found += [f"{row.name}: {asked}" for asked, is_reached in reached.items() if not is_reached]
-    return found
+        if row.success.share < least:
+            failures.append(f"{row.name}: success of {least:.0%}")
+        if row.false_claims.share > FALSE_CLAIMS:
+            failures.append(f"{row.name}: false claims of {FALSE_CLAIMS:.0%}")
+        if row.invalid.share >= INVALID:
+            failures.append(f"{row.name}: invalid actions under {INVALID:.0%}")
+    return failures
 
 
 def _sub_task_done(record: dict[str, Any]) -> bool:
@@ -250,11 +253,12 @@ def local_spec(adapter: str | Path | None = None, threads: int | None = None) ->
 def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = None) -> RunSpec:
     """Return the run of a row, whose goals are in the file that ``write_goals`` wrote."""
     setting = gate.setting
+    split = setting.split
+    if split in DRAWN and setting.env == CRAFTING.env:
+        split = f"{goals}:{split}"
     return RunSpec(
         setting.env,
-        split=f"{goals}:{setting.split}"
-        if setting.split in DRAWN and setting.env == CRAFTING.env
-        else setting.split,
+        split=split,
         agent=setting.agent,
         agent_args=setting.args,
         model=model,
@@ -281,14 +285,10 @@ def write_goals(file: Path) -> Path:
         "unseen": [item for item in splits["test"] if book.depths[item] == DEPTH],
         "made": [item for item, depth in unknown.depths.items() if depth == DEPTH],
     }
-    drawn = {
-        name: random.Random(0).sample(sorted(items), len(items)) for name, items in goals.items()
-    }
-    lines = [
-        json.dumps({"split": name, "task": item, "depth": DEPTH}) + "\n"
-        for name, of in drawn.items()
-        for item in of
-    ]
+    lines = []
+    for split, items in goals.items():
+        for item in random.Random(0).sample(sorted(items), len(items)):
+            lines.append(json.dumps({"split": split, "task": item, "depth": DEPTH}) + "\n")
     file.write_text("".join(lines), encoding="utf-8")
     return file
 
@@ -327,11 +327,12 @@ COLUMNS = ("adapter", "digest", "row", "episodes", "won", "false_claims", "actio
 
 def counts(row: Row) -> tuple[int, ...]:
     """Return the last columns of a row in ``gates.csv``."""
-    return row.success.among, row.success.of, row.false_claims.of, row.invalid.among, row.invalid.of
+    won, false_claims, invalid = row.success, row.false_claims, row.invalid
+    return won.among, won.part, false_claims.part, invalid.among, invalid.part
 
 
-def main() -> None:
-    """Play the gates' runs and print a table of each adapter."""
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -350,13 +351,19 @@ def main() -> None:
     parser.add_argument(
         "--batched", action="store_true", help="play all rows at once on a GPU, in bfloat16"
     )
+    return parser
+
+
+def main() -> None:
+    """Play the gates' runs and print a table of each adapter."""
+    parser = arguments()
     options = parser.parse_args()
+    # With its digest, so that all rows are of one adapter though a training writes another one
+    # meanwhile.
+    digests: dict[str, str] = {}
     try:
-        # With its digest, so that all rows are of one adapter though a training writes another one
-        # meanwhile.
-        digests = {
-            adapter: find_files(adapter=adapter or None).digest for adapter in options.adapter
-        }
+        for adapter in options.adapter:
+            digests[adapter] = find_files(adapter=adapter or None).digest
     except ModelError as error:
         parser.error(str(error))
     options.out.mkdir(parents=True, exist_ok=True)
@@ -366,7 +373,8 @@ def main() -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for adapter, digest in digests.items():
-            print(f"| {adapter or 'shipped'} | success | false claims | invalid actions |")
+            title = adapter or "shipped"
+            print(f"| {title} | success | false claims | invalid actions |")
             print("|---|---|---|---|")
             rows: dict[str, Row] = {}
             model: str | Model = f"{local_spec(adapter, options.threads)},digest={digest}"
@@ -374,16 +382,15 @@ def main() -> None:
                 from batched import BatchedModel  # needs torch
 
                 model = BatchedModel(adapter or None, slots=BATCHED_SLOTS)
-            for name, row in play_rows(
-                options.rows, model, goals, options.out / digest, options.limit
-            ):
+            out = options.out / digest
+            for name, row in play_rows(options.rows, model, goals, out, options.limit):
                 rows[name] = row
                 writer.writerow((adapter, digest, name, *counts(row)))
                 file.flush()
                 print("|", " | ".join(map(str, row)), "|", flush=True)
-            failures += [f"{adapter or 'shipped'}, {what}" for what in missed(rows)]
+            failures += [f"not reached: {title}, {failure}\n" for failure in missed(rows)]
     if failures:
-        parser.exit(1, "".join(f"not reached: {what}\n" for what in failures))
+        parser.exit(1, "".join(failures))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from where one would look first.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import dialogue
@@ -205,7 +205,7 @@ class Situation(dialogue.Situation):
             step_text = rng.choice(self.stages())
             keeper = self.keeper(step_text, state, rng)
             keeper.sub_task(_task(step_text))
-            steps = [branch for branch in [keeper.branch("interrupted")] if branch]
+            steps = [*filter(None, [keeper.branch("interrupted")])]
         if steps:
             yield rng.choice(steps)._replace(kind="interrupted")
 
@@ -237,19 +237,20 @@ class Situation(dialogue.Situation):
         """Return the steps of the task, one level down."""
         task, thing = self.task, self.task.thing
         steps: list[str] = []
-        for found in [a(thing), f"another {thing}"][: task.amount]:
-            steps.append(f"find and take {found}")
+        for noun in [a(thing), f"another {thing}"][: task.amount]:
+            steps.append(f"find and take {noun}")
             if task.treatment:
                 steps.append(f"{task.treatment} the {thing} with {self.appliance()}")
             if task.target:
                 steps.append(f"put the {thing} in {self.target()}")
-        return [*steps, f"look at the {thing} under the {task.lamp}"] if task.lamp else steps
+        if task.lamp:
+            steps.append(f"look at the {thing} under the {task.lamp}")
+        return steps
 
     def appliance(self) -> str:
         """Return the place that treats the thing."""
-        return next(
-            place for place in self.places if kind(place) in APPLIANCES[self.task.treatment]
-        )
+        kinds = APPLIANCES[self.task.treatment]
+        return next(place for place in self.places if kind(place) in kinds)
 
     def target(self) -> str:
         """Return the first place that the task may mean."""
@@ -261,10 +262,10 @@ class Situation(dialogue.Situation):
         if task.target or task.treatment:
             return [step]
         sought, preposition = (task.lamp, "at") if task.lamp else (task.thing, "from")
-        found = groups(sought, self.places)
-        if len(found) == 1:
-            found = groups(sought, self.places, size=3)
-        return [f"{step} {preposition} {group}" for group in found]
+        places = groups(sought, self.places)
+        if len(places) == 1:
+            places = groups(sought, self.places, size=3)
+        return [f"{step} {preposition} {group}" for group in places]
 
     def plan(self, sentence: str) -> Branch:
         """Return a plan of the task or of one of its steps, one level down."""
@@ -283,8 +284,8 @@ class Situation(dialogue.Situation):
 
     def plans(self, rng: random.Random) -> list[Branch]:
         """Return plans of the task and of one of its steps, one level down."""
-        found = [self.plan(self.sentence), self.plan(rng.choice(self.stages()))]
-        return rng.sample(found, rng.choice((1, 2)))
+        plans = [self.plan(self.sentence), self.plan(rng.choice(self.stages()))]
+        return rng.sample(plans, rng.choice((1, 2)))
 
     def full_plan(self, rng: random.Random) -> Iterator[Branch]:
         """Yield a plan in full."""
@@ -296,42 +297,48 @@ class Situation(dialogue.Situation):
         """Return the thought before a plan: the places that the task needs."""
         task = self.task
         needs = f"# {task.amount} {task.thing}."
-        needs += f" To {task.treatment}: {self.appliance()}." if task.treatment else ""
-        needs += f" A {task.target}: {self.target()}." if task.target else ""
-        return needs + (f" To look: the {task.lamp}." if task.lamp else "")
+        if task.treatment:
+            needs += f" To {task.treatment}: {self.appliance()}."
+        if task.target:
+            needs += f" A {task.target}: {self.target()}."
+        if task.lamp:
+            needs += f" To look: the {task.lamp}."
+        return needs
 
     # -- Several trials
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield the lesson of a failed trial, and the trial after it; one may have come before."""
         before = self.reflection(rng) if rng.random() < 0.6 else None
-        before = (
-            before if before and before.empty else None
-        )  # after another one, the next trial goes further
+        # Only after a search in vain may the next trial fail, too: after another one it goes on.
+        if before and not before.empty:
+            before = None
         earlier = [before.text] if before else []
         reflection = self.reflection(rng, before)
         if reflection is None:
             return
         learnt = self.reflection_of(reflection.transcript, reflection.text, earlier)
-        told = remembered([*earlier, reflection.text])
-        keeper = self.keeper(self.sentence, self.game.first, rng, told=told, first=reflection.first)
+        keeper = self.keeper(
+            self.sentence,
+            self.game.first,
+            rng,
+            information=remembered([*earlier, reflection.text]),
+            first=reflection.first,
+        )
         trial = self.whole(keeper, "next trial")
         yield from rng.sample((learnt, trial), 2)  # rarely is there room for both
 
     def reflection(self, rng: random.Random, before: Reflection | None = None) -> Reflection | None:
         """Return a failed trial and its lesson; None if the drawn kind of failure is impossible."""
-        told, empty = (remembered([before.text]), before.empty) if before else ("", ())
-        keeper = self.keeper(self.sentence, self.game.first, rng, told=told, slips=0)
-        has_parts = self.task.treatment or self.task.lamp or self.task.amount > 1
-        way = rng.choice(
-            [self.searched, self.searched, self.left_closed, *[self.left_out] * bool(has_parts)]
-        )
+        information, empty = "", ()
+        if before:
+            information, empty = remembered([before.text]), before.empty
+        keeper = self.keeper(self.sentence, self.game.first, rng, information=information, slips=0)
+        way = rng.choice(self.failures())
         places = [place for place in self.places if place not in empty]
         lesson, first, seen = way(keeper, rng, places)
-        if (
-            not (lesson and first)
-            or len(keeper.spans) // 2 > settings_for("reflexion", PROFILE.name).turns
-        ):
+        too_long = len(keeper.spans) // 2 > settings_for("reflexion", PROFILE.name).turns
+        if not lesson or not first or too_long:
             return None
         stages = self.stages()
         stages[0] += f" from {', '.join(first)}"
@@ -339,6 +346,13 @@ class Situation(dialogue.Situation):
         return Reflection(
             keeper.transcript, f"{lesson} New plan:\n{plan}", tuple(first), tuple(seen)
         )
+
+    def failures(self) -> list[Callable[[Housekeeper, random.Random, Sequence[str]], Lesson]]:
+        """Return the ways to fail; a part can be left out only of a task that has several."""
+        ways = [self.searched, self.searched, self.left_closed]
+        if self.task.treatment or self.task.lamp or self.task.amount > 1:
+            ways.append(self.left_out)
+        return ways
 
     def left_out(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
         """Claim to be done where a part is left; the thing is where it was."""
@@ -349,12 +363,12 @@ class Situation(dialogue.Situation):
         if keeper.won or not taken:
             return NO_LESSON
         keeper.end(COMPLETED)
-        missing = f"{task.treatment} it" if task.treatment else f"look at it under the {task.lamp}"
-        lesson = (
-            f"I did not {missing}."
-            if task.amount == 1
-            else f"I put only one {task.thing}, and not two."
-        )
+        if task.amount > 1:
+            lesson = f"I put only one {task.thing}, and not two."
+        elif task.treatment:
+            lesson = f"I did not {task.treatment} it."
+        else:
+            lesson = f"I did not look at it under the {task.lamp}."
         return Lesson(lesson, [taken.strip().rpartition(" from ")[2]])
 
     def left_closed(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
@@ -364,10 +378,9 @@ class Situation(dialogue.Situation):
             return NO_LESSON
         for _ in range(settings_for("reflexion", PROFILE.name).patience):
             keeper.play(f"take {self.task.thing} 1 from {place}")
-        others = (other for other in likely(self.task.thing, places) if other != place)
-        return Lesson(
-            f"{place} was closed, and I did not open it.", [place, *others][:PLACES_A_SEARCH]
-        )
+        others = [other for other in likely(self.task.thing, places) if other != place]
+        first = [place, *others][:PLACES_A_SEARCH]
+        return Lesson(f"{place} was closed, and I did not open it.", first)
 
     def searched(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
         """Search a few places in vain; next time the likeliest of the others come first."""
@@ -377,15 +390,15 @@ class Situation(dialogue.Situation):
                 keeper.play(f"open {place}")
         # A place beside another one cannot be gone to from there.
         seen = [place for place in places if place in keeper.household.contents]
-        if not seen or any(
-            kind(one) == thing for place in seen for one in keeper.household.contents[place]
-        ):
+        if not seen:
             return NO_LESSON
+        for place in seen:
+            if thing in map(kind, keeper.household.contents[place]):
+                return NO_LESSON
         keeper.end(FAILED)
         others = [place for place in likely(thing, places) if place not in seen]
-        return Lesson(
-            f"I looked at {', '.join(seen)} and saw no {thing}.", others[:PLACES_A_SEARCH], seen
-        )
+        lesson = f"I looked at {', '.join(seen)} and saw no {thing}."
+        return Lesson(lesson, others[:PLACES_A_SEARCH], seen)
 
     def keeper(
         self,
@@ -394,16 +407,16 @@ class Situation(dialogue.Situation):
         rng: random.Random,
         *,
         last: tuple[str, str] | None = None,
-        told: str = "",
+        information: str = "",
         first: Sequence[str] = (),
         slips: int | None = None,
     ) -> Housekeeper:
         """Return the teacher at the start of a task; in three tenths of dialogues it errs."""
         if last:
-            told = f"The last action was: {last[0]}\n{last[1]}"
+            information = f"The last action was: {last[0]}\n{last[1]}"
         if slips is None:
             slips = rng.choice((1, 1, 2)) if rng.random() < 0.3 else 0
-        prompt = self.prompt(task, told)
+        prompt = self.prompt(task, information)
         return Housekeeper(
             self.game, state, self.text, prompt, last=last, first=first, slips=slips, rng=rng
         )
@@ -418,9 +431,9 @@ def _task(step: str) -> HouseholdTask:
 def _plan(steps: Sequence[Sequence[str]]) -> str:
     """Return a plan as text, with its order only where it is not one step after another."""
     plan = write_plan(steps)
-    return (
-        plan if any(len(alternatives) > 1 for alternatives in steps) else plan.rpartition("\n")[0]
-    )
+    if any(len(alternatives) > 1 for alternatives in steps):
+        return plan
+    return plan.rpartition("\n")[0]
 
 
 examples = Situation.examples

@@ -143,12 +143,12 @@ class Housekeeper(Teacher):
         otype = game.object_type[game.objects.index(held)]
         index = {name: at for at, name in enumerate(game.receptacles)}
         places = [self.household.at] * bool(self.household.at) + self.order(task.thing)
-        free = [
-            place
-            for place in places
-            if (game.receptacle_type[index[place]], otype) in game.fits
-            and index[place] not in game.openable
-        ]
+        free = []
+        for place in places:
+            receptacle = index[place]
+            fits = (game.receptacle_type[receptacle], otype) in game.fits
+            if fits and receptacle not in game.openable:
+                free.append(place)
         if not free:
             self.failed = True
             return
@@ -163,9 +163,8 @@ class Housekeeper(Teacher):
 
     def order(self, thing: str) -> list[str]:
         """Return the places to search for a thing, the likeliest first."""
-        return sorted(
-            likely(thing, self.household.places), key=lambda place: place not in self.first
-        )
+        places = likely(thing, self.household.places)
+        return sorted(places, key=lambda place: place not in self.first)
 
     # -- Thoughts
 
@@ -176,49 +175,52 @@ class Housekeeper(Teacher):
         if step.command.startswith("examine"):
             return f"I am at {place} already."
         if step.sought:
-            known = place in self.listed and step.sought == self.seeking
-            return "" if known else self.search(task, step.sought)
+            if place in self.listed and step.sought == self.seeking:
+                return ""
+            return self.search(task, step.sought)
         self.seeking = ""
-        if not held:
-            thing = self.seen(task.thing, place)
-            return (
-                f"{self.delivered(task)}I saw {thing} at {place}."
-                if step.command.startswith("go to")
-                else ""
-            )
+        if held:
+            return self.use(task, held, step.command)
+        if not step.command.startswith("go to"):
+            return ""
+        return f"{self.delivered(task)}I saw {self.seen(task.thing, place)} at {place}."
+
+    def use(self, task: HouseholdTask, held: str, command: str) -> str:
+        """Return the thought before something is done with a thing."""
+        place = place_of(command)
         if task.treatment and self.household.treated.get(held) != task.treatment:
             return f"I hold {held}. I {task.treatment} it with {place}."
         if task.target:
             state = f"{held} is {DONE[task.treatment]}" if task.treatment else f"I hold {held}"
             return f"{state}. I put it in {place}."
-        if step.command.startswith("use"):
+        if command.startswith("use"):
             return ""
         return f"I hold {held}. I saw {self.seen(task.lamp, place)} at {place}."
 
-    def seen(self, thing: str, place: str) -> str:
+    def seen(self, noun: str, place: str) -> str:
         """Return the first thing of a kind that was seen in a place."""
-        return next(
-            (one for one in self.household.contents.get(place, ()) if kind(one) == thing), thing
-        )
+        for thing in self.household.contents.get(place, ()):
+            if kind(thing) == noun:
+                return thing
+        return noun
 
     def search(self, task: HouseholdTask, sought: str) -> str:
         """Return the thought that lists the next places to search."""
         held, again = self.household.held, sought == self.seeking
-        wanted = task.places
-        left = [
-            place
-            for place in self.order(sought)
-            if place not in self.household.contents
-            and (not wanted or place in wanted or kind(place) in wanted)
-        ]
+        left = []
+        for place in self.order(sought):
+            allowed = not task.places or place in task.places or kind(place) in task.places
+            if allowed and place not in self.household.contents:
+                left.append(place)
         self.listed, self.seeking = left[:PLACES_A_SEARCH], sought
         listed, looked = ", ".join(self.listed), f"Looked: {by_kind(self.household.contents)}. "
         if again:
             return f"No {sought} yet. {looked}Next: {listed}."
         delivered = self.delivered(task)
-        article = "another" if delivered else a(sought).split()[0]
-        before = f"{delivered}{looked}" if delivered else f"I hold {held}. " * bool(held)
-        return f"{before}I look for {article} {sought}: {listed}."
+        if delivered:
+            return f"{delivered}{looked}I look for another {sought}: {listed}."
+        before = f"I hold {held}. " if held else ""
+        return f"{before}I look for {a(sought)}: {listed}."
 
     def delivered(self, task: HouseholdTask) -> str:
         """Return the sentence that counts delivered things of two; empty before the first."""
@@ -245,32 +247,27 @@ class Housekeeper(Teacher):
 
     def slip(self, task: HouseholdTask, step: Next) -> None:
         """Make a mistake before a step, once or twice, and understand it."""
-        if self.slips and self.rng.random() < SLIP_CHANCE and (slip := self.mistake(task, step)):
-            after, answer, _, _ = self.apply(self.game, self.state, slip.command)
-            if answer == NOTHING_HAPPENS and after == self.state:
-                self.slips -= 1
-                for _ in range(self.rng.choice((1, 1, 2))):
-                    self.turn(slip.command, answer)
-                super().think(slip.insight)
+        if not self.slips or self.rng.random() >= SLIP_CHANCE:
+            return
+        slip = self.mistake(task, step)
+        if slip is None:
+            return
+        after, answer, _, _ = self.apply(self.game, self.state, slip.command)
+        if answer == NOTHING_HAPPENS and after == self.state:
+            self.slips -= 1
+            for _ in range(self.rng.choice((1, 1, 2))):
+                self.turn(slip.command, answer)
+            super().think(slip.insight)
 
     def mistake(self, task: HouseholdTask, step: Next) -> Slip | None:
         """Return a mistake that players make in place of a step."""
         held, command = self.household.held, step.command
         place = place_of(command)
         verb = command.split()[0]
-        use = self.put(held, place) if task.target else f"{task.treatment} {held} with {place}"
-        if verb == "open" and self.rng.random() < 0.3:
-            return Slip(f"go to {place}", f"I am at {place} already.")
         if verb == "open":
-            early = (
-                use if held and task.target else f"take {step.sought or task.thing} 1 from {place}"
-            )
-            return Slip(early, f"{place} is closed, so I open it.")
-        if verb == "go" and held and not step.sought and (task.target or task.treatment):
-            return Slip(use, f"I am not at {place} yet.")
+            return self.closed(task, step, place)
         if verb == "go":
-            beyond = f"{kind(place)} {self.rng.randrange(31, 40)}"
-            return Slip(f"go to {beyond}", f"There is no {beyond}.")
+            return self.beyond(task, step, place)
         if verb == "take":
             thing = command.removeprefix("take ").partition(" from ")[0]
             other = f"{kind(thing)} {self.rng.randrange(4, 9)}"
@@ -280,6 +277,27 @@ class Housekeeper(Teacher):
         if verb in DONE:
             return Slip(f"{command} again", f"The command is {command}.")
         return None
+
+    def closed(self, task: HouseholdTask, step: Next, place: str) -> Slip:
+        """Return a mistake before a closed place: to go there, or to use it."""
+        held = self.household.held
+        if self.rng.random() < 0.3:
+            return Slip(f"go to {place}", f"I am at {place} already.")
+        early = f"take {step.sought or task.thing} 1 from {place}"
+        if held and task.target:
+            early = self.put(held, place)
+        return Slip(early, f"{place} is closed, so I open it.")
+
+    def beyond(self, task: HouseholdTask, step: Next, place: str) -> Slip:
+        """Return a mistake on the way: to use a place from afar, or to go where none is."""
+        held = self.household.held
+        if held and not step.sought:
+            if task.target:
+                return Slip(self.put(held, place), f"I am not at {place} yet.")
+            if task.treatment:
+                return Slip(f"{task.treatment} {held} with {place}", f"I am not at {place} yet.")
+        beyond = f"{kind(place)} {self.rng.randrange(31, 40)}"
+        return Slip(f"go to {beyond}", f"There is no {beyond}.")
 
 
 def place_of(command: str) -> str:

@@ -49,14 +49,14 @@ class Planner:
     Attributes:
         household: The household as the controller has seen it.
         task: What is to be done.
-        told: What is in the places of which the prompt tells it.
+        seen: What is in the places of which the prompt tells it.
     """
 
     def __init__(self, agent: str) -> None:
         self.agent = agent
         self.household = Household("")
         self.task = HouseholdTask("")
-        self.told: dict[str, list[str]] = {}
+        self.seen: dict[str, list[str]] = {}
         self.read = 0
 
     def watch(self, request: Request, episode: Episode) -> None:
@@ -73,95 +73,106 @@ class Planner:
             situation, _, rest = prompt.partition("\nYour task is to: ")
             self.household = Household(situation)
             self.task = read_task(rest.partition("\n")[0]) or self.task
-        seen = _SEEN.findall(prompt)
-        self.told = {
-            place: things for place, things in self.household.contents.items() if place in seen
-        }
+        self.seen = {}
+        places = _SEEN.findall(prompt)
+        for place, things in self.household.contents.items():
+            if place in places:
+                self.seen[place] = things
         if role == "explainer":
             return Said(f"\n{self.why(_FAILED.findall(prompt)[-1])}")
         steps = [f"#{number} {step}" for number, step in enumerate(self.steps(), 1)]
-        return Said("\n" + ("\n".join(steps) if self.agent != "inner_monologue" else steps[0]))
+        if self.agent == "inner_monologue":
+            steps = steps[:1]
+        return Said("\n" + "\n".join(steps))
 
     def steps(self) -> list[str]:
         """Return the steps that are left to do."""
         task, thing, home = self.task, self.task.thing, self.household
         in_hand = kind(home.held) == thing
-        target = next(
-            (place for place in home.places if task.target in (place, kind(place))), task.target
-        )
+        target = self.target()
         steps: list[str] = []
         searched: list[str] = []
-        for _ in range(task.amount - len(home.brought) if task.target else 1):
+        count = task.amount - len(home.brought) if task.target else 1
+        for _ in range(count):
             if not in_hand:
                 searched.append(self.place(thing, [target, *searched]))
                 steps.append(f"pick a {thing} at {searched[-1]}")
             if task.treatment and not (in_hand and home.treated.get(home.held) == task.treatment):
-                appliance = next(
-                    place for place in home.places if kind(place) in APPLIANCES[task.treatment]
-                )
-                steps.append(f"{task.treatment} the {thing} with {appliance}")
+                steps.append(f"{task.treatment} the {thing} with {self.appliance()}")
             if task.target:
                 steps.append(f"put the {thing} in {target}")
             in_hand = False
-        lamp = (
-            [f"look at the {thing} under the {task.lamp} at {self.place(task.lamp, [])}"]
-            if task.lamp
-            else []
-        )
-        return [*steps, *lamp]
+        if task.lamp:
+            place = self.place(task.lamp, [])
+            steps.append(f"look at the {thing} under the {task.lamp} at {place}")
+        return steps
+
+    def target(self) -> str:
+        """Return the first place that the task may mean; the task's own word if there is none."""
+        for place in self.household.places:
+            if self.task.target in (place, kind(place)):
+                return place
+        return self.task.target
+
+    def appliance(self) -> str:
+        """Return the place that treats the thing."""
+        kinds = APPLIANCES[self.task.treatment]
+        return next(place for place in self.household.places if kind(place) in kinds)
 
     def place(self, thing: str, but: list[str]) -> str:
         """Return where a thing was seen, else the likeliest place that was not looked into."""
         places = likely(thing, self.household.places)
-        seen = [place for place, things in self.told.items() if thing in map(kind, things)]
-        found = [*seen, *(place for place in places if place not in self.told)]
-        return next((place for place in found if place not in but), (found or places)[0])
+        candidates = [place for place, things in self.seen.items() if thing in map(kind, things)]
+        candidates += [place for place in places if place not in self.seen]
+        for place in candidates:
+            if place not in but:
+                return place
+        return (candidates or places)[0]
 
     def why(self, step: str) -> str:
         """Return why a step failed, where it did not find a thing, and what is next."""
-        found = _PICK.fullmatch(step) or _LIGHT.fullmatch(step)
-        if not found:
+        match = _PICK.fullmatch(step) or _LIGHT.fullmatch(step)
+        if not match:
             return "It took too long."
-        *_, thing, place = found.groups()
-        empty = [one for one, things in self.told.items() if thing not in map(kind, things)]
+        *_, thing, place = match.groups()
+        empty = [other for other, things in self.seen.items() if thing not in map(kind, things)]
         following = self.place(thing, [place])
-        seen = "It is at" if following in self.told else "Next:"
-        return f"No {thing} at {', '.join(empty or [place])}. {seen} {following}."
+        hint = "It is at" if following in self.seen else "Next:"
+        return f"No {thing} at {', '.join(empty or [place])}. {hint} {following}."
 
 
 def choice(prompt: str) -> str:
     """Return the number of the command that serves a goal, 0 if none does, or ``done``."""
     about, _, listed = prompt.rpartition("\nGoal: ")[2].partition("\n\n")
-    goal, _, told = about.partition("\n")
-    last = told.rpartition("What you did for it: ")[2].partition("\n")[0]
-    numbers = {
-        command: number
-        for number, _, command in (line.partition(" ") for line in listed.splitlines())
-    }
+    goal, _, history = about.partition("\n")
+    last = history.rpartition("What you did for it: ")[2].partition("\n")[0]
+    numbers: dict[str, str] = {}
+    for line in listed.splitlines():
+        number, _, command = line.partition(" ")
+        numbers[command] = number
     wanted = commands(goal)
     if re.fullmatch(wanted[0], last):
         return "done"
-    found = (
-        numbers[command]
-        for pattern in wanted
-        for command in numbers
-        if re.fullmatch(pattern, command)
-    )
-    return next(found, "0")
+    for pattern in wanted:
+        for command, number in numbers.items():
+            if re.fullmatch(pattern, command):
+                return number
+    return "0"
 
 
 def commands(goal: str) -> list[str]:
     """Return patterns of the commands that lead to a goal, backwards from the goal's own."""
-    if found := _PICK.fullmatch(goal):
-        thing, place = found.groups()
+    if match := _PICK.fullmatch(goal):
+        thing, place = match.groups()
         reach = rf"take {thing} \d+ from {place}"
-    elif found := _LIGHT.fullmatch(goal):
-        _, lamp, place = found.groups()
+    elif match := _LIGHT.fullmatch(goal):
+        _, lamp, place = match.groups()
         reach = rf"use {lamp} \d+"
-    elif found := _DO.fullmatch(goal):
-        verb, thing, place = found.groups()
-        reach = rf"(?:move {thing} \d+ to|put {thing} \d+ in/on) {place}"
-        reach = reach if verb == "put" else rf"{verb} {thing} \d+ with {place}"
+    elif match := _DO.fullmatch(goal):
+        verb, thing, place = match.groups()
+        reach = rf"{verb} {thing} \d+ with {place}"
+        if verb == "put":
+            reach = rf"(?:move {thing} \d+ to|put {thing} \d+ in/on) {place}"
     else:
         return ["nothing"]
     return [reach, f"open {place}", f"go to {place}"]
@@ -184,15 +195,15 @@ def dialogues(task: str, agent: str, rng: random.Random) -> dict[str, list[Branc
     planner = Planner(agent)
     played = recorded.record(env, player, task, planner, ROLES, on_request=planner.watch)
     opening, _ = env.reset(seed=0, options={"task": task})
-    found: dict[str, list[Branch]] = {}
-    for role, most in MOST.items() if played.episode.won else ():
-        # The controller reads all of the opening.
-        text, kind = (
-            (opening, role)
-            if role == "controller"
-            else (PROFILE.read(opening)[0], f"{agent} {role}")
-        )
-        made = recorded.dialogues(text, [asked for asked in played.exchanges if asked.role == role])
+    branches: dict[str, list[Branch]] = {}
+    if not played.episode.won:
+        return branches
+    for role, most in MOST.items():
+        text, kind = PROFILE.read(opening)[0], f"{agent} {role}"
+        if role == "controller":  # which reads all of the opening
+            text, kind = opening, role
+        exchanges = [exchange for exchange in played.exchanges if exchange.role == role]
+        made = recorded.dialogues(text, exchanges)
         chosen = rng.sample(made, min(len(made), most))
-        found.setdefault(text, []).extend(branch._replace(kind=kind) for branch in chosen)
-    return found
+        branches.setdefault(text, []).extend(branch._replace(kind=kind) for branch in chosen)
+    return branches

@@ -100,23 +100,18 @@ class Network(nn.Module):
     ) -> None:
         super().__init__()
         sizes = base.sizes
-        weights = {
-            name: torch.tensor(of, dtype=dtype, device=device)
-            for name, of in base.weights().items()
-        }
-        self.embedding = nn.Parameter(weights["token_embd.weight"], requires_grad=False)
-        self.blk = nn.ModuleList(
-            Layer(
-                {
-                    name.split(".")[2]: of
-                    for name, of in weights.items()
-                    if name.startswith(f"blk.{at}.")
-                },
-                sizes,
-            )
-            for at in range(sizes.layers)
-        )
-        self.norm = Norm(weights["output_norm.weight"], sizes.epsilon)
+        layers: list[dict[str, Tensor]] = [{} for _ in range(sizes.layers)]
+        whole: dict[str, Tensor] = {}
+        for name, array in base.weights().items():
+            weight = torch.tensor(array, dtype=dtype, device=device)
+            if name.startswith("blk."):  # blk.LAYER.MODULE.weight
+                _, layer, module, _ = name.split(".")
+                layers[int(layer)][module] = weight
+            else:
+                whole[name] = weight
+        self.embedding = nn.Parameter(whole["token_embd.weight"], requires_grad=False)
+        self.blk = nn.ModuleList(Layer(weights, sizes) for weights in layers)
+        self.norm = Norm(whole["output_norm.weight"], sizes.epsilon)
         half = sizes.width // sizes.heads // 2
         self.frequencies = sizes.rope_base ** (-torch.arange(half, device=device) / half)
         self.reset()
@@ -201,8 +196,10 @@ def make_batch(
         masked: Whether attention gets a mask; by default if it is a GPU.
         dtype: What is computed in.
     """
-    masked = device.type != "cpu" if masked is None else masked
-    length = max(padded_length(part, MASKED_STEP if masked else STEP) for part in parts)
+    if masked is None:
+        masked = device.type != "cpu"
+    step = MASKED_STEP if masked else STEP
+    length = max(padded_length(part, step) for part in parts)
 
     # A compiler treats a batch of one as a case of its own, which takes it half a minute on a GPU.
     count = max(len(parts), 2) if masked else len(parts)
@@ -213,18 +210,25 @@ def make_batch(
             into[: len(row)] = row
         return torch.from_numpy(filled).to(device)
 
-    ids, positions, labels = (
-        padded([part.ids for part in parts], 0),
-        padded([part.positions for part in parts], 0),
-        padded([part.labels for part in parts], UNLEARNT),
-    )
+    ids = padded([part.ids for part in parts], 0)
+    positions = padded([part.positions for part in parts], 0)
+    labels = padded([part.labels for part in parts], UNLEARNT)
     if masked:
         seen = _mask(padded([part.dialogues for part in parts], _PADDING), dtype)
     else:
-        counts = [np.bincount(part.dialogues).tolist() for part in parts]
-        most = max(map(len, counts))
-        seen = torch.tensor([[*of, *[0] * (most - len(of)), length - sum(of)] for of in counts])
+        seen = _lengths(parts, length)
     return Batch(ids, positions, labels, seen)
+
+
+def _lengths(parts: Sequence[Part], length: int) -> Tensor:
+    """Return the lengths of each part's situation and dialogues, and last of its padding."""
+    counts = [np.bincount(part.dialogues).tolist() for part in parts]
+    most = max(map(len, counts))
+    rows = []
+    for lengths in counts:
+        missing = [0] * (most - len(lengths))
+        rows.append([*lengths, *missing, length - sum(lengths)])
+    return torch.tensor(rows)
 
 
 def _mask(dialogues: Tensor, dtype: torch.dtype) -> Tensor:
@@ -302,7 +306,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor, seen: Tensor) -> Tensor:
         keys, values = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
         return functional.scaled_dot_product_attention(query, keys, values, seen)
     heads = (query * query.shape[-1] ** -0.5).unflatten(1, (groups, -1))
-    attended = [_attend(*of) for of in zip(heads, key, value, seen.tolist(), strict=True)]
+    examples = zip(heads, key, value, seen.tolist(), strict=True)
+    attended = [_attend(*example) for example in examples]
     return torch.stack(attended).flatten(1, 2)
 
 
@@ -315,7 +320,8 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, lengths: list[int]) -> Te
     queries, keys, values = (tensor.split(lengths, -2) for tensor in (query, key, value))
     for part, length in enumerate(lengths):
         seen = sorted({0, part})  # the situation and this dialogue
-        its_keys, its_values = (torch.cat([of[each] for each in seen], 1) for of in (keys, values))
+        its_keys = torch.cat([keys[number] for number in seen], 1)
+        its_values = torch.cat([values[number] for number in seen], 1)
         end = its_keys.shape[1] - length
         for piece in queries[part].tensor_split(max(1, -(-length // QUERIES)), -2):
             end += piece.shape[-2]

@@ -106,13 +106,9 @@ def dialogues(situation: str, exchanges: Iterable[Exchange]) -> list[Branch]:
     of which nothing is learnt is left out, and so is a request without the situation.
     """
     about = [exchange for exchange in exchanges if exchange.prompt.startswith(situation)]
-    chains: list[list[Exchange]] = []
-    for exchange in about:
-        before = [chain for chain in chains if _goes_on(exchange, chain[-1])]
-        chains.append([*max(before, key=len, default=[]), exchange])
     made: list[Branch] = []
     known: set[str] = set()
-    for chain in sorted(chains, key=_learnt_answers, reverse=True):
+    for chain in sorted(_chains(about), key=_learnt_answers, reverse=True):
         learnt = [exchange.said.learnt and exchange.text not in known for exchange in chain]
         if any(learnt):
             made.append(_branch(chain, learnt, len(situation)))
@@ -146,6 +142,15 @@ def packed(situation: str, branches: Iterable[Branch], rng: random.Random) -> It
 
 def _goes_on(exchange: Exchange, before: Exchange) -> bool:
     return bool(before.stop) and exchange.prompt.startswith(before.text)
+
+
+def _chains(exchanges: Iterable[Exchange]) -> list[list[Exchange]]:
+    """Return each request after those that it goes on from."""
+    chains: list[list[Exchange]] = []
+    for exchange in exchanges:
+        before = [chain for chain in chains if _goes_on(exchange, chain[-1])]
+        chains.append([*max(before, key=len, default=[]), exchange])
+    return chains
 
 
 def _learnt_answers(chain: Sequence[Exchange]) -> int:

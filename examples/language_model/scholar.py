@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from player import Move, Planned, Searched, in_steps, still_open
@@ -182,22 +183,28 @@ def way(words: str) -> tuple[str, tuple[Relation, ...]]:
 def hops_of(task: Task) -> list[Hop]:
     """Return the facts that a question takes, in order; none if it is not understood."""
     chain, pages = read_question(task.question.question), expert.evidence(task.world)
-    names = [parse(action)[1] for action in expert.plan(task.world) if action.startswith(SEARCH)]
+    plan = map(parse, expert.plan(task.world))
+    names = [argument for verb, argument in plan if verb == SEARCH]
     if chain is None:
         return []
     relations = sum(len(steps) for _, steps in chain.ways)
     if not relations == len(pages) == len(names):
         return []
-    found_pages, hops = iter(zip(pages, names, strict=True)), []
-    for thing, steps in chain.ways:
-        for number, relation in enumerate(steps):
-            page, title = next(found_pages)
-            name = named(title) if number else thing
-            hops.append(Hop(page, relation, thing, name, _evidence(task, page)))
-            thing = relation.noun.format(thing)
+    hops = [*_hops(task, chain, pages, names)]
     if chain.wanted and not all(hop.value for hop in hops):
         return []
     return hops
+
+
+def _hops(task: Task, chain: Chain, pages: Sequence[Page], names: Sequence[str]) -> Iterator[Hop]:
+    """Yield the facts of a chain, each with its page and the name by which that is searched."""
+    searches = iter(zip(pages, names, strict=True))
+    for thing, steps in chain.ways:
+        for number, relation in enumerate(steps):
+            page, title = next(searches)
+            name = named(title) if number else thing
+            yield Hop(page, relation, thing, name, _evidence(task, page))
+            thing = relation.noun.format(thing)
 
 
 def _evidence(task: Task, page: Page) -> tuple[str, ...]:

@@ -93,9 +93,11 @@ class Planner:
     def forget(self, held: Mapping[str, int]) -> Link | None:
         """Return what the first plan forgets."""
         rng, self.rng = self.rng, None
+        if rng is None:
+            return None
         wants = self.wanted()
-        found = [*links(bill(wants, held, wood_of(want.item for want in wants)))]
-        return rng.choice(found) if rng and found else None
+        candidates = [*links(bill(wants, held, wood_of(want.item for want in wants)))]
+        return rng.choice(candidates) if candidates else None
 
     def wanted(self) -> list[Want]:
         """Return what the goal asks for, but for what was had already."""
@@ -185,19 +187,17 @@ def drawn(rng: random.Random) -> Situation:
 
 def several(rng: random.Random) -> Task:
     """Return two to four goals at once that no split has."""
-    measured = {
-        frozenset(task.id.split(JOIN))
-        for split in SEVERAL
-        for task in split_tasks(split, "vanilla")
-    }
+    measured: set[frozenset[str]] = set()
+    for split in SEVERAL:
+        measured.update(frozenset(task.id.split(JOIN)) for task in split_tasks(split, "vanilla"))
     rare = rng.random() < 0.3  # of iron, with larger amounts
     groups = ("MT4", "MT6", "MT7") if rare else ("MT1", "MT2", "MT3", "MT4", "MT6")
     names = [task.id for task in known() if task.group in groups]
-    while (
-        frozenset(chosen := rng.sample(names, 2 if rare else rng.choice((2, 2, 3, 4)))) in measured
-    ):
-        pass
-    return find_task(chosen, "vanilla")
+    while True:
+        count = 2 if rare else rng.choice((2, 2, 3, 4))
+        chosen = rng.sample(names, count)
+        if frozenset(chosen) not in measured:
+            return find_task(chosen, "vanilla")
 
 
 @cache
@@ -209,14 +209,16 @@ def known() -> tuple[Task, ...]:
 def last_step(item: str, world: int, rng: random.Random) -> Situation:
     """Return a thing and all that it takes, so that its plan is one line; and some other things."""
     id = item.replace(" ", "_")
-    task = all_tasks("vanilla").get(id) or Task(
-        id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),)
-    )
+    task = all_tasks("vanilla").get(id)
+    if task is None:
+        task = Task(id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),))
     recipe = applied(item, 1)
-    parts = [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
-    given = {
-        name: amount + rng.choice((0, 0, 0, 1, 3)) for name, amount in _of_wood(parts, rng).items()
-    }
+    parts = [*recipe.parts]
+    if recipe.tool:
+        parts.append(Want(recipe.tool, 1))
+    given: dict[str, int] = {}
+    for name, amount in _of_wood(parts, rng).items():
+        given[name] = amount + rng.choice((0, 0, 0, 1, 3))
     for other in rng.sample(sorted({*ways()} - {item, "log", "planks"}), rng.choice((0, 0, 1, 2))):
         given.setdefault(other, 1)
     return Situation(task, world, given)
@@ -225,8 +227,9 @@ def last_step(item: str, world: int, rng: random.Random) -> Situation:
 def some_parts(task: Task, rng: random.Random) -> dict[str, int]:
     """Return some of the things that a goal takes, as if a part of a plan had been done."""
     wants = [Want(_name(aim.item), 1) for aim in task.aims]
+    items = {want.item for want in wants}
     lines = bill(wants, {}, wood_of(want.item for want in wants))
-    parts = [line for line in lines if line.item not in {want.item for want in wants}]
+    parts = [line for line in lines if line.item not in items]
     held = rng.sample(parts, rng.randrange(1, len(parts) + 1)) if parts else []
     return _of_wood([Want(line.item, line.needed) for line in held], rng)
 

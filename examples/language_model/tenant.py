@@ -179,23 +179,32 @@ class Tenant(Planned, Searched):
             return "It was given up.", 0.0
         has = kind(held) == task.thing
         treated = bool(task.treatment) and household.treated.get(held) == task.treatment
-        brought = [thing for thing in household.brought if kind(thing) == task.thing]
-        sentences = [f"{thing} is brought." for thing in brought]
+        sentences = [f"{thing} is brought." for thing in self.brought(household)]
         if has:
             state = f" and {DONE[task.treatment]}" if treated else ""
             sentences.append(f"{held} is held{state}.")
         if not sentences:
             seen = len(household.contents)
             sentences.append(f"No {task.thing} is held, and {seen} places were seen.")
-        # A thing passes through stages: it is taken, treated and brought.
-        stages = 1 + bool(task.treatment) + bool(task.target or task.lamp)
-        done = len(brought) * stages / task.amount + (has + treated) / task.amount
-        searched = len(household.contents) / max(1, len(household.places))
-        share = 0.2 + 0.8 * (done + (not has) * searched / 2) / (stages + 0.5)
+        share = self.share(household, has=has, treated=treated)
         if played and _is_vain(*played[-1]):
             sentences.append("The last action brought nothing.")
             share -= 1 / 5
         return " ".join(sentences), still_open(share)
+
+    def brought(self, household: Household) -> list[str]:
+        """Return the things of the task that were brought to their place."""
+        return [thing for thing in household.brought if kind(thing) == self.task.thing]
+
+    def share(self, household: Household, *, has: bool, treated: bool) -> float:
+        """Return the share of the task that is done, by whether the thing is held and treated."""
+        task = self.task
+        # A thing passes through stages: it is taken, treated and brought.
+        stages = 1 + bool(task.treatment) + bool(task.target or task.lamp)
+        brought = len(self.brought(household))
+        done = brought * stages / task.amount + (has + treated) / task.amount
+        searched = len(household.contents) / max(1, len(household.places))
+        return 0.2 + 0.8 * (done + (not has) * searched / 2) / (stages + 0.5)
 
     def reflection(self, prompt: str) -> str:
         """Return why an attempt failed, and a plan that starts at the places not yet seen."""

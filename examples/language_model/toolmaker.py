@@ -118,7 +118,7 @@ class Toolmaker(Teacher):
     def has_tool(self, tool: str) -> bool:
         """Return whether a tool is held, or a better one of its kind."""
         better = TOOLS[TOOLS.index(tool) :] if tool in TOOLS else (tool,)
-        return not tool or any(one in self.held for one in better)
+        return not tool or any(name in self.held for name in better)
 
     # -- What is done
 
@@ -159,6 +159,13 @@ class Toolmaker(Teacher):
         self.ask(recipe.makes.item, plain(recipe))
         if self.errs("too early"):
             self.mistake(plain(recipe))
+        self.have_all(recipe)
+        if self.errs("count"):
+            self.miscount(recipe)
+        self.play(plain(recipe))
+
+    def have_all(self, recipe: Recipe) -> None:
+        """Have the station and the parts of a recipe; the station last where it is forgotten."""
         station = recipe.tool
         forgets = bool(station) and station not in self.held and self.errs("station")
         if station and not forgets:
@@ -169,9 +176,6 @@ class Toolmaker(Teacher):
                 self.think(f"It takes {a(station)}.")
             self.have(station, 1)
             self.have_parts(recipe)
-        if self.errs("count"):
-            self.miscount(recipe)
-        self.play(plain(recipe))
 
     def have_parts(self, recipe: Recipe) -> None:
         """Have all parts of a recipe; making one may use up another, which is then made again."""
@@ -222,22 +226,27 @@ class Toolmaker(Teacher):
         total: dict[str, int] = {}
         for part in recipe.parts:  # planks may be both material and fuel
             total[part.item] = total.get(part.item, 0) + part.amount
-        lacking = [
-            Want(item, amount) for item, amount in total.items() if self.held.get(item, 0) < amount
-        ]
+        lacking = []
+        for item, amount in total.items():
+            if self.held.get(item, 0) < amount:
+                lacking.append(Want(item, amount))
         return sorted(lacking, key=lambda want: -depth(want.item))
 
     def intention(self, recipe: Recipe, count: int, held: int = 0) -> str:
         """Return the thought before a recipe is applied."""
-        have = f" I hold {held}, so {count - held} more:" if held else ""
-        station = (
-            f" It takes {a(recipe.tool)}." if recipe.tool and recipe.tool not in self.held else ""
-        )
-        parts = [
-            f"{self.held[part.item]} {part.item}" for part in recipe.parts if part.item in self.held
-        ]
-        hold = f" I hold {', '.join(parts)}." if parts else ""
-        return f"{count} {recipe.makes.item}:{have} {plain(recipe)}.{station}{hold}"
+        thought = f"{count} {recipe.makes.item}:"
+        if held:
+            thought += f" I hold {held}, so {count - held} more:"
+        thought += f" {plain(recipe)}."
+        if recipe.tool and recipe.tool not in self.held:
+            thought += f" It takes {a(recipe.tool)}."
+        parts = []
+        for part in recipe.parts:
+            if part.item in self.held:
+                parts.append(f"{self.held[part.item]} {part.item}")
+        if parts:
+            thought += f" I hold {', '.join(parts)}."
+        return thought
 
 
 def plain(recipe: Recipe) -> str:

@@ -162,7 +162,8 @@ class Training:
                 f"{folder} goes on with its own data, of SHA-256 {state['data_sha256']}"
             )
         begun = state["plan"] | {"seconds": plan.seconds}
-        if others := [name for name, of in asdict(plan).items() if of != begun[name]]:
+        others = [name for name, value in asdict(plan).items() if value != begun[name]]
+        if others:
             raise ValueError(
                 f"{folder} goes on with its own plan, "
                 f"of another {', '.join(others)}: {state['plan']}"
@@ -192,9 +193,8 @@ def steps(parts: Sequence[Part], seed: int, step_tokens: int) -> Iterator[list[P
         yield from groups
 
 
-def main() -> None:
-    """Train, with the options of the command line."""
-    started = time.monotonic()
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -235,41 +235,57 @@ def main() -> None:
         help="compile the layers, which on a CPU takes g++",
     )
     parser.add_argument("--threads", type=int, default=0, help="threads on a CPU; 0 for all cores")
+    return parser
+
+
+def main() -> None:
+    """Train, with the options of the command line."""
+    started = time.monotonic()
+    parser = arguments()
     options = parser.parse_args()
     if not options.out and not options.bench:
         parser.error("expected --out FOLDER or --bench")
     if options.threads:
         torch.set_num_threads(options.threads)
-    gpu = torch.cuda.is_available()
     torch.backends.cuda.enable_cudnn_sdp(False)  # it would prepare each new shape anew
-    step_tokens = options.step_tokens or (GPU_STEP_TOKENS if gpu else 1)
     try:
-        packed = read_packed(options.data)
-        base = Base(options.base or base_file())
-        if base.vocabulary_sha256 != packed.header["vocabulary_sha256"]:
-            raise ValueError(f"{options.data} is in the tokens of another model than the base")
-        network = Network(base, torch.device("cuda" if gpu else "cpu"))
-        if options.compile:
-            network.compile_layers()
-        for seed in options.seed:
-            plan = Plan(
-                seed,
-                packed.header["tokens"],
-                options.rate,
-                options.warm_up,
-                step_tokens,
-                options.seconds,
-            )
-            if options.bench:
-                print(json.dumps(bench(Training(network, seed), packed, plan)), flush=True)
-            else:
-                out = options.out if len(options.seed) == 1 else options.out / f"seed{seed}"
-                run = Run(Training(network, seed), packed, plan, out, options.save_every)
-                run.begin(resume=options.resume, started=started)
-                run.go_on()
-            started = time.monotonic()
+        train(options, started)
     except (ValueError, OSError, MemoryError) as error:
         parser.error(str(error))
+
+
+def train(options: argparse.Namespace, started: float) -> None:
+    """Train a run for each seed, or measure the speed.
+
+    Raises:
+        ValueError: If the data is of another model than the base, or a run cannot go on.
+        MemoryError: If the memory is too small for a single part.
+    """
+    gpu = torch.cuda.is_available()
+    packed = read_packed(options.data)
+    base = Base(options.base or base_file())
+    if base.vocabulary_sha256 != packed.header["vocabulary_sha256"]:
+        raise ValueError(f"{options.data} is in the tokens of another model than the base")
+    network = Network(base, torch.device("cuda" if gpu else "cpu"))
+    if options.compile:
+        network.compile_layers()
+    for seed in options.seed:
+        plan = Plan(
+            seed,
+            packed.header["tokens"],
+            options.rate,
+            options.warm_up,
+            options.step_tokens or (GPU_STEP_TOKENS if gpu else 1),
+            options.seconds,
+        )
+        if options.bench:
+            print(json.dumps(bench(Training(network, seed), packed, plan)), flush=True)
+        else:
+            out = options.out if len(options.seed) == 1 else options.out / f"seed{seed}"
+            run = Run(Training(network, seed), packed, plan, out, options.save_every)
+            run.begin(resume=options.resume, started=started)
+            run.go_on()
+        started = time.monotonic()
 
 
 class Run:
@@ -286,13 +302,8 @@ class Run:
     def __init__(
         self, training: Training, packed: Packed, plan: Plan, out: Path, save_every: float
     ) -> None:
-        self.training, self.packed, self.plan, self.out, self.save_every = (
-            training,
-            packed,
-            plan,
-            out,
-            save_every,
-        )
+        self.training, self.packed, self.plan = training, packed, plan
+        self.out, self.save_every = out, save_every
         self.data_sha256 = packed.header["sha256"]
         self.started = 0.0
 
@@ -304,10 +315,8 @@ class Run:
                 or data.
         """
         if resume != (self.out / "checkpoint.pt").is_file():
-            raise ValueError(
-                f"{self.out} has "
-                f"{'no checkpoint to go on from' if resume else 'a checkpoint: --resume it'}"
-            )
+            problem = "no checkpoint to go on from" if resume else "a checkpoint: --resume it"
+            raise ValueError(f"{self.out} has {problem}")
         self.out.mkdir(parents=True, exist_ok=True)
         if resume:
             self.training.load(self.out, self.plan, self.data_sha256)
@@ -320,19 +329,13 @@ class Run:
         if plan.done(training.tokens, training.seconds) >= 1:
             print(f"{self.out} is finished")
             return
-        saved, told, losses = training.seconds, (training.tokens, time.monotonic()), list[float]()
+        saved, losses = training.seconds, list[float]()
+        logged_tokens, logged_time = training.tokens, time.monotonic()
+        all_steps = steps(self.packed.parts, plan.seed, plan.step_tokens)
+        device = device_name(training.device)
         with (self.out / "log.jsonl").open("a", encoding="utf-8") as log:
-            _write(
-                log,
-                {
-                    "plan": asdict(plan),
-                    "data": self.packed.header,
-                    "device": device_name(training.device),
-                },
-            )
-            for parts in islice(
-                steps(self.packed.parts, plan.seed, plan.step_tokens), training.steps, None
-            ):
+            _write(log, {"plan": asdict(plan), "data": self.packed.header, "device": device})
+            for parts in islice(all_steps, training.steps, None):
                 losses.append(training.gradients(parts))
                 training.steps += 1
                 training.tokens += sum(len(part.ids) for part in parts)
@@ -341,19 +344,15 @@ class Run:
                 finished = plan.done(training.tokens, training.seconds) >= 1
                 if finished or training.steps % 10 == 0:
                     now = time.monotonic()
-                    speed = (training.tokens - told[0]) / (now - told[1])
+                    speed = (training.tokens - logged_tokens) / (now - logged_time)
                     loss = sum(losses) / len(losses)
-                    told, losses = (training.tokens, now), []
+                    logged_tokens, logged_time, losses = training.tokens, now, []
                     _write(log, self._row(loss=round(loss, 4), tokens_per_second=round(speed)))
                 if finished or training.seconds - saved >= self.save_every:
                     training.save(self.out, plan, self.data_sha256)
                     saved = training.seconds
-                    _write(
-                        log,
-                        self._row(
-                            data_sha256=self.data_sha256, peak_memory=peak_memory(training.device)
-                        ),
-                    )
+                    memory = peak_memory(training.device)
+                    _write(log, self._row(data_sha256=self.data_sha256, peak_memory=memory))
                 if finished:
                     return
 
@@ -391,11 +390,9 @@ def bench(training: Training, packed: Packed, plan: Plan) -> dict[str, Any]:
 
 def device_name(device: torch.device) -> str:
     """Return the name of a GPU, or ``cpu`` with the number of threads."""
-    return (
-        torch.cuda.get_device_name(device)
-        if device.type == "cuda"
-        else f"cpu, {torch.get_num_threads()} threads"
-    )
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"cpu, {torch.get_num_threads()} threads"
 
 
 def peak_memory(device: torch.device) -> int | None:
@@ -406,9 +403,8 @@ def peak_memory(device: torch.device) -> int | None:
 def cut_log(log: Path, tokens: int) -> None:
     """Drop the log's rows after the last checkpoint: they will be written again."""
     rows = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.is_file() else []
-    log.write_text(
-        "".join(row for row in rows if json.loads(row).get("tokens", 0) <= tokens), encoding="utf-8"
-    )
+    kept = [row for row in rows if json.loads(row).get("tokens", 0) <= tokens]
+    log.write_text("".join(kept), encoding="utf-8")
 
 
 def _write(log: TextIO, row: Mapping[str, Any]) -> None:
