@@ -44,13 +44,8 @@ def household(env: gym.Env[str, str], task: str, rng: random.Random) -> Episode:
 
 def play(episode: Episode) -> Record:
     """Return an episode of AdaPlanner."""
-    return record(
-        episode.env,
-        AdaPlannerAgent(ALFWORLD, Prompts("short")),
-        episode.task,
-        episode.player,
-        ROLES,
-    )
+    agent = AdaPlannerAgent(ALFWORLD, Prompts("short"))
+    return record(episode.env, agent, episode.task, episode.player, ROLES)
 
 
 def examples(seed: int) -> Iterator[Example]:
@@ -63,9 +58,6 @@ def examples(seed: int) -> Iterator[Example]:
         yield from packed(episode.situation, dialogues(episode.situation, exchanges), rng)
         for exchange in exchanges:
             is_short = len(exchange.text) <= LONGEST_ALONE
-            if (
-                is_short
-                and not exchange.prompt.startswith(episode.situation)
-                and rng.random() < ALONE
-            ):
+            is_alone = not exchange.prompt.startswith(episode.situation)
+            if is_short and is_alone and rng.random() < ALONE:
                 yield alone(exchange)

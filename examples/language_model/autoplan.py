@@ -62,11 +62,14 @@ def drawn(rng: random.Random) -> Iterator[Episode]:
     questions = hotpotqa.drawn(rng)
     house = gym.make("ALFWorld-v0", split="train", max_episode_steps=-1)
     while True:
-        question = next(questions)
-        scholar = question.scholar(rng)
-        text = question.situation
-        yield Episode(HOTPOTQA, question.env, question.task.id, text, text, scholar)
+        yield reading(next(questions), rng)
         yield household(house, households.draw_task(rng), rng)
+
+
+def reading(question: hotpotqa.Asked, rng: random.Random) -> Episode:
+    """Return an episode of a question."""
+    text = question.situation
+    return Episode(HOTPOTQA, question.env, question.task.id, text, text, question.scholar(rng))
 
 
 def household(env: gym.Env[str, str], task: str, rng: random.Random) -> Episode:

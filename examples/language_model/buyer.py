@@ -12,6 +12,7 @@ import random
 import re
 
 from player import Move, Replayed, in_steps, still_open
+from shopper import option_values
 
 from textcraft_gym.agents.games.webshop.pages import bound, content, wanted
 from textcraft_gym.envs.webshop.actions import click, parse
@@ -44,10 +45,7 @@ class Buyer(Replayed):
         self.shop, self.goal = task.market, task.goal
         self.expert = Expert(self.shop, self.goal)
         self.wanted = wanted(self.goal.instruction)
-        self.named = []
-        for option in self.goal.options:
-            # Options of human instructions are values, those of made ones pairs with names.
-            self.named.append(option if isinstance(option, str) else option[1])
+        self.named = option_values(self.goal)
 
     @property
     def is_known(self) -> bool:

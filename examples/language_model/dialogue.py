@@ -145,11 +145,10 @@ class Situation(ABC):
             (drawn,) = rng.choices([*weights], [*weights.values()])
             del weights[drawn]
             for branch in drawn(rng):
-                if (
-                    branch
-                    and used + len(branch.text) <= (LONGEST if branches else longest)
-                    and branch not in branches
-                ):
+                room = LONGEST if branches else longest
+                if branch is None or branch in branches:
+                    continue
+                if used + len(branch.text) <= room:
                     used += len(branch.text)
                     branches[branch] = None
         return Example(self.text, tuple(branches))
@@ -165,9 +164,8 @@ class Situation(ABC):
         self, kind: str, task: str, text: str, *, information: str = "", transcript: str = ""
     ) -> Branch:
         """Return what a planner is asked, and its completion."""
-        return completion(
-            kind, self.prompt(task, information, agent=PLANNERS[kind], transcript=transcript), text
-        )
+        prompt = self.prompt(task, information, agent=PLANNERS[kind], transcript=transcript)
+        return completion(kind, prompt, text)
 
     def reflection_of(
         self, transcript: str, text: str, earlier: Sequence[str] = ()
@@ -181,9 +179,12 @@ class Situation(ABC):
         """
         if len(text) > LONGEST_REFLECTION:
             return None
-        told = remembered(earlier)
         return self.completion(
-            "reflection", self.sentence, f" {text}", information=told, transcript=transcript
+            "reflection",
+            self.sentence,
+            f" {text}",
+            information=remembered(earlier),
+            transcript=transcript,
         )
 
     @classmethod

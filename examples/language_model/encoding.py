@@ -24,11 +24,13 @@ def encode(tokenizer: Any, example: Example) -> Part:
     ids, dialogues, learnt = [*situation], [0] * len(situation), [False] * len(situation)
     for number, branch in enumerate(example.branches, 1):
         whole = tokenizer(branch.text, add_special_tokens=False, return_offsets_mapping=True)
-        ids += whole.input_ids + [tokenizer.eos_token_id] * branch.end
-        dialogues += [number] * (len(whole.input_ids) + branch.end)
-        known = _learnt(branch, [start for start, _ in whole.offset_mapping])
+        ids += whole.input_ids
         # The first token of a dialogue is never learnt: no token of its own stands before it.
-        learnt += [False, *known[1:]] + [True] * branch.end
+        learnt += [False, *_learnt(branch, [start for start, _ in whole.offset_mapping])[1:]]
+        if branch.end:
+            ids.append(tokenizer.eos_token_id)
+            learnt.append(True)
+        dialogues += [number] * (len(ids) - len(dialogues))
     if len(example.branches) > MAX_DIALOGUES:
         raise ValueError(
             f"expected at most {MAX_DIALOGUES} dialogues of an example, got {len(example.branches)}"

@@ -39,17 +39,17 @@ class Follower:
             return Said(f" {action}", learnt)
         if role == "formalizer":
             return Said(f" {prompt.splitlines()[-2].removeprefix('The player wrote: ')}")
-        said = {"summary": self.summary, "flaws": self.flaws, "revision": self.revision}[role](
-            prompt
-        )
-        return Said(f" {said}")
+        answers = {"summary": self.summary, "flaws": self.flaws, "revision": self.revision}
+        return Said(f" {answers[role](prompt)}")
 
     def thought(self, prompt: str) -> str:
         """Return the next thought, with the number of its step in the plan if it has it."""
         thought, action, _ = self.player.move(prompt)
         line = self.player.line(prompt, action)
         self.used[line] = None
-        return f"{self.plan.index(line) + 1}. {thought}" if line in self.plan else thought
+        if line not in self.plan:
+            return thought
+        return f"{self.plan.index(line) + 1}. {thought}"
 
     def summary(self, prompt: str) -> str:
         """Return what was done, in steps."""
@@ -57,10 +57,10 @@ class Follower:
 
     def flaws(self, prompt: str) -> str:
         """Return what went wrong, and what the plan lacks."""
-        failed = any(words in prompt for words in FAILURE)
-        said = [self.player.flaw(prompt)] if failed else []
-        said += [f"The plan does not say this: {line}" for line in self.missing()]
-        return " ".join(said) or NO_FLAW
+        flaws = [f"The plan does not say this: {line}" for line in self.missing()]
+        if any(words in prompt for words in FAILURE):
+            flaws.insert(0, self.player.flaw(prompt))
+        return " ".join(flaws) or NO_FLAW
 
     def revision(self, prompt: str) -> str:
         """Return what to add to the plan."""
@@ -71,9 +71,9 @@ class Follower:
         return [line for line in self.player.lines if line in self.used and line not in self.plan]
 
 
-def new_plan(told: str, lines: Iterable[str]) -> str:
-    """Return the plan with all of its lines that a request for it tells."""
-    return numbered(line for line in lines if line in told)
+def new_plan(request: str, lines: Iterable[str]) -> str:
+    """Return the plan with all of its lines that a request for it has."""
+    return numbered(line for line in lines if line in request)
 
 
 def numbered(lines: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from textcraft_gym.agents.adapt.react import make_executor
 from textcraft_gym.agents.contract.agent import Play, Routine
@@ -285,11 +285,10 @@ def write_goals(file: Path) -> Path:
         "unseen": [item for item in splits["test"] if book.depths[item] == DEPTH],
         "made": [item for item, depth in unknown.depths.items() if depth == DEPTH],
     }
-    lines = []
-    for split, items in goals.items():
-        for item in random.Random(0).sample(sorted(items), len(items)):
-            lines.append(json.dumps({"split": split, "task": item, "depth": DEPTH}) + "\n")
-    file.write_text("".join(lines), encoding="utf-8")
+    with file.open("w", encoding="utf-8") as lines:
+        for split, items in goals.items():
+            for item in random.Random(0).sample(sorted(items), len(items)):
+                print(json.dumps({"split": split, "task": item, "depth": DEPTH}), file=lines)
     return file
 
 
@@ -367,30 +366,35 @@ def main() -> None:
     except ModelError as error:
         parser.error(str(error))
     options.out.mkdir(parents=True, exist_ok=True)
-    goals = write_goals(options.out / "goals.jsonl")
     failures: list[str] = []
     with (options.out / "gates.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        csv.writer(file, lineterminator="\n").writerow(COLUMNS)
         for adapter, digest in digests.items():
-            title = adapter or "shipped"
-            print(f"| {title} | success | false claims | invalid actions |")
-            print("|---|---|---|---|")
-            rows: dict[str, Row] = {}
-            model: str | Model = f"{local_spec(adapter, options.threads)},digest={digest}"
-            if options.batched:
-                from batched import BatchedModel  # needs torch
-
-                model = BatchedModel(adapter or None, slots=BATCHED_SLOTS)
-            out = options.out / digest
-            for name, row in play_rows(options.rows, model, goals, out, options.limit):
-                rows[name] = row
-                writer.writerow((adapter, digest, name, *counts(row)))
-                file.flush()
-                print("|", " | ".join(map(str, row)), "|", flush=True)
-            failures += [f"not reached: {title}, {failure}\n" for failure in missed(rows)]
+            failures += play_adapter(adapter, digest, options, file)
     if failures:
         parser.exit(1, "".join(failures))
+
+
+def play_adapter(adapter: str, digest: str, options: argparse.Namespace, file: TextIO) -> list[str]:
+    """Play the runs of one adapter, write its rows to a table, and return what it misses."""
+    title = adapter or "shipped"
+    model: str | Model = f"{local_spec(adapter, options.threads)},digest={digest}"
+    if options.batched:
+        from batched import BatchedModel  # needs torch
+
+        model = BatchedModel(adapter or None, slots=BATCHED_SLOTS)
+    goals = write_goals(options.out / "goals.jsonl")
+    writer = csv.writer(file, lineterminator="\n")
+    print(f"| {title} | success | false claims | invalid actions |")
+    print("|---|---|---|---|")
+    rows: dict[str, Row] = {}
+    out = options.out / digest
+    for name, row in play_rows(options.rows, model, goals, out, options.limit):
+        rows[name] = row
+        writer.writerow((adapter, digest, name, *counts(row)))
+        file.flush()
+        print("|", " | ".join(map(str, row)), "|", flush=True)
+    return [f"not reached: {title}, {failure}\n" for failure in missed(rows)]
 
 
 if __name__ == "__main__":

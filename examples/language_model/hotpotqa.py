@@ -64,14 +64,11 @@ class Asked(NamedTuple):
 
     def scholar(self, rng: random.Random, **how: Any) -> Scholar:
         """Return the teacher, who errs in some of the episodes."""
-        erring = rng.random() < ERRING
-        most = 2 if self.task.optimal_length <= LONGEST_PLAN else 1
-        mistakes = (
-            rng.sample(MISTAKES, rng.randint(1, most))
-            if erring and self.task.optimal_length < 6
-            else ()
-        )
-        return Scholar(self.task, self.hops, rng, mistakes=tuple(mistakes), **how)
+        mistakes: tuple[str, ...] = ()
+        if rng.random() < ERRING and self.task.optimal_length < 6:
+            most = 2 if self.task.optimal_length <= LONGEST_PLAN else 1
+            mistakes = tuple(rng.sample(MISTAKES, rng.randint(1, most)))
+        return Scholar(self.task, self.hops, rng, mistakes=mistakes, **how)
 
 
 class Attempt:
@@ -79,9 +76,8 @@ class Attempt:
 
     def __init__(self, task: str) -> None:
         self.task = task
-        self.executor = make_executor(
-            Prompts("short"), PROFILE, settings_for("adapt", PROFILE.name)
-        )
+        settings = settings_for("adapt", PROFILE.name)
+        self.executor = make_executor(Prompts("short"), PROFILE, settings)
 
     def episode(self, play: Play) -> Routine:
         """Attempt the step."""
@@ -113,12 +109,14 @@ class Doubter:
             return Said(f" think: There is no page of {self.thing}. {FAILED}")
         if len(played) > len(self.words):
             return Said(f" think: The page of {self.thing} does not say it. {FAILED}")
-        action = look_up(self.words[len(played) - 1]) if played else search(self.thing)
-        if prompt.endswith("\nOK.\n>"):
-            return Said(f" {action}")
-        sought = f"I look for the word {self.words[len(played) - 1]}." if played else ""
-        failed = "That word is not here." if len(played) > 1 else "It is not in view."
-        return Said(f" think: {f'{failed} {sought}' if played else self.question}")
+        acts = prompt.endswith("\nOK.\n>")
+        if not played:
+            return Said(f" {search(self.thing)}" if acts else f" think: {self.question}")
+        word = self.words[len(played) - 1]
+        if acts:
+            return Said(f" {look_up(word)}")
+        trouble = "That word is not here." if len(played) > 1 else "It is not in view."
+        return Said(f" think: {trouble} I look for the word {word}.")
 
 
 def drawn(rng: random.Random) -> Iterator[Asked]:
@@ -132,45 +130,45 @@ def drawn(rng: random.Random) -> Iterator[Asked]:
             max_episode_steps=-1,
         )
         for task in rng.sample(env.unwrapped.tasks, QUESTIONS):
-            if hops := hops_of(task):
+            hops = hops_of(task)
+            if hops:
                 yield Asked(env, task, hops)
 
 
-def play(asked: Asked, name: str, rng: random.Random) -> Record:
+def play(question: Asked, name: str, rng: random.Random) -> Record:
     """Return an episode of an agent."""
-    scholar = asked.scholar(rng, gives_up=name == "adapt", guesses=int(name == "reflexion"))
-    return record(asked.env, agent(name), asked.task.id, scholar, ("planner", "reflection"))
+    scholar = question.scholar(rng, gives_up=name == "adapt", guesses=int(name == "reflexion"))
+    roles = ("planner", "reflection")
+    return record(question.env, agent(name), question.task.id, scholar, roles)
 
 
-def play_in_vain(asked: Asked, rng: random.Random) -> Record | None:
+def play_in_vain(question: Asked, rng: random.Random) -> Record | None:
     """Return an attempt at a step that cannot be done; None if nothing is missing."""
-    title = asked.hops[-1].page.title
-    missing = list(missing_from(asked.task, title))
+    task, title = question.task, question.hops[-1].page.title
+    missing = list(missing_from(task, title))
     if not missing or "(" in title:
         return None
     relation, words = rng.choice(missing)
     if rng.random() < 0.5:
-        title = f"{title.split()[0]} of {rng.choice(asked.task.question.titles).split()[-1]}"
-        if asked.task.world.wiki.find(title):
+        title = f"{title.split()[0]} of {rng.choice(task.question.titles).split()[-1]}"
+        if task.world.wiki.find(title):
             return None
     doubter = Doubter(relation, title, words)
-    return record(asked.env, Attempt(doubter.task), asked.task.id, doubter, ())
+    return record(question.env, Attempt(doubter.task), task.id, doubter, ())
 
 
 def missing_from(task: Task, title: str) -> Iterator[tuple[Relation, list[str]]]:
     """Yield what a page does not say, with the words that say it on others."""
     for relation in RELATIONS:
-        parts = [
-            [part.strip(" .,") for part in re.split(r"\{\w\}", form)] for form in relation.sentences
-        ]
-        words = [max(each, key=len) for each in parts]
-        said = any(
-            results(task.world, title, part)
-            for each in parts
-            for part in each
-            if len(part) > len("born")
-        )
-        if len({*words}) > 1 and not said:
+        words: list[str] = []
+        is_said = False
+        for form in relation.sentences:
+            parts = [part.strip(" .,") for part in re.split(r"\{\w\}", form)]
+            words.append(max(parts, key=len))
+            # Shorter words than "born" stand on every page.
+            telling = [part for part in parts if len(part) > len("born")]
+            is_said = is_said or any(results(task.world, title, part) for part in telling)
+        if len({*words}) > 1 and not is_said:
             yield relation, words
 
 
@@ -185,9 +183,11 @@ def agent(name: str) -> Agent:
 def examples(seed: int) -> Iterator[Example]:
     """Yield examples without end; the same seed gives the same ones."""
     rng = random.Random(f"hotpotqa/{seed}")
-    for asked in drawn(rng):
+    for question in drawn(rng):
+        situation = question.situation
         made: list[Branch] = []
         for name in dict.fromkeys(rng.choices([*AGENTS], [*AGENTS.values()], k=2)):
-            played = play_in_vain(asked, rng) if name == "in vain" else play(asked, name, rng)
-            made += dialogues(asked.situation, played.exchanges) if played else []
-        yield from packed(asked.situation, dict.fromkeys(made), rng)
+            played = play_in_vain(question, rng) if name == "in vain" else play(question, name, rng)
+            if played:
+                made += dialogues(situation, played.exchanges)
+        yield from packed(situation, dict.fromkeys(made), rng)

@@ -17,7 +17,7 @@ from dialogue import Branch, Example, numbered, remembered
 from teacher import COMPLETED, FAILED, CannotBeHad
 from toolmaker import MISTAKES, Toolmaker, plain
 
-from textcraft_gym.agents.games.crafting import read_recipe
+from textcraft_gym.agents.games.crafting import Recipe, read_recipe
 from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
 from textcraft_gym.agents.games.minetechtree.knowledge import WOODS, read_around, source, ways
 from textcraft_gym.envs.minetechtree import text
@@ -39,9 +39,11 @@ def held_out() -> frozenset[str]:
     """Return the held-out goals: a third, by hash, of those that nothing else is made from."""
     parts = {part for recipe in ways().values() for part in recipe.things[1:]}
     last = [task for task in all_tasks("vanilla") if task.replace("_", " ") not in parts]
-    return frozenset(
-        task for task in last if int(hashlib.sha256(task.encode()).hexdigest(), 16) % 3 == 0
-    )
+    return frozenset(task for task in last if _hash(task) % 3 == 0)
+
+
+def _hash(name: str) -> int:
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16)
 
 
 class Situation(dialogue.Situation):
@@ -58,11 +60,8 @@ class Situation(dialogue.Situation):
         super().__init__(text.reset(game, FIRST))
         self.task, self.game = task, game
         self.item = task.id.replace("_", " ")
-        self.trees = [
-            name.removesuffix(" trees")
-            for name in read_around(self.text)
-            if name.endswith(" trees")
-        ]
+        trees = [name for name in read_around(self.text) if name.endswith(" trees")]
+        self.trees = [name.removesuffix(" trees") for name in trees]
         self.forbidden = {name.replace("_", " ") for name in held_out()}
 
     @classmethod
@@ -113,12 +112,9 @@ class Situation(dialogue.Situation):
 
     def steps(self, rng: random.Random) -> list[Branch | None]:
         """Return the attempts at some steps of plans of the goal."""
-        lines = (
-            self.full_steps()
-            if rng.random() < 0.4
-            else self.step_texts(self.item, 1, worn=self.game.aims[0].worn)
-        )
-        made = self.attempts(lines, rng)
+        is_full = rng.random() < 0.4
+        one_level = self.step_texts(self.item, 1, worn=self.game.aims[0].worn)
+        made = self.attempts(self.full_steps() if is_full else one_level, rng)
         return rng.sample(made, min(len(made), 3))
 
     def attempts(self, lines: Sequence[str], rng: random.Random) -> list[Branch | None]:
@@ -140,7 +136,8 @@ class Situation(dialogue.Situation):
             state, inventory = self.some_inventory(rng)
             item = rng.choice(self.needed())
             amount = rng.choice((1, 1, 2, 3, 4, rng.randrange(1, MAX_AMOUNT + 1)))
-            amount = 1 if item.endswith(("axe", "furnace", "table")) else amount
+            if item.endswith(("axe", "furnace", "table")):
+                amount = 1
             line = f"{_verb(item)} {amount} {item}"
             yield self.attempt(self.maker(line, state, rng, inventory), line)
 
@@ -152,27 +149,31 @@ class Situation(dialogue.Situation):
             if verb == "equip":
                 maker.have(rest, 1)
                 maker.play(line)
-                name = f"I wear {rest}."
+                outcome = f"I wear {rest}."
             elif recipe is None:
                 raise CannotBeHad
             else:
-                (item, amount), held = recipe.makes, maker.held.get(recipe.makes.item, 0)
-                name = f"I hold {amount} {item}."
-                if held >= amount and not recipe.parts:
-                    pass
-                elif recipe.parts:
-                    station = ways()[item].tool
-                    maker.make(recipe._replace(tool=station), amount)
-                elif recipe.tool:
-                    maker.have(recipe.tool, 1)
-                    maker.play(line)
-                else:
-                    maker.have(item, amount)
+                item, amount = recipe.makes
+                self.follow(maker, recipe, line)
+                outcome = f"I hold {amount} {item}."
         except CannotBeHad:
             maker.failed = True
             return None
-        maker.end(f"think: {name} {COMPLETED}")
+        maker.end(f"think: {outcome} {COMPLETED}")
         return maker.branch("sub-task")
+
+    def follow(self, maker: Toolmaker, recipe: Recipe, line: str) -> None:
+        """Do a step of a plan, unless what it mines is held."""
+        item, amount = recipe.makes
+        if recipe.parts:
+            maker.make(recipe._replace(tool=ways()[item].tool), amount)
+        elif maker.held.get(item, 0) >= amount:
+            return
+        elif recipe.tool:
+            maker.have(recipe.tool, 1)
+            maker.play(line)
+        else:
+            maker.have(item, amount)
 
     def impossible(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an attempt at a thing that comes from trees that do not grow here."""
@@ -194,7 +195,9 @@ class Situation(dialogue.Situation):
     def plans(self, rng: random.Random) -> list[Branch]:
         """Return plans, one level down, of the goal and of one of its parts, or of any item."""
         made = [self.plan(self.sentence, self.item, 1, worn=self.game.aims[0].worn)]
-        for item in [*rng.sample(self.needed(), min(2, len(self.needed()))), rng.choice([*ways()])]:
+        needed = self.needed()
+        items = [*rng.sample(needed, min(2, len(needed))), rng.choice([*ways()])]
+        for item in items:
             if (source(item) and not ways()[item].tool) or item in ("log", "planks"):
                 continue
             amount = rng.choice((1, 1, 2, 3, rng.randrange(1, MAX_AMOUNT + 1)))
@@ -217,46 +220,45 @@ class Situation(dialogue.Situation):
     def step_texts(self, item: str, amount: int, *, worn: bool = False) -> list[str]:
         """Return the steps towards an item, one level down: the station, the parts, the item."""
         way = ways()[item]
+        steps = [f"craft 1 {way.tool}"] if way.tool else []
         if source(item):
-            last = f"{way.verb} {amount} {item}"
-            steps = [f"craft 1 {way.tool}", f"{last} with {way.tool}"] if way.tool else [last]
+            tool = f" with {way.tool}" if way.tool else ""
+            steps.append(f"{way.verb} {amount} {item}{tool}")
         else:
             maker = Toolmaker(self.game, FIRST, self.wood_for(item), "", rng=random.Random(0))
             recipe = maker.recipe(item, amount)
-            parts = maker.lacking(recipe)
             # What another part is made from comes last.
-            steps = [f"craft 1 {way.tool}"] if way.tool else []
+            parts = maker.lacking(recipe)
             steps += [f"{_verb(part.item)} {part.amount} {part.item}" for part in parts]
             steps.append(plain(recipe))
-        return [*steps, f"equip {item}"] if worn else steps
+        if worn:
+            steps.append(f"equip {item}")
+        return steps
 
     def full_steps(self) -> list[str]:
         """Return the steps of a plan in full, with the nearest wood where any will do."""
         wood = self.wood_for(self.item)
-        places = [
-            place
-            for place in self.game.world.places
-            if not place.source.name.endswith(" trees") or place.source.name == f"{wood} trees"
-        ]
-        return expert_plan(
-            self.game._replace(world=self.game.world._replace(places=tuple(places))), FIRST
-        )
+        places = []
+        for place in self.game.world.places:
+            name = place.source.name
+            if name == f"{wood} trees" or not name.endswith(" trees"):
+                places.append(place)
+        world = self.game.world._replace(places=tuple(places))
+        return expert_plan(self.game._replace(world=world), FIRST)
 
     def full_plan(self, rng: random.Random) -> Iterator[Branch]:
         """Yield a plan in full: what is used several times is added up first."""
         steps = self.full_steps()
         if steps:
-            yield self.completion(
-                "full plan", self.sentence, "\n".join([*_sums(steps), numbered(steps)])
-            )
+            plan = "\n".join([*_sums(steps), numbered(steps)])
+            yield self.completion("full plan", self.sentence, plan)
 
     # -- Several trials
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield the lesson of a failed trial, and a trial after one or several failures."""
-        earlier = [
-            trial[1] for _ in range(rng.choice((0, 0, 1, 2))) if (trial := self.failed_trial(rng))
-        ]
+        trials = [self.failed_trial(rng) for _ in range(rng.choice((0, 0, 1, 2)))]
+        earlier = [lesson for _, lesson in filter(None, trials)]
         trial = self.failed_trial(rng, remembered(earlier))
         if not trial:
             return
@@ -299,51 +301,54 @@ class Situation(dialogue.Situation):
         asks: str = "",
     ) -> Toolmaker:
         """Return the teacher at the start of a task; in four tenths of dialogues it errs."""
-        chosen = (
-            rng.sample(MISTAKES, rng.choice((1, 1, 2))) if mistakes and rng.random() < 0.4 else []
-        )
+        chosen: Sequence[str] = ()
+        if mistakes and rng.random() < 0.4:
+            chosen = rng.sample(MISTAKES, rng.choice((1, 1, 2)))
         wood = self.wood_for(task, state)
         prompt = self.prompt(task, information)
         return Toolmaker(self.game, state, wood, prompt, mistakes=chosen, asks=asks, rng=rng)
 
     def wood_for(self, task: str, state: State = FIRST) -> str:
         """Return the wood that a task names, else the one held most, else the nearest."""
-        named = [wood for wood in sorted(WOODS, key=len, reverse=True) if f"{wood} " in f"{task} "]
-        amounts = dict.fromkeys(self.trees, 0)
-        for item, count in state.inventory.items():
-            for wood in amounts:
-                amounts[wood] += 4 * count * (item == f"minecraft:{wood.replace(' ', '_')}_log")
-                amounts[wood] += count * (item == f"minecraft:{wood.replace(' ', '_')}_planks")
-        return named[0] if named else max(self.trees, key=lambda wood: amounts[wood])
+        for wood in sorted(WOODS, key=len, reverse=True):  # dark oak before oak
+            if f"{wood} " in f"{task} ":
+                return wood
+
+        def planks(wood: str) -> int:
+            id = f"minecraft:{wood.replace(' ', '_')}"
+            held = state.inventory
+            return 4 * held.get(f"{id}_log", 0) + held.get(f"{id}_planks", 0)
+
+        return max(self.trees, key=planks)
 
     def needed(self) -> list[str]:
         """Return the items that the goal takes, at any level, that may be sub-tasks."""
-        found: dict[str, None] = {}
+        needed: dict[str, None] = {}
         waiting = [self.item]
         while waiting:
             item = waiting.pop()
             wood = self.wood_for(self.item)
             for part in ways()[item].things[1:]:
                 name = f"{wood} {part}" if part in ("log", "planks") else part
-                if name not in found and name not in self.forbidden:
-                    found[name] = None
+                if name not in needed and name not in self.forbidden:
+                    needed[name] = None
                     waiting.append(name)
-        return [*found] or [self.item]
+        return [*needed] or [self.item]
 
     def some_inventory(self, rng: random.Random) -> tuple[State, str]:
         """Return a state in which some things are held, and what is told of it."""
-        state = FIRST
-        if rng.random() < 0.7:
-            items = rng.sample(self.needed(), min(len(self.needed()), rng.randrange(1, 5)))
-            inventory = {
-                f"minecraft:{item.replace(' ', '_')}": 1
-                if ways()[item].tool and not source(item)
-                else rng.randrange(1, 9)
-                for item in items
-                if item != self.item
-            }
-            state = FIRST._replace(inventory=inventory)
-        return state, text.inventory(state) if state.inventory else ""
+        if rng.random() >= 0.7:
+            return FIRST, ""
+        needed = self.needed()
+        inventory: dict[str, int] = {}
+        for item in rng.sample(needed, min(len(needed), rng.randrange(1, 5))):
+            if item == self.item:
+                continue
+            takes_a_station = ways()[item].tool and not source(item)
+            count = 1 if takes_a_station else rng.randrange(1, 9)
+            inventory[f"minecraft:{item.replace(' ', '_')}"] = count
+        state = FIRST._replace(inventory=inventory)
+        return state, text.inventory(state) if inventory else ""
 
 
 def _verb(item: str) -> str:

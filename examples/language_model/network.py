@@ -198,11 +198,11 @@ def make_batch(
     """
     if masked is None:
         masked = device.type != "cpu"
-    step = MASKED_STEP if masked else STEP
+    step, count = STEP, len(parts)
+    if masked:
+        # A compiler treats a batch of one as a case of its own, which takes it half a minute.
+        step, count = MASKED_STEP, max(count, 2)
     length = max(padded_length(part, step) for part in parts)
-
-    # A compiler treats a batch of one as a case of its own, which takes it half a minute on a GPU.
-    count = max(len(parts), 2) if masked else len(parts)
 
     def padded(rows: Sequence[np.ndarray], filler: int) -> Tensor:
         filled = np.full((count, length), filler, np.int64)
@@ -213,11 +213,10 @@ def make_batch(
     ids = padded([part.ids for part in parts], 0)
     positions = padded([part.positions for part in parts], 0)
     labels = padded([part.labels for part in parts], UNLEARNT)
-    if masked:
-        seen = _mask(padded([part.dialogues for part in parts], _PADDING), dtype)
-    else:
-        seen = _lengths(parts, length)
-    return Batch(ids, positions, labels, seen)
+    if not masked:
+        return Batch(ids, positions, labels, _lengths(parts, length))
+    dialogues = padded([part.dialogues for part in parts], _PADDING)
+    return Batch(ids, positions, labels, _mask(dialogues, dtype))
 
 
 def _lengths(parts: Sequence[Part], length: int) -> Tensor:

@@ -65,11 +65,10 @@ def teachers(shares: str) -> str:
         if module not in sources and file.is_file():
             sources[module] = file.read_bytes()
             modules += _imports(sources[module])
-    digests = (
-        f"{module} {hashlib.sha256(source).hexdigest()}\n"
-        for module, source in sorted(sources.items())
-    )
-    return hashlib.sha256("".join(digests).encode()).hexdigest()
+    digest = hashlib.sha256()
+    for module, source in sorted(sources.items()):
+        digest.update(f"{module} {hashlib.sha256(source).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _imports(source: bytes) -> Iterator[str]:
@@ -83,18 +82,18 @@ def _imports(source: bytes) -> Iterator[str]:
 def prepared(plan: Plan, base: Path) -> list[Part]:
     """Return the parts of a plan, of which each world's are written in a process of its own."""
     weights = worlds.read_shares(plan.worlds)
-    found: list[Part] = []
-    tokens, told = 0, time.monotonic()
+    data: list[Part] = []
+    tokens, reported = 0, time.monotonic()
     with ExitStack() as stack:
         streams = {world: stack.enter_context(_stream(world, plan, base)) for world in weights}
-        for divided in worlds.mixed(streams, weights, random.Random(f"worlds/{plan.seed}")):
-            for part in divided:
-                found.append(part)
+        for example in worlds.mixed(streams, weights, random.Random(f"worlds/{plan.seed}")):
+            for part in example:
+                data.append(part)
                 tokens += len(part.ids)
                 if tokens >= plan.tokens:
-                    return found
-            if time.monotonic() - told > 30:
-                told = time.monotonic()
+                    return data
+            if time.monotonic() - reported > 30:
+                reported = time.monotonic()
                 print(f"{tokens:,} tokens", flush=True)
     raise AssertionError("examples end")
 

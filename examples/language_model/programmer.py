@@ -80,9 +80,8 @@ class Programmer:
         if role == "checker":
             return Said(self.checked(prompt.removesuffix(f"\n\n{CHECK}")))
         if role == "planner":
-            return Said(
-                f"\n{body(self.stages(), syntax=self.mistake != 'syntax')}", learnt=not self.mistake
-            )
+            function = body(self.stages(), syntax=self.mistake != "syntax")
+            return Said(f"\n{function}", learnt=not self.mistake)
         if prompt.endswith(FIRST_CHANGE):
             return Said(f" {first_change(prompt)}")
         return self.mend(prompt)
@@ -96,10 +95,10 @@ class Programmer:
         for number in range(task.amount):
             made.append(self.search(task.thing, len(made) + 1, avoid=target if number else ""))
             made.append(taking(task.thing))
-            made += (
-                [treating(task.thing, task.treatment, self.appliance())] if task.treatment else []
-            )
-            made += [putting(task.thing, target)] if target else []
+            if task.treatment:
+                made.append(treating(task.thing, task.treatment, self.appliance()))
+            if target:
+                made.append(putting(task.thing, target))
         if task.lamp:
             made += [self.search(task.lamp, len(made) + 1), lighting(task.lamp)]
         return made[:-1] if self.mistake == "end" else made
@@ -107,18 +106,15 @@ class Programmer:
     def search(self, thing: str, number: int, avoid: str = "") -> Stage:
         """Return the step that searches for a thing; delivered things are not taken away again."""
         question = f"Places that may have a {thing}, the likeliest first: {{agent.receptacles}}"
-        places = (
-            repr(self.left[number]) if number in self.left else f"literal_eval(ask(f'{question}'))"
-        )
-        opening = ("    if 'closed' in seen:", "        seen = agent.open_receptacle(place)")
-        looking = (
-            "    seen = agent.goto(place)",
-            *(() if self.mistake == "closed" or number < self.kept else opening),
-            f"    if 'a {thing} ' in seen:",
-            "        break",
-        )
+        places = f"literal_eval(ask(f'{question}'))"
+        if number in self.left:
+            places = repr(self.left[number])
+        looking = ["    seen = agent.goto(place)"]
+        if self.mistake != "closed" and number >= self.kept:
+            looking += ["    if 'closed' in seen:", "        seen = agent.open_receptacle(place)"]
+        looking += [f"    if 'a {thing} ' in seen:", "        break"]
         if avoid:
-            looking = (f"    if place != '{avoid}':", *(f"    {line}" for line in looking))
+            looking = [f"    if place != '{avoid}':", *(f"    {line}" for line in looking)]
         lines = (f"places = {places}", "seen = ''", "for place in places:", *looking)
         return Stage(f"find a {thing}", lines, f"'a {thing} ' in seen", f"no {thing} in {{places}}")
 
@@ -138,12 +134,14 @@ class Programmer:
 
     def said(self, question: str) -> str:
         """Return the answer to a question of a function."""
-        if asked := _PLACES.fullmatch(question):
-            listed = likely(asked[1], ast.literal_eval(asked[2]))
-            usual = [place for place in listed if kind(place) in USUAL_PLACES.get(asked[1], ())]
-            return repr((usual or listed)[:MOST_ASKED])
-        asked = _NUMBER.fullmatch(question)
-        numbers = re.findall(rf"\ba {asked[1]} (\d+)", asked[2]) if asked else []
+        match = _PLACES.fullmatch(question)
+        if match:
+            places = likely(match[1], ast.literal_eval(match[2]))
+            kinds = USUAL_PLACES.get(match[1], ())
+            usual = [place for place in places if kind(place) in kinds]
+            return repr((usual or places)[:MOST_ASKED])
+        match = _NUMBER.fullmatch(question)
+        numbers = re.findall(rf"\ba {match[1]} (\d+)", match[2]) if match else []
         return numbers[0] if numbers else "none"
 
     def checked(self, source: str) -> str:
@@ -173,9 +171,8 @@ class Programmer:
                 self.left[number] = others or self.places[::-1]
                 comment = f"No {thing} there: I search the places that are left."
         self.mistake = ""
-        return Said(
-            f"\n    # {comment or 'Once more.'}\n{body(self.stages())}", learnt=bool(comment)
-        )
+        function = f"\n    # {comment or 'Once more.'}\n{body(self.stages())}"
+        return Said(function, learnt=bool(comment))
 
 
 def taking(thing: str) -> Stage:
@@ -239,5 +236,8 @@ def body(stages: Sequence[Stage], *, syntax: bool = True) -> str:
 def first_change(prompt: str) -> str:
     """Return the number of the first step in which two functions differ."""
     first, _, second = prompt.removesuffix(FIRST_CHANGE).partition("\n\nThe second program:\n")
-    before, after = (dict(_STEP.findall(f"{source.rstrip()}\n")) for source in (first, second))
-    return next((number for number in after if after[number] != before.get(number)), "1")
+    before = dict(_STEP.findall(f"{first.rstrip()}\n"))
+    for number, step in _STEP.findall(f"{second.rstrip()}\n"):
+        if step != before.get(number):
+            return number
+    return "1"

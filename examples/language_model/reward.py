@@ -138,24 +138,29 @@ def share(won: int, played: int) -> dict[str, object]:
     return {
         "won": won,
         "of": played,
-        "interval": [round(bound, 3) for bound in wilson_interval(won, played)],
+        "interval": _rounded(wilson_interval(won, played)),
     }
+
+
+def _rounded(interval: Iterable[float]) -> list[float]:
+    return [round(bound, 3) for bound in interval]
 
 
 def learnable(groups: Iterable[list[Episode]]) -> list[Example]:
     """Return the won episodes of groups with lost ones: the others have nothing to compare."""
-    mixed = [
-        group for group in groups if 0 < sum(bool(episode.won) for episode in group) < len(group)
-    ]
-    return [as_example([episode for episode in group if episode.won]) for group in mixed]
+    examples = []
+    for group in groups:
+        won = [episode for episode in group if episode.won]
+        if 0 < len(won) < len(group):
+            examples.append(as_example(won))
+    return examples
 
 
 def as_example(group: Sequence[Episode]) -> Example:
     """Return episodes of one task and seed as dialogues to learn, turn by turn, without doubles."""
     situation, task = PROFILE.read(group[0].transcript[0][1])
-    return Example(
-        situation, tuple(dict.fromkeys(_dialogue(episode, situation, task) for episode in group))
-    )
+    branches = dict.fromkeys(_dialogue(episode, situation, task) for episode in group)
+    return Example(situation, tuple(branches))
 
 
 def _dialogue(episode: Episode, situation: str, task: str) -> Branch:
@@ -175,10 +180,9 @@ def learn(training: Training, encoded: list[Part], rng: random.Random) -> float:
     losses = []
     for _ in range(EPOCHS):
         rng.shuffle(encoded)
-        losses += [
-            training.step(encoded[at : at + PER_STEP], RATE)
-            for at in range(0, len(encoded), PER_STEP)
-        ]
+        for at in range(0, len(encoded), PER_STEP):
+            loss = training.step(encoded[at : at + PER_STEP], RATE)
+            losses.append(loss)
     return sum(losses) / len(losses)
 
 
@@ -211,12 +215,12 @@ def run(
     yield {"test": 0} | share(len(before), len(test))
     for number, goals in enumerate(rounds, 1):
         groups = play_now(goals, samples, TEMPERATURE)
-        episodes = [episode for group in groups.values() for episode in group]
         examples = learnable(groups.values())
-        encoded = [
-            part for example in examples for part in parts(tokenizer, example, LONGEST, MOST)
-        ]
+        encoded: list[Part] = []
+        for example in examples:
+            encoded += parts(tokenizer, example, LONGEST, MOST)
         loss = learn(training, encoded, rng) if encoded else None
+        episodes = [*chain.from_iterable(groups.values())]
         played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
         yield {"round": number} | played | {"goals_learnt": len(examples), "loss": loss}
         yield {"test": number} | compared(before, won_goals(play_now(test)), len(test))
@@ -225,7 +229,7 @@ def run(
 def compared(before: set[str], after: set[str], played: int) -> dict[str, object]:
     """Return the share of goals won, and its paired difference to before with a 95% interval."""
     gained, lost = len(after - before), len(before - after)
-    difference = [round(bound, 3) for bound in paired_interval(gained, lost, played)]
+    difference = _rounded(paired_interval(gained, lost, played))
     return share(len(after), played) | {"gained": gained, "lost": lost, "difference": difference}
 
 
@@ -280,21 +284,12 @@ def main() -> None:
     except (ValueError, OSError) as error:
         parser.error(f"{start}: {error}")
     options.out.mkdir(parents=True, exist_ok=True)
-    asked = {name: of for name, of in vars(options).items() if isinstance(of, int)}
-    plan = {"book": BOOK, "start_sha256": sha256(start.read_bytes()).hexdigest()} | asked
+    plan: dict[str, object] = {"book": BOOK, "start_sha256": sha256(start.read_bytes()).hexdigest()}
+    plan |= {name: value for name, value in vars(options).items() if isinstance(value, int)}
+    tokenizer = load_tokenizer(base_file())
+    rows = run(training, tokenizer, test, rounds, options.samples, rng, options.out)
     with (options.out / "log.jsonl").open("w", encoding="utf-8") as log:
-        for row in chain(
-            [{"plan": plan}],
-            run(
-                training,
-                load_tokenizer(base_file()),
-                test,
-                rounds,
-                options.samples,
-                rng,
-                options.out,
-            ),
-        ):
+        for row in chain([{"plan": plan}], rows):
             print(json.dumps(row), flush=True)
             print(json.dumps(row), file=log, flush=True)
 

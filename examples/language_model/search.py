@@ -16,13 +16,13 @@ import households
 import textcraft
 import webshop
 from buyer import Buyer, TrainingShopEnv
-from dialogue import Branch, Example, Span
+from dialogue import Branch, Example
 from maker import Maker
 from player import Episode
 from recorded import Record, dialogues, packed, record
 from searcher import Searcher
 
-from textcraft_gym.agents.games import HOTPOTQA, TEXTCRAFT, WEBSHOP
+from textcraft_gym.agents.games import TEXTCRAFT, WEBSHOP
 from textcraft_gym.agents.lats.lats import LATSAgent
 from textcraft_gym.agents.lats.tree_of_thoughts import TreeOfThoughtsAgent
 from textcraft_gym.agents.prompts import Prompts
@@ -47,12 +47,9 @@ def drawn(rng: random.Random) -> Iterator[Episode]:
 
 def questions(rng: random.Random) -> Iterator[Episode]:
     """Yield questions of made wikis without end."""
-    for asked in hotpotqa.drawn(rng):
-        if asked.task.optimal_length > LONGEST_PLAN:
-            continue
-        yield Episode(
-            HOTPOTQA, asked.env, asked.task.id, asked.situation, asked.situation, asked.scholar(rng)
-        )
+    for question in hotpotqa.drawn(rng):
+        if question.task.optimal_length <= LONGEST_PLAN:
+            yield autoplan.reading(question, rng)
 
 
 def homes(rng: random.Random) -> Iterator[Episode]:
@@ -77,9 +74,8 @@ def goals(rng: random.Random) -> Iterator[Episode]:
         for task in rng.sample(tasks, min(GOALS_A_BOOK, len(tasks))):
             maker = Maker(task, rng)
             if maker.length <= MOST_ACTIONS:
-                situation, sentence = TEXTCRAFT.read(
-                    env.reset(seed=0, options={"task": task.id})[0]
-                )
+                opening, _ = env.reset(seed=0, options={"task": task.id})
+                situation, sentence = TEXTCRAFT.read(opening)
                 yield Episode(TEXTCRAFT, env, task.id, situation, sentence, maker)
 
 
@@ -90,7 +86,8 @@ def purchases(rng: random.Random) -> Iterator[Episode]:
         for task in rng.sample(env.tasks, GOALS_A_SHOP):
             buyer = Buyer(task, rng)
             if buyer.is_known:
-                situation, sentence = WEBSHOP.read(env.reset(seed=0, options={"task": task.id})[0])
+                opening, _ = env.reset(seed=0, options={"task": task.id})
+                situation, sentence = WEBSHOP.read(opening)
                 yield Episode(WEBSHOP, env, task.id, situation, sentence, buyer)
 
 
@@ -103,9 +100,8 @@ def play(episode: Episode, rng: random.Random, *, tree_of_thoughts: bool = False
     else:
         agent = LATSAgent(episode.profile, prompts, samples=SAMPLES, root_samples=SAMPLES)
     searcher = Searcher(episode.player, rng, SAMPLES)
-    return record(
-        episode.env, agent, episode.task, searcher, ("judge", "reflection"), max_calls=1000
-    )
+    roles = ("judge", "reflection")
+    return record(episode.env, agent, episode.task, searcher, roles, max_calls=1000)
 
 
 def examples(seed: int) -> Iterator[Example]:
@@ -114,24 +110,17 @@ def examples(seed: int) -> Iterator[Example]:
     for episode in drawn(rng):
         played = play(episode, rng, tree_of_thoughts=rng.random() < 0.3)
         if played.episode.won:
-            yield from packed(
-                episode.situation, some(dialogues(episode.situation, played.exchanges), rng), rng
-            )
+            branches = some(dialogues(episode.situation, played.exchanges), rng)
+            yield from packed(episode.situation, branches, rng)
 
 
 def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:
     """Return the way to the end, the reflections, and judgements of different scores."""
-    turns = max(
-        (branch for branch in branches if branch.kind == "executor"),
-        key=lambda branch: sum(map(_learnt, branch.spans)),
-    )
+    attempts = [branch for branch in branches if branch.kind == "executor"]
+    turns = max(attempts, key=lambda branch: sum(span.learnt for span in branch.spans))
     judged = [branch for branch in branches if branch.kind == "judge"]
     rng.shuffle(judged)
     by_score = {branch.text.rpartition(" ")[2]: branch for branch in judged}
     scores = rng.sample(sorted(by_score), min(JUDGED, len(by_score)))
     reflections = [branch for branch in branches if branch.kind == "reflection"]
     return [turns, *reflections, *(by_score[score] for score in scores)]
-
-
-def _learnt(span: Span) -> bool:
-    return span.learnt

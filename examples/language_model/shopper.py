@@ -61,12 +61,13 @@ class Wish(NamedTuple):
     def of(cls, goal: Goal) -> Wish:
         """Return the wish behind an instruction."""
         kinds = tuple(name.lower() for name in _templates()[goal.product.query].names)
-        values = tuple(option if isinstance(option, str) else option[1] for option in goal.options)
-        return cls(kinds, goal.attributes, values, goal.price_upper)
+        return cls(kinds, goal.attributes, option_values(goal), goal.price_upper)
 
     def __str__(self) -> str:
         parts = [f"{self.kinds[0]}: {', '.join(self.attributes)}", self.options]
-        return "; ".join(parts if math.isinf(self.most) else [*parts, f"below {self.most:.2f}"])
+        if not math.isinf(self.most):
+            parts.append(f"below {self.most:.2f}")
+        return "; ".join(parts)
 
     @property
     def options(self) -> str:
@@ -91,22 +92,25 @@ class Wish(NamedTuple):
         """Return why a product is wrong, as its line of the results says; empty if it does not."""
         if not self.kind_of(listing.title):
             return f"no {self.kinds[0]}"
-        return f"${listing.price} is above {self.most:.2f}" if listing.price > self.most else ""
+        if listing.price > self.most:
+            return f"${listing.price} is above {self.most:.2f}"
+        return ""
 
     def verdict(self, listing: Listing) -> str:
         """Return what the line of a product says for it or against it."""
-        if objection := self.objection(listing):
+        objection = self.objection(listing)
+        if objection:
             return f"{listing.asin}: {objection}."
         unsaid = self.unsaid(listing.title)
-        said = [
-            self.kind_of(listing.title),
-            *(name for name in self.attributes if name not in unsaid),
-        ]
-        price = f"${listing.price}" + (
-            "" if math.isinf(self.most) else f" is below {self.most:.2f}"
-        )
-        check = f" To check: {', '.join(unsaid)}." if unsaid else ""
-        return f"{listing.asin}: {', '.join(said)}. {price}.{check}"
+        shown = [name for name in self.attributes if name not in unsaid]
+        verdict = f"{listing.asin}: {', '.join([self.kind_of(listing.title), *shown])}."
+        verdict += f" ${listing.price}"
+        if not math.isinf(self.most):
+            verdict += f" is below {self.most:.2f}"
+        verdict += "."
+        if unsaid:
+            verdict += f" To check: {', '.join(unsaid)}."
+        return verdict
 
 
 class Shopper(Teacher):
@@ -216,11 +220,11 @@ class Shopper(Teacher):
 
     def turn_page(self, wrong: Sequence[str]) -> bool:
         """Go on with the next page of results, or give up; return whether a product is found."""
-        said = " ".join([*wrong, "None fits."])
+        thought = " ".join([*wrong, "None fits."])
         if self.state.number == PAGES:
-            self.end(f"think: {said} {FAILED}")
+            self.end(f"think: {thought} {FAILED}")
             return False
-        self.think(said)
+        self.think(thought)
         self.play(click(NEXT))
         return self.find()
 
@@ -228,9 +232,8 @@ class Shopper(Teacher):
         """Open a product; return whether it has all that is wanted, else go back to the results."""
         self.seen.add(listing.asin)
         self.press(listing.asin)
-        missing = [
-            value for value in self.wish.values if value not in self.game.shop.options(listing.asin)
-        ]
+        offered = self.game.shop.options(listing.asin)
+        missing = [value for value in self.wish.values if value not in offered]
         if missing:
             if self.rng.random() < 3 * self.chance:
                 self.mistake(missing[0])
@@ -243,20 +246,20 @@ class Shopper(Teacher):
     def looks(self, hidden: list[str]) -> bool:
         """Look into the product in view for attributes; return whether all are found."""
         for page in DETAILS:
-            if hidden:
-                missing = self.wish.unsaid(self.play(click(page)))
-                self.think(
-                    " ".join(f"{name}: {'no' if name in missing else 'yes'}." for name in hidden)
-                )
-                self.play(click(PREVIOUS))
-                hidden = [name for name in hidden if name in missing]
+            if not hidden:
+                break
+            missing = self.wish.unsaid(self.play(click(page)))
+            answers = [f"{name}: {'no' if name in missing else 'yes'}." for name in hidden]
+            self.think(" ".join(answers))
+            self.play(click(PREVIOUS))
+            hidden = [name for name in hidden if name in missing]
         return not hidden
 
     def choose(self) -> None:
         """Choose the values that are wanted, of the product in view."""
         option_of = self.game.shop.options(self.state.asin)
-        said = " ".join(f"{option_of[value]}: {value}." for value in self.wish.values)
-        self.think(said or "No option is named.")
+        choices = [f"{option_of[value]}: {value}." for value in self.wish.values]
+        self.think(" ".join(choices) or "No option is named.")
         for value in self.wish.values:
             self.press(value, option_of[value])
 
@@ -272,6 +275,11 @@ class Shopper(Teacher):
             if not self.find():
                 return
         self.buy()
+
+
+def option_values(goal: Goal) -> tuple[str, ...]:
+    """Return the values of options that a goal names, in some goals each with its option."""
+    return tuple(option if isinstance(option, str) else option[1] for option in goal.options)
 
 
 def plain(text: str) -> str:

@@ -95,33 +95,31 @@ class Planner:
             return Said(f"\n{answer}")
         if prompt.endswith("\n>"):
             return self.turn(prompt, goals)
+        if not goals and self.agent == "inner_monologue":
+            return Said("\ndone")
         if not goals:
-            return Said(
-                f"\n{'done' if self.agent == 'inner_monologue' else 'Nothing can be done.'}"
-            )
+            return Said("\nNothing can be done.")
         if self.agent in ("plan_and_execute", "adapt"):
             return Said(f"\n{numbered(goals)}")
         rng, self.rng = self.rng, None
-        learnt = rng is None
         if self.agent == "inner_monologue":
             goals = goals[:1]
         elif rng:
             goals = spoilt(goals, rng)
-        return Said(
-            "\n" + "\n".join(f"{number}. {goal}" for number, goal in enumerate(goals, 1)), learnt
-        )
+        lines = [f"{number}. {goal}" for number, goal in enumerate(goals, 1)]
+        return Said("\n" + "\n".join(lines), learnt=rng is None)
 
     def turn(self, prompt: str, goals: list[str]) -> Said:
         """Return a player's next turn: of the whole task, or of one goal, which may be missed."""
-        _, _, told = prompt.rpartition("\nYour task is to: ")
-        task = told.partition("\n")[0].removesuffix(".")
+        _, _, attempt = prompt.rpartition("\nYour task is to: ")
+        task = attempt.partition("\n")[0].removesuffix(".")
         if self.agent == "react":
             return Said(f" {goals[0]}" if goals else f" think: Nothing can be done. {FAILED}")
         if task in INSTRUCTIONS.values():  # ADaPT asks for a plan after the executor has failed
             return Said(f" think: I see no way. {FAILED}", learnt=False)
-        if f"> {task}\nDone: " in told:
+        if f"> {task}\nDone: " in attempt:
             return Said(f" think: It is done. {COMPLETED}")
-        answers = told.split("\n> ")[1:]
+        answers = attempt.split("\n> ")[1:]
         if answers and not answers[-1].partition("\n")[2].startswith("Missed: "):
             return Said(f" think: It cannot be done. {FAILED}")
         return Said(f" {task}")
@@ -152,9 +150,8 @@ def examples(seed: int) -> Iterator[Example]:
 def dialogues(task: Task, text: str, agent: str, rng: random.Random) -> Iterator[Branch]:
     """Yield dialogues of one episode, which begin with a text; none of one that was lost."""
     errs = agent == "deps" and rng.random() < 0.7
-    env = Practice(
-        task, reliability="cliport" if agent != "zero_shot" and rng.random() < 0.5 else "oracle"
-    )
+    misses = agent != "zero_shot" and rng.random() < 0.5
+    env = Practice(task, reliability="cliport" if misses else "oracle")
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, task.id, planner, ROLES)

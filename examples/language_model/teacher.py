@@ -87,11 +87,12 @@ class Teacher(Writer):
     def fits(self, agent: str = "adapt") -> bool:
         """Return whether the dialogue stays within an agent's turns and patience with no-ops."""
         bounds = settings_for(agent, self.profile.name)
-        dead = longest = 0
-        for span in self.spans[2::2]:
-            dead = dead + 1 if span.text.startswith(self.profile.no_op) else 0
-            longest = max(longest, dead)
-        return len(self.spans) // 2 <= bounds.turns and longest < bounds.patience
+        no_ops = 0
+        for span in self.spans[2::2]:  # the answers
+            no_ops = no_ops + 1 if span.text.startswith(self.profile.no_op) else 0
+            if no_ops >= bounds.patience:
+                return False
+        return len(self.spans) // 2 <= bounds.turns
 
     def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
         """Return the dialogue; None if it is spoilt, or beyond an agent's bounds.
@@ -101,7 +102,9 @@ class Teacher(Writer):
             agent: The agent whose bounds hold: ADaPT's for a step of a plan, ReAct's for a whole
                 task.
         """
-        return Branch(kind, tuple(self.spans)) if not self.failed and self.fits(agent) else None
+        if self.failed or not self.fits(agent):
+            return None
+        return Branch(kind, tuple(self.spans))
 
 
 def a(noun: str) -> str:

@@ -226,10 +226,10 @@ class Toolmaker(Teacher):
         total: dict[str, int] = {}
         for part in recipe.parts:  # planks may be both material and fuel
             total[part.item] = total.get(part.item, 0) + part.amount
-        lacking = []
-        for item, amount in total.items():
-            if self.held.get(item, 0) < amount:
-                lacking.append(Want(item, amount))
+        held = self.held
+        lacking = [
+            Want(item, amount) for item, amount in total.items() if held.get(item, 0) < amount
+        ]
         return sorted(lacking, key=lambda want: -depth(want.item))
 
     def intention(self, recipe: Recipe, count: int, held: int = 0) -> str:
@@ -238,13 +238,12 @@ class Toolmaker(Teacher):
         if held:
             thought += f" I hold {held}, so {count - held} more:"
         thought += f" {plain(recipe)}."
-        if recipe.tool and recipe.tool not in self.held:
+        inventory = self.held
+        if recipe.tool and recipe.tool not in inventory:
             thought += f" It takes {a(recipe.tool)}."
-        parts = []
-        for part in recipe.parts:
-            if part.item in self.held:
-                parts.append(f"{self.held[part.item]} {part.item}")
-        if parts:
+        items = [part.item for part in recipe.parts if part.item in inventory]
+        if items:
+            parts = [f"{inventory[item]} {item}" for item in items]
             thought += f" I hold {', '.join(parts)}."
         return thought
 

@@ -92,10 +92,9 @@ class Situation(dialogue.Situation):
         self.world, self.wish = World(shop, goal), Wish.of(goal)
         super().__init__(read(self.world, Transition(START)))
         words = re.findall(r"[a-z0-9-]+", wanted(goal.instruction))
-        self.words = " ".join(dict.fromkeys(word for word in words if content(word)))
-        self.query = (
-            query(f"{self.words} {self.wish.words}").removeprefix("search[").removesuffix("]")
-        )
+        self.words = " ".join(dict.fromkeys(filter(content, words)))
+        search = query(f"{self.words} {self.wish.words}")
+        self.query = search.removeprefix("search[").removesuffix("]")
         self.results = self.after(START, f"search[{self.query}]")
 
     @classmethod
@@ -112,9 +111,8 @@ class Situation(dialogue.Situation):
         """Return dialogues about the situation, its beginnings, or a question of the skills."""
         drawn = rng.random()
         if drawn < BEGINNINGS:
-            return Example(
-                self.text, (self.beginning(rng), rng.choice((self.first_plan(), self.full_plan())))
-            )
+            plans = (self.first_plan(), self.full_plan())
+            return Example(self.text, (self.beginning(rng), rng.choice(plans)))
         if drawn < BEGINNINGS + QUESTIONS:
             return self.question(rng)
         kinds = {
@@ -145,12 +143,12 @@ class Situation(dialogue.Situation):
         kind: str,
         agent: str,
         *,
-        told: str = "",
+        information: str = "",
         avoided: Iterable[str] = (),
         words: str = "",
     ) -> Branch | None:
         """Return an episode."""
-        shopper = self.shopper(self.sentence, START, rng, told, avoided=avoided)
+        shopper = self.shopper(self.sentence, START, rng, information, avoided=avoided)
         shopper.shop(f"search[{words or self.query}]")
         return self.short(shopper.branch(kind, agent))
 
@@ -165,7 +163,7 @@ class Situation(dialogue.Situation):
     def opened(self, words: str, rng: random.Random) -> Shopper:
         """Return the teacher who has opened a product that fits, or has failed."""
         results = self.after(START, f"search[{words}]")
-        shopper = self.shopper(self.open_text, results, rng, self.told(results))
+        shopper = self.shopper(self.open_text, results, rng, self.information(results))
         if read_listings(shopper.page) and shopper.find():
             shopper.end(COMPLETED)
         return shopper
@@ -180,7 +178,7 @@ class Situation(dialogue.Situation):
 
     def buy_in_view(self, state: State, rng: random.Random) -> Branch | None:
         """Return the purchase of the product in view."""
-        shopper = self.shopper(self.buy_text, state, rng, self.told(state))
+        shopper = self.shopper(self.buy_text, state, rng, self.information(state))
         shopper.buy()
         return self.short(shopper.branch("buy"))
 
@@ -188,15 +186,16 @@ class Situation(dialogue.Situation):
         """Return the purchase of the product that SimpleMatch names."""
         if self.match is None:
             return None
-        shopper = self.shopper(
-            self.buy_text, self.results, rng, self.told(self.results, self.match.asin)
-        )
+        information = self.information(self.results, self.match.asin)
+        shopper = self.shopper(self.buy_text, self.results, rng, information)
         shopper.buy_found(self.match)
         return self.short(shopper.branch("buy"))
 
     def short(self, branch: Branch | None) -> Branch | None:
         """Return a dialogue unless it is too long."""
-        return branch if branch and len(self.text) + len(branch.text) <= LONGEST else None
+        if branch and len(self.text) + len(branch.text) <= LONGEST:
+            return branch
+        return None
 
     # -- The planners
 
@@ -229,15 +228,13 @@ class Situation(dialogue.Situation):
 
     def first_plan(self) -> Branch:
         """Return ADaPT's first plan."""
-        return self.completion(
-            "plan", self.sentence, f"# {self.wish}.\n{self.steps(self.match_text)}"
-        )
+        plan = f"# {self.wish}.\n{self.steps(self.match_text)}"
+        return self.completion("plan", self.sentence, plan)
 
     def full_plan(self) -> Branch:
         """Return a plan in full."""
-        return self.completion(
-            "full plan", self.sentence, f"# {self.wish}.\n{self.steps(self.open_text)}"
-        )
+        plan = f"# {self.wish}.\n{self.steps(self.open_text)}"
+        return self.completion("full plan", self.sentence, plan)
 
     def steps(self, choosing: str, words: str = "") -> str:
         """Return a plan: to search, to choose a product, and to buy it."""
@@ -249,39 +246,41 @@ class Situation(dialogue.Situation):
         steps = [*details, f"Search[{self.wish.words}]", self.open_text]
         labels = [f"Step {number}" for number in range(1, len(steps) + 1)]
         order = " OR ".join([*labels[:-2], f"({labels[-2]} AND {labels[-1]})"])
-        told = f"{self.told(self.results)}\nWhat failed so far: {self.match_text}"
-        return self.completion(
-            "plan",
-            self.match_text,
-            f"{numbered(steps)}\nExecution Order: ({order})",
-            information=told,
-        )
+        plan = f"{numbered(steps)}\nExecution Order: ({order})"
+        information = f"{self.information(self.results)}\nWhat failed so far: {self.match_text}"
+        return self.completion("plan", self.match_text, plan, information=information)
 
     def last_plan(self, state: State) -> Branch:
         """Return the plan after that failed too: search in the instruction's words."""
         failed = [self.match_text, *map(self.detail_text, self.candidates), self.open_text]
-        told = f"{self.told(state)}\nWhat failed so far: {'; '.join(failed)}"
+        information = f"{self.information(state)}\nWhat failed so far: {'; '.join(failed)}"
         steps = numbered([f"Search[{self.words}]", self.open_text])
-        return self.completion("plan", self.open_text, steps, information=told)
+        return self.completion("plan", self.open_text, steps, information=information)
 
     # -- Several trials
 
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield the lesson of a failed trial, and the trial after it; one may have come before."""
-        failures = [failure for _ in range(rng.choice((1, 1, 2))) if (failure := self.failure(rng))]
+        trials = [self.failure(rng) for _ in range(rng.choice((1, 1, 2)))]
+        failures = [*filter(None, trials)]
         if not failures:
             return
         *earlier, learnt = [failure.learnt for failure in failures]
         reflection = self.short(self.reflection_of(failures[-1].transcript, learnt, earlier))
-        told, words = remembered([*earlier, learnt]), failures[-1].words
-        avoided = [failure.avoided for failure in failures]
-        trial = self.whole(rng, "next trial", "reflexion", told=told, avoided=avoided, words=words)
+        trial = self.whole(
+            rng,
+            "next trial",
+            "reflexion",
+            information=remembered([*earlier, learnt]),
+            avoided=[failure.avoided for failure in failures],
+            words=failures[-1].words,
+        )
         yield from rng.sample((reflection, trial), 2)  # rarely is there room for both
 
     def failure(self, rng: random.Random) -> Failure | None:
         """Return a trial that found nothing, or a bad purchase; None if neither is possible."""
-        found_nothing = self.found_nothing(rng) if rng.random() < 0.7 else None
-        return found_nothing or self.bad_purchase(rng)
+        failure = self.found_nothing(rng) if rng.random() < 0.7 else None
+        return failure or self.bad_purchase(rng)
 
     def found_nothing(self, rng: random.Random) -> Failure | None:
         """Return a trial that found nothing, after which the search is for what is wanted alone."""
@@ -289,30 +288,31 @@ class Situation(dialogue.Situation):
         shopper.shop(f"search[{self.query}]")
         if shopper.won:
             return None
-        return Failure(
-            shopper.transcript,
-            self.lesson("I found nothing that fits.", self.wish.words),
-            self.wish.words,
-        )
+        words = self.wish.words
+        return Failure(shopper.transcript, self.lesson("I found nothing that fits.", words), words)
 
     def bad_purchase(self, rng: random.Random) -> Failure | None:
         """Return a purchase without the wanted options, or of another product, to be avoided."""
-        others = [listing for listing in self.listings if not self.is_right(listing)]
         right = [listing for listing in self.listings if self.is_right(listing)]
+        others = [listing for listing in self.listings if listing not in right]
         if right and self.wish.values and rng.random() < 0.6:
-            reason = f"I bought {right[0].asin}: did not choose {', '.join(self.wish.values)}."
-            return Failure(
-                self.purchase(right[0], rng), self.lesson(reason, self.query), self.query
-            )
-        if not others:
+            listing, avoided = right[0], ""
+            reason = f"did not choose {', '.join(self.wish.values)}"
+        elif others:
+            listing = rng.choice(others)
+            avoided, reason = listing.asin, self.reason(listing)
+        else:
             return None
-        listing = rng.choice(others)
-        unsaid = self.wish.unsaid(listing.title)
-        reason = self.wish.objection(listing) or (
-            f"did not check {', '.join(unsaid)}" if unsaid else "not right"
-        )
         learnt = self.lesson(f"I bought {listing.asin}: {reason}.", self.query)
-        return Failure(self.purchase(listing, rng), learnt, self.query, listing.asin)
+        return Failure(self.purchase(listing, rng), learnt, self.query, avoided)
+
+    def reason(self, listing: Listing) -> str:
+        """Return why it was wrong to buy a product."""
+        objection = self.wish.objection(listing)
+        if objection:
+            return objection
+        unsaid = self.wish.unsaid(listing.title)
+        return f"did not check {', '.join(unsaid)}" if unsaid else "not right"
 
     def lesson(self, reason: str, words: str) -> str:
         """Return what is learnt from a trial: why it failed, and a new plan."""
@@ -342,41 +342,39 @@ class Situation(dialogue.Situation):
         prompt = self.template("simple_match").fill(
             situation=self.text, task=self.match_text, information=page
         )
-        upto = self.listings.index(self.match) + 1 if self.match else None
-        verdicts = [self.wish.verdict(listing) for listing in self.listings[:upto]]
-        return _question(
-            prompt,
-            "simple match",
-            "\n".join([*verdicts, self.match.asin if self.match else "none"]),
-        )
+        answer = []
+        for listing in self.listings:
+            answer.append(self.wish.verdict(listing))
+            if listing == self.match:
+                break
+        answer.append(self.match.asin if self.match else "none")
+        return _question(prompt, "simple match", "\n".join(answer))
 
     def detail_question(self, listing: Listing) -> Example:
         """Return DetailMatch's question about a product."""
         item, page, _, _ = apply(self.world, self.results, click(listing.asin))
         _, features, _, _ = apply(self.world, item, click("features"))
-        seen = f"{page}\nFeatures:\n{features}"
+        pages = f"{page}\nFeatures:\n{features}"
         task = self.detail_text(listing)
         prompt = self.template("detail_match").fill(
-            situation=self.text, task=task, information=seen
+            situation=self.text, task=task, information=pages
         )
-        return _question(prompt, "detail match", self.detail_answer(listing, seen))
+        return _question(prompt, "detail match", self.detail_answer(listing, pages))
 
-    def detail_answer(self, listing: Listing, seen: str) -> str:
+    def detail_answer(self, listing: Listing, pages: str) -> str:
         """Return what a product's pages say of each thing wanted, up to the first it lacks."""
         objection = self.wish.objection(listing)
         if objection:
             return f"{objection}. So: No"
-        values = self.world.shop.options(listing.asin)
-        unsaid = {
-            *self.wish.unsaid(seen),
-            *(value for value in self.wish.values if value not in values),
-        }
-        said = []
+        lacking = {*self.wish.unsaid(pages)}
+        lacking |= {*self.wish.values} - {*self.world.shop.options(listing.asin)}
+        answers = []
         for name in (*self.wish.attributes, *self.wish.values):
-            said.append(f"{name} {'no' if name in unsaid else 'yes'}")
-            if name in unsaid:
-                break
-        return f"{', '.join(said)}. So: {'No' if unsaid else 'Yes'}"
+            if name in lacking:
+                answers.append(f"{name} no")
+                return f"{', '.join(answers)}. So: No"
+            answers.append(f"{name} yes")
+        return f"{', '.join(answers)}. So: Yes"
 
     # -- What is known
 
@@ -393,21 +391,26 @@ class Situation(dialogue.Situation):
     @property
     def match(self) -> Listing | None:
         """The first of them whose title shows all that is wanted; None if there is none."""
-        return next((one for one in self.candidates if not self.wish.unsaid(one.title)), None)
+        for listing in self.candidates:
+            if not self.wish.unsaid(listing.title):
+                return listing
+        return None
 
     @property
     def is_easy(self) -> bool:
         """Whether the first result is right, and its title shows it."""
-        return (
-            bool(self.listings)
-            and self.match == self.listings[0]
-            and self.is_right(self.listings[0])
-        )
+        if not self.listings:
+            return False
+        first = self.listings[0]
+        return self.match == first and self.is_right(first)
 
     def is_right(self, listing: Listing) -> bool:
         """Return whether a product, with the values that are wanted, is worth the whole reward."""
         option_of = self.world.shop.options(listing.asin)
-        chosen = {option_of[value]: value for value in self.wish.values if value in option_of}
+        chosen: dict[str, str] = {}
+        for value in self.wish.values:
+            if value in option_of:
+                chosen[option_of[value]] = value
         return self.world.shop.judge(self.world.goal, listing.asin, chosen).score == 1.0
 
     def after(self, state: State, action: str) -> State:
@@ -418,10 +421,11 @@ class Situation(dialogue.Situation):
         """Return the page of a state as agents keep it."""
         return read(self.world, Transition(state)).strip()
 
-    def told(self, state: State, asin: str = "") -> str:
+    def information(self, state: State, asin: str = "") -> str:
         """Return what a step reads of those before it: the chosen product, and the page in view."""
+        page = f"The page in view:\n{self.page(state)}"
         asin = asin or state.asin
-        return f"{FOUND}{asin}\n" * bool(asin) + f"The page in view:\n{self.page(state)}"
+        return f"{FOUND}{asin}\n{page}" if asin else page
 
     def shopper(
         self,
