@@ -39,23 +39,20 @@ def measure(backend: str, agent: Any, episodes: int) -> tuple[float, float]:
     """Return the seconds until the first episode, and the episodes per second after the warm-up."""
     ids = [task.id for task in tasks("TextCraft-v0", "test")]
     jobs = [(ids[seed % len(ids)], seed) for seed in range(episodes)]
-    workers = (
-        1 if backend == "loop" else WORKERS
-    )  # without model calls, more workers would not help
+    # Without model calls, more workers would not help the loop.
+    workers = 1 if backend == "loop" else WORKERS
+    spec = RunSpec("TextCraft-v0", agent=agent, backend=backend, workers=workers)
     start = time.perf_counter()
-    times = [
-        time.perf_counter()
-        for _ in rollouts(
-            RunSpec("TextCraft-v0", agent=agent, backend=backend, workers=workers), jobs
-        )
-    ]
+    times = [time.perf_counter() for _ in rollouts(spec, jobs)]
     warm_up = int(WARM_UP * episodes)
     return times[0] - start, (episodes - warm_up) / (times[-1] - times[warm_up - 1])
 
 
 def main() -> None:
     """Print the table."""
-    backends = ["loop", "process", *(["ray"] if importlib.util.find_spec("ray") else [])]
+    backends = ["loop", "process"]
+    if importlib.util.find_spec("ray"):
+        backends.append("ray")
     workloads: list[tuple[str, Any, int]] = [
         ("the expert, the environment's time only", ExpertAgent(), 20_000),
         ("an agent that keeps a core busy", BusyAgent(), 500),
@@ -64,21 +61,11 @@ def main() -> None:
         print(f"episodes per second of {name}, {WORKERS} workers:")
         rates: dict[str, float] = {}
         for backend in backends:
-            startup, rates[backend] = measure(backend, agent, episodes)
-            against = [
-                f"{rates[backend] / rates[other]:.2f} times {other}"
-                for other in rates
-                if other != backend
-            ]
-            print(
-                "; ".join(
-                    [
-                        f"  {backend}: {rates[backend]:,.0f}",
-                        *against,
-                        f"{startup:.1f} s to the first episode",
-                    ]
-                )
-            )
+            startup, rate = measure(backend, agent, episodes)
+            figures = [f"  {backend}: {rate:,.0f}"]
+            figures += [f"{rate / other:.2f} times {name}" for name, other in rates.items()]
+            print("; ".join([*figures, f"{startup:.1f} s to the first episode"]))
+            rates[backend] = rate
     if "ray" not in backends:
         print("Ray is not installed: make bench-ray")
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping, 
 from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -91,11 +92,13 @@ class Metered:
     ) -> None:
         completions = answer if isinstance(answer, list) else [answer]
         prompt = prompt_text(request.prompt)
-        longer = next(
-            (tokens for head, tokens in self._longer.items() if prompt.startswith(head)), 0
-        )
+        prompt_tokens = _tokens(prompt)
+        for head, extra in self._longer.items():
+            if prompt.startswith(head):
+                prompt_tokens += extra
+                break
         counts["calls"] += len(completions)
-        counts["prompt_tokens"] += len(completions) * (_tokens(prompt) + longer)
+        counts["prompt_tokens"] += len(completions) * prompt_tokens
         counts["completion_tokens"] += sum(_tokens(completion.text) for completion in completions)
 
 
@@ -104,12 +107,12 @@ def _longer(spec: RunSpec, prompts: Prompts) -> dict[str, int]:
     run = Run(replace(spec, prompts=STANDARD))
     _ = run.agent  # which reads its prompts
     standard = run.prompts
-    texts = sorted(prompts.read.items(), key=lambda item: -len(item[1]))
-    return {
-        _head(text): _tokens(standard.read[path]) - _tokens(text)
-        for path, text in texts
-        if path in standard.read
-    }
+    longer: dict[str, int] = {}
+    # The longest first, since one may begin as another.
+    for path, text in sorted(prompts.read.items(), key=lambda item: -len(item[1])):
+        if path in standard.read:
+            longer[_head(text)] = _tokens(standard.read[path]) - _tokens(text)
+    return longer
 
 
 def _head(prompt: str) -> str:
@@ -144,25 +147,26 @@ def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
     counts: dict[str, list[Counts]] = {}
     with closing(run):
         envs = run.envs(AT_ONCE)
-        for group, of_group in jobs.items():
+        for group, group_jobs in jobs.items():
             agent.counts = []
-            for episode in run_episodes(envs, agent, _spread(of_group), model=_model(model_spec)):
+            chosen = _spread(group_jobs)
+            for episode in run_episodes(envs, agent, chosen, model=_model(model_spec)):
                 if episode.error:
                     raise RuntimeError(episode.traceback)
             counts[group] = agent.counts
-    counts[ALL] = [count for of_group in list(counts.values()) for count in of_group]
-    return {group: _amounts(of_group) for group, of_group in counts.items()}
+    counts[ALL] = [*chain.from_iterable(counts.values())]
+    return {group: _amounts(group_counts) for group, group_counts in counts.items()}
 
 
 def _amounts(counts: Sequence[Counts]) -> dict[str, list[list[float]]]:
-    found: dict[str, list[list[float]]] = {}
-    for role in dict.fromkeys(role for by_role in counts for role in by_role):
-        rows = (
-            amount([by_role.get(role, {}).get(name, 0) for by_role in counts])
-            for name in QUANTITIES
-        )
-        found[role] = [[_rounded(value) for value in row] for row in rows]
-    return found
+    amounts: dict[str, list[list[float]]] = {}
+    for role in dict.fromkeys(chain.from_iterable(counts)):
+        rows = []
+        for name in QUANTITIES:
+            row = amount([by_role.get(role, {}).get(name, 0) for by_role in counts])
+            rows.append([*map(_rounded, row)])
+        amounts[role] = rows
+    return amounts
 
 
 def _rounded(value: float) -> float:
@@ -179,21 +183,20 @@ def _spread(jobs: Sequence[Job]) -> list[Job]:
 
 def in_order(figures: Mapping[str, Mapping[str, Figures]]) -> dict[str, dict[str, Figures]]:
     """Return figures in the order of the worlds and agents."""
-    found: dict[str, dict[str, Figures]] = {}
+    ordered: dict[str, dict[str, Figures]] = {}
     for env_id, agent in pairs():
         if agent in figures.get(env_id, {}):
-            found.setdefault(env_id, {})[agent] = figures[env_id][agent]
-    return found
+            ordered.setdefault(env_id, {})[agent] = figures[env_id][agent]
+    return ordered
 
 
 def as_json(figures: Mapping[str, Mapping[str, Figures]]) -> str:
     """Return figures by world and agent as JSON, one line an agent."""
     worlds = []
     for env_id, agents in figures.items():
-        lines = (
-            f"{json.dumps(agent)}:{json.dumps(of, separators=(',', ':'))}"
-            for agent, of in agents.items()
-        )
+        lines = []
+        for agent, costs in agents.items():
+            lines.append(f"{json.dumps(agent)}:{json.dumps(costs, separators=(',', ':'))}")
         worlds.append(f"{json.dumps(env_id)}:{{\n" + ",\n".join(lines) + "\n}")
     return "{\n" + ",\n".join(worlds) + "\n}\n"
 
@@ -206,12 +209,11 @@ def main() -> None:
     for name in ("worlds", "agents"):
         parser.add_argument(f"--{name}", default="", help=f"only these {name}, with commas")
     arguments = parser.parse_args()
-    worlds, agents = (
-        names.split(",") if names else () for names in (arguments.worlds, arguments.agents)
-    )
-    figures = (
-        json.loads(arguments.out.read_text(encoding="utf-8")) if arguments.out.is_file() else {}
-    )
+    worlds = arguments.worlds.split(",") if arguments.worlds else ()
+    agents = arguments.agents.split(",") if arguments.agents else ()
+    figures: dict[str, dict[str, Figures]] = {}
+    if arguments.out.is_file():
+        figures = json.loads(arguments.out.read_text(encoding="utf-8"))
     for env_id, agent in pairs(worlds, agents):
         figures.setdefault(env_id, {})[agent] = measure(env_id, agent, arguments.model)
         atomic_write(arguments.out, as_json(in_order(figures)))

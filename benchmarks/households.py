@@ -192,17 +192,10 @@ def main() -> None:
     installed = all(importlib.util.find_spec(name) for name in ("alfworld", "textworld"))
     native = native_rates(tasks, walks)
     with tempfile.TemporaryDirectory() as folder:
-        real = compared_rates(tasks, walks, Path(folder) / "valid_unseen") if installed else None
-        for name, rate in native.items():
-            against = (
-                real["without" if "without" in name else "with"]
-                if real and name != "resets"
-                else None
-            )
-            print(
-                f"  {name}: {rate:,.0f}/s"
-                + (f", {rate / against:,.0f} times TextWorld" if against else "")
-            )
+        real: Rates = {}
+        if installed:
+            real = compared_rates(tasks, walks, Path(folder) / "valid_unseen")
+        print_native(native, real)
         if installed:
             for games in (folder, *given):
                 print_episodes(Path(games), "all")
@@ -216,6 +209,16 @@ def main() -> None:
     )
 
 
+def print_native(native: Rates, real: Rates) -> None:
+    """Print the native rates, and how many times TextWorld's they are, if those are known."""
+    for name, rate in native.items():
+        line = f"  {name}: {rate:,.0f}/s"
+        if real and name != "resets":
+            textworld_rate = real["without" if "without" in name else "with"]
+            line += f", {rate / textworld_rate:,.0f} times TextWorld"
+        print(line)
+
+
 def index_seconds(folder: Path) -> tuple[float, float]:
     """Return the seconds per game to index a folder's solvable games, and to read the cache."""
     os.environ["TEXTCRAFT_GYM_CACHE"] = str(folder / "cache")
@@ -223,9 +226,8 @@ def index_seconds(folder: Path) -> tuple[float, float]:
     for task in tasks:
         export_game(generate(task.id), task.id, folder / "valid_unseen", [])
     # A process caches each split; "all" has the same games here under another name.
-    first, again = (
-        seconds(lambda s=split: Games(folder, s, Difficulty())) for split in ("valid_unseen", "all")
-    )
+    first = seconds(lambda: Games(folder, "valid_unseen", Difficulty()))
+    again = seconds(lambda: Games(folder, "all", Difficulty()))
     return first / len(tasks), again / len(tasks)
 
 

@@ -148,8 +148,8 @@ def ask(address: str, prompt: str) -> tuple[str, int]:
         f"{address}/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request) as answer:  # noqa: S310
-        found = json.load(answer)
-    return found["choices"][0]["text"], found["usage"]["completion_tokens"]
+        completion = json.load(answer)
+    return completion["choices"][0]["text"], completion["usage"]["completion_tokens"]
 
 
 def episodes(threads: int | None, count: int) -> None:
@@ -169,9 +169,9 @@ def episodes(threads: int | None, count: int) -> None:
             start = time.perf_counter()
             evaluate(replace(spec, workers=workers), Path(folder) / "run")
             seconds[workers] = time.perf_counter() - start
-    one, all_at_once = seconds[1], seconds[count]
-    ratio = f"{one / all_at_once:.2f} times as fast"
-    print(f"{count} episodes: {one:.1f} s one by one, {all_at_once:.1f} s in one loop: {ratio}")
+    in_sequence, at_once = seconds[1], seconds[count]
+    ratio = f"{in_sequence / at_once:.2f} times as fast"
+    print(f"{count} episodes: {in_sequence:.1f} s one by one, {at_once:.1f} s in one loop: {ratio}")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Goal(NamedTuple):
 
 def measured(books: Iterable[str | None]) -> dict[int, list[Goal]]:
     """Return all goals of some books, by depth."""
-    found: dict[int, list[Goal]] = {}
+    goals: dict[int, list[Goal]] = {}
     for recipes in books:
         env = gym.make("TextCraft-v0", split="all", recipes=recipes)
         book = env.get_wrapper_attr("book")
@@ -65,16 +65,16 @@ def measured(books: Iterable[str | None]) -> dict[int, list[Goal]]:
             listed = sum(line.startswith("craft ") for line in prompt.splitlines())
             needed = len(recipe_pool(book, task.id).goal_recipes)
             goal = Goal(plan.proven, plan.length, len(prompt), len(prompt.split()), listed, needed)
-            found.setdefault(task.depth, []).append(goal)
-    return dict(sorted(found.items()))
+            goals.setdefault(task.depth, []).append(goal)
+    return dict(sorted(goals.items()))
 
 
 def row(name: str, depth: int, goals: Sequence[Goal]) -> tuple[str, ...]:
     """Return the row of the goals of one depth."""
     _, actions, *others = zip(*goals, strict=True)
-    means = (
-        f"{fmean(values):.{digits}f}" for values, digits in zip(others, (0, 0, 1, 1), strict=True)
-    )
+    means = []
+    for values, digits in zip(others, (0, 0, 1, 1), strict=True):
+        means.append(f"{fmean(values):.{digits}f}")
     return (
         name,
         str(depth),
@@ -86,15 +86,12 @@ def row(name: str, depth: int, goals: Sequence[Goal]) -> tuple[str, ...]:
 
 def page() -> str:
     """Measure all books, and return the page."""
-    by_name = {name: measured(books) for name, books in BOOKS.items()}
-    goals = [
-        goal for by_depth in by_name.values() for of_depth in by_depth.values() for goal in of_depth
-    ]
-    rows = [
-        row(name, depth, of_depth)
-        for name, by_depth in by_name.items()
-        for depth, of_depth in by_depth.items()
-    ]
+    goals: list[Goal] = []
+    rows: list[tuple[str, ...]] = []
+    for name, books in BOOKS.items():
+        for depth, equally_deep in measured(books).items():
+            goals += equally_deep
+            rows.append(row(name, depth, equally_deep))
     return TEXT.format(
         proven=sum(goal.proven for goal in goals),
         goals=len(goals),

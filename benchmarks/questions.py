@@ -33,11 +33,11 @@ def main() -> None:
     """Measure and print."""
     paths = expert_walks(ID, ["think[what next?]", "lookup[nothing of the kind]", "open the page"])
     env = gym.make(ID, max_episode_steps=100)
-    asked = unknown(paths)
+    missing = unknown(paths)
     print(f"{median(lambda: walk_rate(env, paths * PASSES)):,.0f} steps/s along the expert's plans")
     print(f"{median(lambda: reset_rate(env, range(RESETS))):,.0f} resets/s, each with a new seed")
     print(
-        f"{median(lambda: walk_rate(env, itertools.islice(asked, 500))):,.0f} searches/s "
+        f"{median(lambda: walk_rate(env, itertools.islice(missing, 500))):,.0f} searches/s "
         f"for pages that there are not"
     )
 

@@ -22,7 +22,9 @@ def expert_walks(env_id: str, mistakes: Sequence[str]) -> list[tuple[str, list[s
         _, info = env.reset(seed=0, options={"task": task.id})
         actions: list[str] = []
         for index, action in enumerate(info["expert_plan"]):
-            actions += [*mistakes, action] if index % 3 == 2 else [action]
+            if index % 3 == 2:
+                actions += mistakes
+            actions.append(action)
         walked.append((task.id, actions))
     return walked
 

@@ -84,24 +84,21 @@ def load_time(browser: Any, page: Path) -> float:
 
 def bare_table(runs: Mapping[str, Sequence[Record]]) -> str:
     """Return a page with a row for each episode and nothing else."""
-    rows = (
-        "".join(
-            f"<td>{escape(str(cell))}</td>" for cell in (run, *(record[key] for key in COLUMNS))
-        )
-        for run, records in runs.items()
-        for record in records
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<!doctype html><meta charset=utf-8><table>{body}</table>"
+    rows = []
+    for run, records in runs.items():
+        for record in records:
+            cells = (run, *(record[key] for key in COLUMNS))
+            row = "".join(f"<td>{escape(str(cell))}</td>" for cell in cells)
+            rows.append(f"<tr>{row}</tr>")
+    return f"<!doctype html><meta charset=utf-8><table>{''.join(rows)}</table>"
 
 
 def copied(records: Sequence[Record], copies: int) -> list[Record]:
     """Return records with each task several times, by other names."""
-    return [
-        {**record, "task": f"{record['task']} {copy}" if copy else record["task"]}
-        for copy in range(copies)
-        for record in records
-    ]
+    copied = [*records]
+    for copy in range(1, copies):
+        copied += [{**record, "task": f"{record['task']} {copy}"} for record in records]
+    return copied
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -340,7 +340,7 @@ def _measure(server: subprocess.Popen[str], options: argparse.Namespace) -> None
                 )
             )
             seconds = time.perf_counter() - started
-            times = sorted(one for each in clients for one in each.seconds)
+            times = sorted(chain.from_iterable(client.seconds for client in clients))
             memory.append(_memory(server.pid))
             median, slow = times[len(times) // 2], times[len(times) * 99 // 100]
             print(

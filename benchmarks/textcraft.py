@@ -67,7 +67,9 @@ def workload(env: gym.Env[str, str]) -> Workload:
     for task in textcraft_gym.tasks("TextCraft-v0", "test"):
         actions = []
         for position, action in enumerate(expert_plan(book, task.id, {}), 1):
-            actions += ["inventory", next(errors), action] if position % 3 == 0 else [action]
+            if position % 3 == 0:
+                actions += ["inventory", next(errors)]
+            actions.append(action)
         episodes.append((task.id, actions))
     return episodes
 

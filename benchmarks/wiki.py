@@ -82,15 +82,12 @@ def start(pages: int, cache: Path) -> dict[str, float]:
     )
     opened = time.perf_counter() - begin
     titles = [title for _, title in zip(range(QUERIES), wiki, strict=False)]
-    return {
-        "open s": opened,
-        **{
-            f"search {name} ms": value
-            for name, value in spread(wiki.similar, draw_queries()).items()
-        },
-        "title ms": spread(wiki.find, titles)["median"],
-        "peak MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+    figures = {"open s": opened}
+    for name, milliseconds in spread(wiki.similar, draw_queries()).items():
+        figures[f"search {name} ms"] = milliseconds
+    figures["title ms"] = spread(wiki.find, titles)["median"]
+    figures["peak MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return figures
 
 
 def spread(search: Callable[[str], object], queries: Sequence[str]) -> dict[str, float]:
@@ -131,10 +128,10 @@ def compare(count: int) -> None:
         f"{count:,} pages: index {time.perf_counter() - begin:.1f} s, "
         f"{spread(wiki.similar, queries)}"
     )
-    texts = [
-        "\n".join([page.title, *(" ".join(part) for part in page.paragraphs)]) for page in pages
-    ]
-    terms = [analyze(text) for text in texts]
+    terms = []
+    for page in pages:
+        paragraphs = [" ".join(sentences) for sentences in page.paragraphs]
+        terms.append(analyze("\n".join([page.title, *paragraphs])))
     for name, make in (("bm25s", of_bm25s), ("rank_bm25", of_rank_bm25)):
         if not find_spec(name):
             print(f"{name} is not installed")
@@ -185,8 +182,8 @@ def make(count: int) -> None:
     begin = time.perf_counter()
     corpus = made_corpus(count)
     print(f"made {count:,} pages in {time.perf_counter() - begin:.2f} s")
-    asked = [question.question for question in corpus.splits["test"][:QUERIES]]
-    print(f"searches for questions: {spread(corpus.wiki.similar, asked)}")
+    questions = [question.question for question in corpus.splits["test"][:QUERIES]]
+    print(f"searches for questions: {spread(corpus.wiki.similar, questions)}")
 
 
 def main() -> None:

@@ -115,9 +115,9 @@ def clone(demonstrations: Demonstrations, epochs: int) -> Scorer:
 def by_depth(tasks: Sequence[str], depths: dict[str, int]) -> dict[str, Sequence[str]]:
     """Return tasks by depth, and all of them."""
     levels = sorted({depths[task] for task in tasks})
-    groups: dict[str, Sequence[str]] = {
-        f"depth {depth}": [task for task in tasks if depths[task] == depth] for depth in levels
-    }
+    groups: dict[str, Sequence[str]] = {}
+    for depth in levels:
+        groups[f"depth {depth}"] = [task for task in tasks if depths[task] == depth]
     return {**groups, "all": tasks}
 
 

@@ -63,20 +63,21 @@ def read_line(text: str) -> Line:
     if match is None:
         return Line("", (), 0, ())
     verb, count, makes, using = match.groups()
-    uses = [part.partition(" ") for part in using.split(", ")] if using else []
-    return Line(
-        verb,
-        tuple(makes.split()),
-        int(count),
-        tuple((tuple(name.split()), int(n)) for n, _, name in uses),
-    )
+    uses: list[tuple[Name, int]] = []
+    if using:
+        for part in using.split(", "):
+            amount, _, name = part.partition(" ")
+            uses.append((tuple(name.split()), int(amount)))
+    return Line(verb, tuple(makes.split()), int(count), tuple(uses))
 
 
 def match_kind(name: Name, ingredient: Name) -> int | None:
     """Return how an item matches an ingredient: 0 by its full name, 1 by its kind, else None."""
     if name == ingredient:
         return 0
-    return 1 if name[-len(ingredient) :] == ingredient else None  # the kind is the end of the name
+    if name[-len(ingredient) :] == ingredient:  # the kind is the end of the name
+        return 1
+    return None
 
 
 class Reader:
@@ -103,14 +104,16 @@ class Reader:
         goal = GOAL.search(prompt)
         if goal is None:
             raise ValueError(f"expected the prompt of a TextCraft task, got {prompt[:80]!r}")
-        recipes = [read_line(line) for line in prompt.partition("\n\n")[0].split("\n")[1:]][
-            :RECIPES
-        ]
+        lines = prompt.partition("\n\n")[0].split("\n")[1:]
+        recipes = [read_line(line) for line in lines[:RECIPES]]
         self._goal: Name = tuple(goal[1].split())
         self._held: dict[Name, int] = {}
-        self._ingredients = [ingredient for recipe in recipes for ingredient in recipe.uses]
+        self._ingredients: list[tuple[Name, int]] = []
+        owners: list[int] = []
+        for index, recipe in enumerate(recipes):
+            self._ingredients += recipe.uses
+            owners += [index] * len(recipe.uses)
         self._amounts = np.array([amount for _, amount in self._ingredients])
-        owners = [index for index, recipe in enumerate(recipes) for _ in recipe.uses]
         self._owners: Floats = np.eye(RECIPES, dtype=np.float32)[owners]
         self._known: dict[Name, Floats] = {}
         self._recipes: Floats = np.zeros((RECIPES, RECIPE_FEATURES), np.float32)
@@ -120,11 +123,9 @@ class Reader:
             self._made[index] = self._filled(recipe.makes)
 
     def _change(self, played: Line) -> None:
-        for name, count in (
-            *((name, -count) for name, count in played.uses),
-            (played.makes, played.amount),
-        ):
-            self._held[name] = self._held.get(name, 0) + count
+        for name, count in played.uses:
+            self._held[name] = self._held.get(name, 0) - count
+        self._held[played.makes] = self._held.get(played.makes, 0) + played.amount
 
     def _filled(self, name: Name) -> Floats:
         """Return which of all ingredients an item matches, by kind of match."""

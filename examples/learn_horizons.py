@@ -71,8 +71,8 @@ class Logged(DEPSAgent):
 
 def ticks_left(scene: Scene) -> int:
     """Return the ticks that are left in a scene."""
-    found = re.search(r"Ticks left: ([0-9]+)", scene.view_text)
-    return int(found[1]) if found else 0
+    match = re.search(r"Ticks left: ([0-9]+)", scene.view_text)
+    return int(match[1]) if match else 0
 
 
 def several_goals(rng: random.Random) -> str:
@@ -93,19 +93,20 @@ class Recital(NamedTuple):
 
 def as_goals(actions: Iterable[str]) -> str:
     """Write actions as goals: ``mine 3 iron ore with pickaxe`` as ``mine({'iron ore': 3})``."""
-    found = [
-        re.match(r"(\w+) (?:(\d+) )?(.+?)(?: using .*| with .*)?$", action) for action in actions
-    ]
-    return "\n".join(f"{of[1]}({{'{of[3]}': {of[2] or 1}}})" for of in found if of)
+    goals = []
+    for action in actions:
+        match = re.match(r"(\w+) (?:(\d+) )?(.+?)(?: using .*| with .*)?$", action)
+        if match:
+            verb, count, item = match.groups()
+            goals.append(f"{verb}({{'{item}': {count or 1}}})")
+    return "\n".join(goals)
 
 
 def play(seeds: Iterable[int], around: str = "exact") -> list[Leg]:
     """Return the log of an episode for each seed in a world that tells distances in one way."""
     agent = Logged()
-    env, planned = (
-        gym.make(ENV, around=around, expert=expert, max_episode_steps=-1)
-        for expert in (False, True)
-    )
+    env = gym.make(ENV, around=around, max_episode_steps=-1)
+    planned = gym.make(ENV, around=around, expert=True, max_episode_steps=-1)
     for seed in seeds:
         task = several_goals(random.Random(seed))
         _, info = planned.reset(seed=seed, options={"task": task})
@@ -123,7 +124,7 @@ def fit(legs: Sequence[Leg]) -> Horizon:
     if not legs:
         raise ValueError("expected one leg or more")
     values = [features(leg.subgoal) for leg in legs]
-    names = tuple(sorted({name for row in values for name in row}))
+    names = tuple(sorted(set().union(*values)))
     inputs = np.array([[row.get(name, 0.0) for name in names] for row in values])
     targets = np.eye(CLASSES)[[time_class(leg.ticks) for leg in legs]]  # one-hot rows
     # Zeros are a fair start, since the loss of a softmax regression is convex.
@@ -134,9 +135,8 @@ def fit(legs: Sequence[Leg]) -> Horizon:
         probs = np.exp(logits - logits.max(axis=1, keepdims=True))
         probs /= probs.sum(axis=1, keepdims=True)
         grad = inputs.T @ (probs - targets) / len(legs) + DECAY * weights
-        velocity = (
-            MOMENTUM * velocity - RATE * (1 - step / STEPS) * grad
-        )  # the rate falls to 0 by the last step
+        rate = RATE * (1 - step / STEPS)  # falls to 0 by the last step
+        velocity = MOMENTUM * velocity - rate * grad
         weights = weights + velocity
     return Horizon(names, weights.round(DECIMALS))
 
@@ -148,25 +148,26 @@ def time_class(ticks: int) -> int:
 
 def as_json(horizons: Mapping[str, Horizon]) -> str:
     """Return horizons as JSON, one line for each feature."""
-    return (
-        "{\n"
-        + ",\n".join(f"{json.dumps(sight)}: {_as_json(each)}" for sight, each in horizons.items())
-        + "\n}\n"
-    )
+    entries = {sight: _as_json(horizon) for sight, horizon in horizons.items()}
+    return f"{_object(entries)}\n"
 
 
 def _as_json(horizon: Horizon) -> str:
     rows = zip(horizon.features, horizon.weights.tolist(), strict=True)
-    return (
-        "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows) + "\n}"
-    )
+    return _object({name: json.dumps(row) for name, row in rows})
+
+
+def _object(entries: Mapping[str, str]) -> str:
+    """Return a JSON object, one line for each of its values, which are JSON."""
+    lines = [f"{json.dumps(key)}: {value}" for key, value in entries.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def median_error(horizon: Horizon, legs: Iterable[Leg]) -> float:
     """Return the median relative error of a horizon on legs other than crafting or smelting."""
-    got = [leg for leg in legs if leg.subgoal.source]
+    mined = [leg for leg in legs if leg.subgoal.source]
     return statistics.median(
-        abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in got
+        abs(horizon.expected(leg.subgoal) - leg.ticks) / leg.ticks for leg in mined
     )
 
 

@@ -41,11 +41,14 @@ Scores = dict[str, Score]
 def play(player: Agent | Policy, groups: Mapping[str, Sequence[str]]) -> Scores:
     """Play every task of every group once, with TextCraft's own limit of 100 steps."""
     env = gym.make("TextCraft-v0", split="all", admissible=True)
-    played = {
-        task: run_episode(env, player, task=task, seed=EVALUATION_SEED)
-        for task in dict.fromkeys(task for tasks in groups.values() for task in tasks)
-    }
-    return {group: score([played[task] for task in tasks]) for group, tasks in groups.items()}
+    played: dict[str, Episode] = {}
+    scores: Scores = {}
+    for group, tasks in groups.items():
+        for task in tasks:
+            if task not in played:
+                played[task] = run_episode(env, player, task=task, seed=EVALUATION_SEED)
+        scores[group] = score([played[task] for task in tasks])
+    return scores
 
 
 def score(episodes: Sequence[Episode]) -> Score:
@@ -59,19 +62,20 @@ def score(episodes: Sequence[Episode]) -> Score:
 
 def table(players: Iterable[tuple[str, Scores]]) -> str:
     """Return the scores of players as Markdown."""
-    return markdown_table(
-        ("player", "goals", "episodes", "won", "%", "95% interval", "mean steps"),
-        [
-            (
-                player,
-                group,
-                str(result.goals),
-                str(result.won),
-                f"{100 * result.rate:.1f}",
-                "{:.1f}-{:.1f}".format(*(100 * bound for bound in result.interval)),
-                f"{result.steps:.1f}",
+    headings = ("player", "goals", "episodes", "won", "%", "95% interval", "mean steps")
+    rows = []
+    for player, scores in players:
+        for group, result in scores.items():
+            low, high = result.interval
+            rows.append(
+                (
+                    player,
+                    group,
+                    str(result.goals),
+                    str(result.won),
+                    f"{100 * result.rate:.1f}",
+                    f"{100 * low:.1f}-{100 * high:.1f}",
+                    f"{result.steps:.1f}",
+                )
             )
-            for player, scores in players
-            for group, result in scores.items()
-        ],
-    )
+    return markdown_table(headings, rows)

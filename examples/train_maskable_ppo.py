@@ -204,15 +204,11 @@ def all_groups() -> dict[str, Sequence[str]]:
     tasks = textcraft_gym.tasks("TextCraft-v0")
     learnt = [task.id for task in textcraft_gym.tasks("TextCraft-v0", split="dev")]
     whole = [task.id for task in tasks if task.depth == 2]
-    deeper = {
-        name: [task.id for task in tasks if task.depth == depth] for depth, name in DEEPER.items()
-    }
-    return {
-        WHOLE: whole,
-        LEARNT: learnt,
-        UNSEEN: [task for task in whole if task not in set(learnt)],
-        **deeper,
-    }
+    unseen = [task for task in whole if task not in learnt]
+    groups: dict[str, Sequence[str]] = {WHOLE: whole, LEARNT: learnt, UNSEEN: unseen}
+    for depth, name in DEEPER.items():
+        groups[name] = [task.id for task in tasks if task.depth == depth]
+    return groups
 
 
 def write_csv(file: Path, points: Sequence[Point]) -> None:
@@ -224,19 +220,10 @@ def write_csv(file: Path, points: Sequence[Point]) -> None:
         )
         for seed, steps, seconds, _, scores in points:
             for group, score in scores.items():
-                bounds = (f"{bound:.4f}" for bound in score.interval)
-                rows.writerow(
-                    (
-                        seed,
-                        steps,
-                        f"{seconds:.1f}",
-                        group,
-                        score.goals,
-                        score.won,
-                        *bounds,
-                        f"{score.steps:.2f}",
-                    )
-                )
+                low, high = score.interval
+                about = (seed, steps, f"{seconds:.1f}", group)
+                counts = (score.goals, score.won, f"{low:.4f}", f"{high:.4f}")
+                rows.writerow((*about, *counts, f"{score.steps:.2f}"))
 
 
 def draw(file: Path, points: Sequence[Point], at_random: Scores) -> None:
@@ -265,18 +252,19 @@ def draw(file: Path, points: Sequence[Point], at_random: Scores) -> None:
 def lines(panel: Any, points: Sequence[Point], group: str, value: Callable[[Score], float]) -> None:
     """Plot one value of a group for each seed, and the mean."""
     colour = COLOURS[group]
-    for seed in {point.seed: None for point in points}:
-        own = [(point.steps, value(point.scores[group])) for point in points if point.seed == seed]
-        panel.plot(*zip(*own, strict=True), color=colour, linewidth=0.6)
-    at = sorted({point.steps for point in points})
-    mean = [
-        fmean(value(point.scores[group]) for point in points if point.steps == steps)
-        for steps in at
-    ]
+    by_seed: dict[int, list[tuple[int, float]]] = {}
+    by_steps: dict[int, list[float]] = {}
+    for point in points:
+        measured = value(point.scores[group])
+        by_seed.setdefault(point.seed, []).append((point.steps, measured))
+        by_steps.setdefault(point.steps, []).append(measured)
+    for curve in by_seed.values():
+        panel.plot(*zip(*curve, strict=True), color=colour, linewidth=0.6)
+    at = sorted(by_steps)
+    mean = [fmean(by_steps[steps]) for steps in at]
     # Dashes keep the unseen goals of depth 2 visible on the line of all 274.
-    panel.plot(
-        at, mean, color=colour, linewidth=2, linestyle="--" if group == UNSEEN else "-", label=group
-    )
+    style = "--" if group == UNSEEN else "-"
+    panel.plot(at, mean, color=colour, linewidth=2, linestyle=style, label=group)
 
 
 def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
@@ -289,12 +277,12 @@ def report(points: Sequence[Point], at_random: Scores, total: float) -> str:
             (f"untrained, seed {seed}", first[seed].scores),
             (f"learnt, seed {seed}", last[seed].scores),
         ]
-    clocks = "; ".join(
-        f"seed {seed} {point.seconds:.0f} s ({point.processor_seconds:.0f} s of processor time)"
-        for seed, point in last.items()
-    )
+    clocks = []
+    for seed, point in last.items():
+        processor = f"{point.processor_seconds:.0f} s of processor time"
+        clocks.append(f"seed {seed} {point.seconds:.0f} s ({processor})")
     times = (
-        f"Training times, in one thread each and {PROCESSES} at a time: {clocks}. "
+        f"Training times, in one thread each and {PROCESSES} at a time: {'; '.join(clocks)}. "
         f"With all measurements and start-up: {total:.0f} s."
     )
     return ABOUT.format(
@@ -315,16 +303,13 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     groups, steps, between = all_groups(), STEPS, BETWEEN
     if arguments.smoke:
-        groups, steps, between = (
-            {FEW: groups[WHOLE][:: len(groups[WHOLE]) // SMOKE_GOALS]},
-            SMOKE_STEPS,
-            SMOKE_STEPS,
-        )
+        groups = {FEW: groups[WHOLE][:: len(groups[WHOLE]) // SMOKE_GOALS]}
+        steps = between = SMOKE_STEPS
     runs = [(seed, arguments.out, groups, steps, between) for seed in arguments.seeds]
     with get_context("spawn").Pool(min(len(runs), PROCESSES)) as pool:
-        points = [
-            point for measured in pool.starmap(learn, runs, chunksize=1) for point in measured
-        ]
+        points: list[Point] = []
+        for measured in pool.starmap(learn, runs, chunksize=1):
+            points += measured
     at_random = play(RandomAgent(), groups)
     write_csv(arguments.out / "learning.csv", points)
     draw(arguments.out / "learning.svg", points, at_random)

@@ -48,19 +48,18 @@ sorted(path.name for path in (RUNS / "adapt").iterdir())
 # rate.
 
 # %%
-for agent, of_run in records.items():
-    for group, one in summarise_by_group(of_run).items():
-        interval = f"{100 * one.low:.0f} to {100 * one.high:.0f}"
-        print(
-            f"{agent:6} {group:8} {100 * one.rate:5.1f}% of {one.episodes}, 95% interval {interval}"
-        )
+for agent, run in records.items():
+    for group, summary in summarise_by_group(run).items():
+        interval = f"{100 * summary.low:.0f} to {100 * summary.high:.0f}"
+        won = f"{100 * summary.rate:5.1f}% of {summary.episodes}"
+        print(f"{agent:6} {group:8} {won}, 95% interval {interval}")
 
 # %% [markdown]
 # Both played the same tasks, so they are compared task by task.
 
 # %%
-found = compare(records["react"], records["adapt"])
-print(f"ADaPT minus ReAct: {100 * found.difference:+.1f} points, p = {found.p_value:.1g}")
+paired = compare(records["react"], records["adapt"])
+print(f"ADaPT minus ReAct: {100 * paired.difference:+.1f} points, p = {paired.p_value:.1g}")
 
 # %% [markdown]
 # ## One episode

@@ -55,8 +55,8 @@ class Sight(gym.Wrapper):
         return self.sight(info), reward, terminated, truncated, info
 
     def sight(self, info):
-        asked = [goal == info["task"] for goal in GOALS]
-        return np.concatenate([info["action_mask"], asked]).astype(np.float32)
+        goal = [name == info["task"] for name in GOALS]
+        return np.concatenate([info["action_mask"], goal]).astype(np.float32)
 
     def action_masks(self):
         return self.env.action_masks()

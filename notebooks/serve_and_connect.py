@@ -105,8 +105,8 @@ with served("model", "--model", "local") as address:
         "Answer with get 1 oak log, craft 4 oak planks using 1 oak log, inventory, "
         "or a thought: think: I need a log."
     )
-    asked = [{"role": "system", "content": manual}, {"role": "user", "content": observation}]
-    answer = client.chat.completions.create(model="local", messages=asked, temperature=0, stop="\n")
+    chat = [{"role": "system", "content": manual}, {"role": "user", "content": observation}]
+    answer = client.chat.completions.create(model="local", messages=chat, temperature=0, stop="\n")
     print(answer.choices[0].message.content, answer.usage.total_tokens, "tokens")
 
     far = f"openai:local,endpoint=completion,base_url={address},api_key=none"

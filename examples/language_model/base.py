@@ -55,24 +55,21 @@ class Base:
                 f"{file} is of {self._value('general.architecture')}, expected a model of llama"
             )
         self.sizes = Sizes(*(self._value(f"llama.{key}") for key in _KEYS))
-        vocabulary = (
-            text
-            for key in ("tokens", "merges")
-            for text in (*self._value(f"tokenizer.ggml.{key}"), "")
-        )
+        vocabulary: list[str] = []
+        for key in ("tokens", "merges"):
+            vocabulary += [*self._value(f"tokenizer.ggml.{key}"), ""]
         self.vocabulary_sha256 = hashlib.sha256("\n".join(vocabulary).encode()).hexdigest()
 
     def weights(self) -> dict[str, np.ndarray]:
         """Return the weights in float32 by llama.cpp's names; queries and keys by half heads."""
-        found = {
-            tensor.name: gguf.quants.dequantize(tensor.data, tensor.tensor_type)
-            for tensor in self.reader.tensors
-        }
         width = self.sizes.width // self.sizes.heads
-        return {
-            name: by_halves(of, width) if name.endswith(ROTATED) else of
-            for name, of in found.items()
-        }
+        weights: dict[str, np.ndarray] = {}
+        for tensor in self.reader.tensors:
+            weight = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+            if tensor.name.endswith(ROTATED):
+                weight = by_halves(weight, width)
+            weights[tensor.name] = weight
+        return weights
 
     def _value(self, key: str) -> Any:
         field = self.reader.get_field(key)

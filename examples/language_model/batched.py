@@ -71,7 +71,8 @@ class Network:
     def __init__(
         self, weights: Path, adapter: Path | None, device: torch.device, context: int
     ) -> None:
-        self.device, self.dtype = device, torch.bfloat16 if device.type == "cuda" else torch.float32
+        self.device = device
+        self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
         reader = gguf.GGUFReader(weights)
         tensors = {
             tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type)
@@ -156,17 +157,18 @@ class Network:
         )
         keys[seat.rows[:, None], :, seat.places] = _turned(key, seat.turns)
         values[seat.rows[:, None], :, seat.places] = value
-        keys, values = (of[:, :, : seat.mask.shape[-1]] for of in (keys, values))
+        length = seat.mask.shape[-1]
+        keys, values = keys[:, :, :length], values[:, :, :length]
         if seat.copied:
             keys, values = keys[seat.rows], values[seat.rows]
         texts, tokens = seat.places.shape
-        asked = (
+        queries = (
             _turned(query, seat.turns)
             .unflatten(2, (self.groups, -1))
             .permute(0, 2, 3, 1, 4)
             .flatten(2, 3)
         )
-        answers = scaled_dot_product_attention(asked, keys, values, attn_mask=seat.mask)
+        answers = scaled_dot_product_attention(queries, keys, values, attn_mask=seat.mask)
         answers = answers.unflatten(2, (-1, tokens)).permute(0, 3, 1, 2, 4)
         return linear(answers.reshape(texts, tokens, -1), layer.attn_output)
 

@@ -106,17 +106,20 @@ def links(lines: Iterable[Line]) -> Iterator[Link]:
 
 def applied(item: str, count: int, coal: int = 0, wood: str = "") -> Recipe:
     """Return the recipe for an amount at once, fuelled by coal where there is enough."""
-    recipe = scaled(ways()[item], count, "coal" if coal >= burnt("coal", count) else "planks")
-    of_wood = {kind: f"{wood} {kind}" for kind in ("log", "planks") if wood}
-    return recipe._replace(
-        parts=tuple(Want(of_wood.get(part, part), amount) for part, amount in recipe.parts)
-    )
+    fuel = "coal" if coal >= burnt("coal", count) else "planks"
+    recipe = scaled(ways()[item], count, fuel)
+    if not wood:
+        return recipe
+    of_wood = {"log": f"{wood} log", "planks": f"{wood} planks"}
+    parts = [Want(of_wood.get(part, part), amount) for part, amount in recipe.parts]
+    return recipe._replace(parts=tuple(parts))
 
 
 def without(recipe: Recipe, part: str) -> Recipe:
     """Return a recipe without a part or its tool."""
-    kept = tuple(want for want in recipe.parts if want.item != part)
-    return recipe._replace(parts=kept, tool="" if recipe.tool == part else recipe.tool)
+    if recipe.tool == part:
+        recipe = recipe._replace(tool="")
+    return recipe._replace(parts=tuple(want for want in recipe.parts if want.item != part))
 
 
 def has_tool(held: Mapping[str, int], tool: str) -> bool:

@@ -196,7 +196,9 @@ class Situation(dialogue.Situation):
 
     def interrupted(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield an attempt at a step after a broken-off one at the whole task, not shown."""
-        state = (self.burdened(rng) if rng.random() < 0.25 else None) or self.broken_off(rng).state
+        state = self.burdened(rng) if rng.random() < 0.25 else None
+        if state is None:
+            state = self.broken_off(rng).state
         if state.won:
             return
         if rng.random() < 0.7:
@@ -359,8 +361,8 @@ class Situation(dialogue.Situation):
         task, stages = self.task, self.stages()
         keeper.think(f"To do: {stages[0]}, {stages[-1]}.")
         keeper.work(task._replace(amount=1, treatment="", lamp=""))
-        taken = next((span.text for span in keeper.spans if span.text.startswith(" take ")), "")
-        if keeper.won or not taken:
+        takes = [span.text for span in keeper.spans if span.text.startswith(" take ")]
+        if keeper.won or not takes:
             return NO_LESSON
         keeper.end(COMPLETED)
         if task.amount > 1:
@@ -369,7 +371,7 @@ class Situation(dialogue.Situation):
             lesson = f"I did not {task.treatment} it."
         else:
             lesson = f"I did not look at it under the {task.lamp}."
-        return Lesson(lesson, [taken.strip().rpartition(" from ")[2]])
+        return Lesson(lesson, [takes[0].strip().rpartition(" from ")[2]])
 
     def left_closed(self, keeper: Housekeeper, rng: random.Random, places: Sequence[str]) -> Lesson:
         """Try to take something out of a closed place; next time this one comes first."""

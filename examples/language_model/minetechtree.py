@@ -37,7 +37,9 @@ MAX_AMOUNT = 8
 @lru_cache(maxsize=1)
 def held_out() -> frozenset[str]:
     """Return the held-out goals: a third, by hash, of those that nothing else is made from."""
-    parts = {part for recipe in ways().values() for part in recipe.things[1:]}
+    parts: set[str] = set()
+    for recipe in ways().values():
+        parts.update(recipe.things[1:])
     last = [task for task in all_tasks("vanilla") if task.replace("_", " ") not in parts]
     return frozenset(task for task in last if _hash(task) % 3 == 0)
 
@@ -360,7 +362,9 @@ def _sums(steps: Sequence[str]) -> Iterator[str]:
     uses: dict[str, list[int]] = {}
     for step in reversed(steps):
         recipe = read_recipe(step)
-        for part in recipe.parts if recipe else ():
+        if recipe is None:
+            continue
+        for part in recipe.parts:
             uses.setdefault(part.item, []).append(part.amount)
     for item, amounts in uses.items():
         if len(amounts) > 1:

@@ -263,12 +263,13 @@ class _Likelihood(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, labels: Tensor, count: int) -> Tensor:
-        blocks = [
-            _likelihood(*of, weight)
-            for of in zip(hidden.split(BLOCK), labels.split(BLOCK), strict=True)
-        ]
-        ctx.save_for_backward(torch.cat([gradient for _, gradient in blocks]) / count)
-        return torch.stack([loss for loss, _ in blocks]).sum() / count
+        losses, gradients = [], []
+        for rows, targets in zip(hidden.split(BLOCK), labels.split(BLOCK), strict=True):
+            loss, gradient = _likelihood(rows, targets, weight)
+            losses.append(loss)
+            gradients.append(gradient)
+        ctx.save_for_backward(torch.cat(gradients) / count)
+        return torch.stack(losses).sum() / count
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:

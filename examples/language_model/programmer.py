@@ -90,7 +90,8 @@ class Programmer:
 
     def stages(self) -> list[Stage]:
         """Return the steps of the function, with the mistake as long as it is not mended."""
-        task, target = self.task, self.place_of(self.task.target) if self.task.target else ""
+        task = self.task
+        target = self.place_of(task.target) if task.target else ""
         made: list[Stage] = []
         for number in range(task.amount):
             made.append(self.search(task.thing, len(made) + 1, avoid=target if number else ""))

@@ -284,8 +284,10 @@ class Scholar(Planned, Searched):
         if verb == SEARCH:
             page = find(self.world, argument)
             at = next(number for number, hop in enumerate(self.hops) if hop.page == page)
-            before = f"{self.hops[at - 1].said} " if at and self.hops[at - 1] in known else ""
-            return f"{self.trouble(state)}{before}{self.hops[at].question}"
+            thought = self.trouble(state)
+            if at and self.hops[at - 1] in known:
+                thought += f"{self.hops[at - 1].said} "
+            return f"{thought}{self.hops[at].question}"
         return self.conclusion()
 
     def trouble(self, state: State) -> str:
@@ -411,7 +413,9 @@ class Scholar(Planned, Searched):
 
     def titles(self, state: State) -> list[str]:
         """Return the titles on the page in view."""
-        page = self.world.wiki.page(state.page) if state.page else None
+        if not state.page:
+            return []
+        page = self.world.wiki.page(state.page)
         return [*titles_in(self.world, shown(self.world, page))] if page else []
 
     def line(self, prompt: str, action: str) -> str:

@@ -180,8 +180,9 @@ class Shopper(Teacher):
 
     def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
         """Return the dialogue; None also if what was bought is not all that is wanted."""
-        is_right = not self.won or self.answer.endswith(": 1.0")
-        return super().branch(kind, agent) if is_right else None
+        if self.won and not self.answer.endswith(": 1.0"):
+            return None
+        return super().branch(kind, agent)
 
     # -- Tasks
 

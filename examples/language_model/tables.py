@@ -143,7 +143,9 @@ def examples(seed: int) -> Iterator[Example]:
         task = rng.choice(tables(rng.choice(KINDS)))
         text, _ = PROFILE.read(task.content)
         agents = rng.choices([*AGENTS], [*AGENTS.values()], k=PLAYED)
-        branches = [branch for agent in agents for branch in dialogues(task, text, agent, rng)]
+        branches: list[Branch] = []
+        for agent in agents:
+            branches += dialogues(task, text, agent, rng)
         yield from recorded.packed(text, dict.fromkeys(branches), rng)
 
 
@@ -155,6 +157,8 @@ def dialogues(task: Task, text: str, agent: str, rng: random.Random) -> Iterator
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, task.id, planner, ROLES)
-    made = recorded.dialogues(text, played.exchanges) if played.episode.won else []
+    if not played.episode.won:
+        return
+    made = recorded.dialogues(text, played.exchanges)
     for branch in rng.sample(made, min(len(made), MOST)):
         yield branch._replace(kind=f"{agent} {branch.kind}")

@@ -158,7 +158,9 @@ def examples(seed: int) -> Iterator[Example]:
     while True:
         situation = drawn(rng)
         agents = rng.choices([*AGENTS], [*AGENTS.values()], k=PLAYED)
-        branches = [branch for agent in agents for branch in dialogues(situation, agent, rng)]
+        branches: list[Branch] = []
+        for agent in agents:
+            branches += dialogues(situation, agent, rng)
         yield from recorded.packed(situation.text, dict.fromkeys(branches), rng)
 
 
@@ -170,7 +172,9 @@ def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, situation.task.id, planner, ROLES)
-    made = recorded.dialogues(situation.text, played.exchanges) if played.episode.won else []
+    if not played.episode.won:
+        return
+    made = recorded.dialogues(situation.text, played.exchanges)
     for branch in rng.sample(made, min(len(made), MOST)):
         yield branch._replace(kind=f"{agent} {branch.kind}")
 
@@ -179,10 +183,12 @@ def drawn(rng: random.Random) -> Situation:
     """Return one or several goals with some parts held, or an item with all parts held."""
     world, chance = rng.randrange(1 << 30), rng.random()
     if chance < 0.3:
-        names = sorted(held_out() if chance < 0.1 else {*ways()} - {"log", "planks"})
+        others = {*ways()} - {"log", "planks"}
+        names = sorted(held_out() if chance < 0.1 else others)
         return last_step(rng.choice(names).replace("_", " "), world, rng)
     task = several(rng) if chance < 0.45 else rng.choice(known())
-    return Situation(task, world, some_parts(task, rng) if rng.random() < 0.35 else {})
+    held = some_parts(task, rng) if rng.random() < 0.35 else {}
+    return Situation(task, world, held)
 
 
 def several(rng: random.Random) -> Task:
@@ -230,7 +236,9 @@ def some_parts(task: Task, rng: random.Random) -> dict[str, int]:
     items = {want.item for want in wants}
     lines = bill(wants, {}, wood_of(want.item for want in wants))
     parts = [line for line in lines if line.item not in items]
-    held = rng.sample(parts, rng.randrange(1, len(parts) + 1)) if parts else []
+    if not parts:
+        return _of_wood([], rng)
+    held = rng.sample(parts, rng.randrange(1, len(parts) + 1))
     return _of_wood([Want(line.item, line.needed) for line in held], rng)
 
 

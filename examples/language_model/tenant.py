@@ -95,8 +95,10 @@ class Tenant(Planned, Searched):
         if verb == "open":
             return f"{place} is closed, so I open it."
         if step.sought:
-            empty = f"No {step.sought} here. " if played and " you see " in played[-1][1] else ""
-            return f"{empty}I look for {a(step.sought)} at {place}."
+            thought = f"I look for {a(step.sought)} at {place}."
+            if played and " you see " in played[-1][1]:
+                return f"No {step.sought} here. {thought}"
+            return thought
         if verb == "take":
             return f"There is {step.command.removeprefix('take ').partition(' from ')[0]}."
         if not held:
@@ -136,12 +138,13 @@ class Tenant(Planned, Searched):
     def mistaken(self, wrong: str, household: Household, step: Next) -> str:
         """Return the mistaken command of a kind in place of a step; empty where there is none."""
         verb, place, held = step.command.split()[0], place_of(step.command), household.held
+        kind_and_verb = (wrong, verb)
         if not step.sought:
-            treatment = self.task.treatment if wrong == "early" and verb == "go" else ""
-            return f"{treatment} {held} with {place} again" if held and treatment else ""
-        if (wrong, verb) == ("closed", "open"):
+            if kind_and_verb == ("early", "go") and held and self.task.treatment:
+                return f"{self.task.treatment} {held} with {place} again"
+        elif kind_and_verb == ("closed", "open"):
             return f"take {step.sought} 9 from {place}"
-        if (wrong, verb) == ("beyond", "go"):
+        elif kind_and_verb == ("beyond", "go"):
             return f"go to {kind(place)} {self.rng.randrange(31, 40)}"
         return ""
 

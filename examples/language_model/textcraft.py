@@ -112,8 +112,9 @@ class Situation(dialogue.Situation):
         """Yield dialogues about steps towards the goal."""
         others = self.distractors()
         count = rng.choice((1, 2, 2, 3))
-        for _ in range(count if tasks else 0):
-            yield self.sub_task(rng, rng.choice(tasks))
+        if tasks:
+            for _ in range(count):
+                yield self.sub_task(rng, rng.choice(tasks))
         if others and rng.random() < 0.4:
             yield self.sub_task(rng, rng.choice(others))
         if rng.random() < 0.8:
@@ -422,8 +423,12 @@ class Situation(dialogue.Situation):
         information: str = "",
     ) -> Crafter:
         """Return the teacher at the start of a task; in two fifths of dialogues it may err."""
-        mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3))) if rng.random() < 0.4 else []
-        prompt = self.prompt(task, text.inventory(self.book, held) if held else information)
+        mistakes: list[str] = []
+        if rng.random() < 0.4:
+            mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3)))
+        if held:
+            information = text.inventory(self.book, held)
+        prompt = self.prompt(task, information)
         return Crafter(self.book, self.shown, held or {}, prompt, mistakes=mistakes, rng=rng)
 
     def inventory(self, rng: random.Random, item: str, amount: int) -> dict[str, int]:

@@ -93,8 +93,9 @@ class Toolmaker(Teacher):
 
     def branch(self, kind: str, agent: str = "adapt") -> Branch | None:
         """Return the dialogue; None also if the time ran out."""
-        is_over = not self.won and self.state.ticks >= self.game.limit
-        return None if is_over else super().branch(kind, agent)
+        if not self.won and self.state.ticks >= self.game.limit:
+            return None
+        return super().branch(kind, agent)
 
     # -- What is known
 
@@ -117,8 +118,11 @@ class Toolmaker(Teacher):
 
     def has_tool(self, tool: str) -> bool:
         """Return whether a tool is held, or a better one of its kind."""
-        better = TOOLS[TOOLS.index(tool) :] if tool in TOOLS else (tool,)
-        return not tool or any(name in self.held for name in better)
+        if not tool:
+            return True
+        if tool not in TOOLS:
+            return tool in self.held
+        return any(better in self.held for better in TOOLS[TOOLS.index(tool) :])
 
     # -- What is done
 
@@ -146,8 +150,10 @@ class Toolmaker(Teacher):
             self.ask(item, action)
             if self.errs("tool"):
                 self.mistake(action)
-            have = f" I hold {held}, so {missing} more." if held else ""
-            self.think(f"{missing + held} {item}:{have} mine with {way.tool}.")
+            thought = f"{missing + held} {item}:"
+            if held:
+                thought += f" I hold {held}, so {missing} more."
+            self.think(f"{thought} mine with {way.tool}.")
             self.have(way.tool, 1)
         self.play(action)
 
@@ -193,7 +199,8 @@ class Toolmaker(Teacher):
         self.think(self.intention(wrong, count, held), learnt=False)
         for _ in range(self.rng.choice((1, 1, 2))):
             self.mistake(plain(wrong))
-        self.asks = "" if recipe.makes.item == self.asks else self.asks
+        if recipe.makes.item == self.asks:
+            self.asks = ""
         return named
 
     def wrong(self, recipe: Recipe) -> tuple[Recipe, Recipe]:

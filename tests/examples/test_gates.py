@@ -62,7 +62,7 @@ def test_measure__of_a_sub_task_counts_what_is_held_and_what_was_claimed(
 ):
     row = gates.measure("row", [record_of(*lines)], sub_tasks=True)
     assert (row.success, row.false_claims) == ((success, 1), (false_claims, 1))
-    assert row.invalid.of == invalid < row.invalid.among
+    assert row.invalid.part == invalid < row.invalid.among
 
 
 def test_measure__of_goals_counts_wins_and_refuses_broken_episodes():
