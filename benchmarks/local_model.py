@@ -104,13 +104,10 @@ def beside(model: LocalModel, address: str, number: int, turns: int) -> tuple[fl
     """Return the tokens a second that both write in the same dialogues; who is first alternates."""
 
     def by_model(prompts: list[str]) -> list[tuple[str, int]]:
-        answers = model.complete_many(
-            [CompletionRequest(prompt, ("\n",), 24, 0.0, 0) for prompt in prompts]
-        )
+        requests = [CompletionRequest(prompt, ("\n",), 24, 0.0, 0) for prompt in prompts]
+        answers = model.complete_many(requests)
         completions = [answer for answer in answers if isinstance(answer, Completion)]
-        return [
-            (completion.text, completion.usage["completion_tokens"]) for completion in completions
-        ]
+        return [(answer.text, answer.usage["completion_tokens"]) for answer in completions]
 
     def by_server(prompts: list[str]) -> list[tuple[str, int]]:
         with ThreadPoolExecutor(model.options.slots) as threads:

@@ -135,7 +135,9 @@ class AgentGymClient(Client):
     def open(self) -> int:
         """Open a session."""
         created = self._post("/create", {})
-        return int(created if isinstance(created, int) else created["id"])
+        if isinstance(created, int):
+            return created
+        return int(created["id"])
 
     def begin(self, session: int) -> None:
         """Begin a random task."""
@@ -269,7 +271,10 @@ def _ask(
     *,
     answer: str = "observation",
 ) -> Any:
-    session.send(json.dumps({"type": kind} if data is None else {"type": kind, "data": data}))
+    message: dict[str, Any] = {"type": kind}
+    if data is not None:
+        message["data"] = data
+    session.send(json.dumps(message))
     answered = json.loads(session.recv(timeout=120))
     if answered["type"] != answer:
         raise RuntimeError(f"{kind} {data}: {answered}")
@@ -289,9 +294,8 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--clients", type=int, default=20, help="threads")
     options = parser.parse_args()
-    logging.getLogger("websockets").setLevel(
-        logging.CRITICAL
-    )  # it tells of connections that the server closes
+    # It tells of connections that the server closes.
+    logging.getLogger("websockets").setLevel(logging.CRITICAL)
     env = options.world if options.server == "agentgym" else IDS[options.world]
     command = [
         sys.executable,

@@ -121,12 +121,11 @@ class EntryGenerator:
         return {"Color": values, "Size": None}
 
 
-def make_files(folder: Path, products: int) -> Path:
-    """Write the three files of a data set; return the one of products."""
+def make_files(folder: Path, products: int) -> None:
+    """Write the three files of a data set."""
     generator = EntryGenerator()
-    file = folder / "items_shuffle.json"
     with (
-        file.open("w") as stream,
+        (folder / "items_shuffle.json").open("w") as stream,
         (folder / "items_ins_v2.json").open("w") as attributes,
         (folder / "items_human_ins.json").open("w") as human,
     ):
@@ -137,15 +136,14 @@ def make_files(folder: Path, products: int) -> Path:
                 "instruction": f"find me {generator.words(2, 8)}",
                 "instruction_attributes": wanted[:2],
             }
-            stream.write(("[" if index == 0 else ", ") + json.dumps(entry))
-            start = ("{" if index == 0 else ", ") + json.dumps(entry["asin"]) + ": "
+            stream.write((", " if index else "[") + json.dumps(entry))
+            start = (", " if index else "{") + json.dumps(entry["asin"]) + ": "
             attributes.write(start + json.dumps({"attributes": wanted} | request))
             if index < INSTRUCTIONS:
                 human.write(start + json.dumps([instruction(generator, entry, wanted)]))
         stream.write("]")
         attributes.write("}")
         human.write("}")
-    return file
 
 
 def instruction(
@@ -199,7 +197,9 @@ def json_seconds(file: Path) -> float:
 
 def forget(folder: Path) -> None:
     """Have the system drop the files of a folder from memory, where it can."""
-    for file in folder.iterdir() if hasattr(os, "posix_fadvise") else ():
+    if not hasattr(os, "posix_fadvise"):
+        return
+    for file in folder.iterdir():
         with file.open("rb") as stream:
             os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
@@ -288,12 +288,10 @@ def main() -> None:
         play()
     if options.products or options.files:
         with tempfile.TemporaryDirectory() as folder:
-            file = (
-                options.files / "items_shuffle.json"
-                if options.files
-                else make_files(Path(folder), options.products)
-            )
-            load(file, Path(folder) / "cache")
+            files = options.files or Path(folder)
+            if not options.files:
+                make_files(files, options.products)
+            load(files / "items_shuffle.json", Path(folder) / "cache")
 
 
 if __name__ == "__main__":

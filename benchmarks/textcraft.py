@@ -84,7 +84,9 @@ def unseen(episodes: Workload, fresh: Iterator[int]) -> Workload:
             return f"get {100_000 + count % 900_000} {rest.partition(' ')[2]}"
         if verb == "craft":
             return f"craft {100_000 + count % 900_000} {rest.partition(' ')[2]}"
-        return action if verb == "inventory" else f"{action} {count}"
+        if verb == "inventory":
+            return action
+        return f"{action} {count}"
 
     return [(task, [vary(action) for action in actions]) for task, actions in episodes]
 
@@ -106,9 +108,10 @@ def growth_in_mb(env: gym.Env[str, str]) -> float:
     reset_rate(env, range(1000))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     reset_rate(env, range(MANY_RESETS))
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (
-        1024 if sys.platform != "darwin" else 1 << 20
-    )
+    growth = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    if sys.platform == "darwin":  # which counts bytes, not kilobytes
+        return growth / (1 << 20)
+    return growth / 1024
 
 
 def import_ms() -> float:

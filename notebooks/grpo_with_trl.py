@@ -84,7 +84,9 @@ def play_at_random(task, rng):
 
 
 rng = random.Random(SEED)
-games = [play_at_random(goal, rng) for goal in GOALS for _ in range(60)]
+games = []
+for goal in GOALS:
+    games += [play_at_random(goal, rng) for _ in range(60)]
 dialogues = [messages for messages, _ in games]
 at_random = fmean(won for _, won in games)
 print(f"{at_random:.0%} of {len(games)} games won")
@@ -170,11 +172,8 @@ trainer.train()
 # ## What it learned
 
 # %%
-won = [
-    log["rewards/TextGame/mean"]
-    for log in trainer.state.log_history
-    if "rewards/TextGame/mean" in log
-]
+name = "rewards/TextGame/mean"
+won = [log[name] for log in trainer.state.log_history if name in log]
 for at in range(0, len(won), 10):
     share = fmean(won[at : at + 10])
     print(f"steps {at + 1:2} to {at + 10}: {share:4.0%} won {'#' * round(40 * share)}")
@@ -186,11 +185,10 @@ assert fmean(won[-10:]) > max(at_random, fmean(won[:10])) + 0.1
 # %%
 for message in next(dialogue for reward, dialogue in last if reward):
     calls = [call["function"]["arguments"]["action"] for call in message.get("tool_calls") or []]
-    print(
-        *(calls or [message["content"]])
-        if message["role"] == "assistant"
-        else ["   ", message["content"]]
-    )
+    if message["role"] != "assistant":
+        print("   ", message["content"])
+    else:
+        print(*(calls or [message["content"]]))
 
 # %% [markdown]
 # [The page about TRL](../docs/trl.md) has the rest: several worlds at once, a tool for each verb, a

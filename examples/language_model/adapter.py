@@ -74,7 +74,9 @@ def read_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> dict[str, t
                 f"an adapter of another model, without a {stored} of {tuple(weight.shape)}"
             )
         array = tensors[stored].astype(np.float32)
-        read[name] = torch.from_numpy(by_halves(array, HEAD_WIDTH) if _is_rotated(name) else array)
+        if _is_rotated(name):
+            array = by_halves(array, HEAD_WIDTH)
+        read[name] = torch.from_numpy(array)
     return read
 
 

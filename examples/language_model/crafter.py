@@ -227,6 +227,7 @@ class Crafter(Teacher):
             self.count(recipe, need)
             self.make_up(recipe, need, too_few)
         elif part and not too_few and self.lacks(recipe) and self.errs("too many"):
+            # Where the parts are used up, one craft too many fails and does no harm.
             self.play(self.action(recipe), learnt=False)
             self.count(recipe, need)
 
@@ -286,6 +287,7 @@ class Crafter(Teacher):
         mistakes = len(self.mistakes)
         for slot in recipe.slots:
             self.have(slot.ingredient, times * slot.amount)
+        # After a mistake a part may be short on purpose, to be noticed later.
         if len(self.mistakes) == mistakes:
             for slot in recipe.slots:
                 self.have(slot.ingredient, times * slot.amount)

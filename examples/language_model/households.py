@@ -142,7 +142,9 @@ class Situation(dialogue.Situation):
         """Have the whole task done."""
         keeper.think(f"To do: {', '.join(self.stages())}.")
         keeper.work(self.task)
-        return keeper.branch(branch_kind, agent) if keeper.won else None
+        if not keeper.won:
+            return None
+        return keeper.branch(branch_kind, agent)
 
     def some_steps(self, rng: random.Random) -> list[Branch]:
         """Return one or two attempts at steps of a plan."""
@@ -312,10 +314,12 @@ class Situation(dialogue.Situation):
     def another_trial(self, rng: random.Random) -> Iterator[Branch | None]:
         """Yield the lesson of a failed trial, and the trial after it; one may have come before."""
         before = self.reflection(rng) if rng.random() < 0.6 else None
+        earlier: list[str] = []
         # Only after a search in vain may the next trial fail, too: after another one it goes on.
-        if before and not before.empty:
+        if before and before.empty:
+            earlier.append(before.text)
+        else:
             before = None
-        earlier = [before.text] if before else []
         reflection = self.reflection(rng, before)
         if reflection is None:
             return
@@ -417,7 +421,8 @@ class Situation(dialogue.Situation):
         if last:
             information = f"The last action was: {last[0]}\n{last[1]}"
         if slips is None:
-            slips = rng.choice((1, 1, 2)) if rng.random() < 0.3 else 0
+            errs = rng.random() < 0.3
+            slips = rng.choice((1, 1, 2)) if errs else 0
         prompt = self.prompt(task, information)
         return Housekeeper(
             self.game, state, self.text, prompt, last=last, first=first, slips=slips, rng=rng

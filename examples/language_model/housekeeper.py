@@ -74,7 +74,7 @@ class Housekeeper(Teacher):
     ) -> None:
         super().__init__(game, state, prompt, rng=rng)
         self.household = Household(situation)
-        self.household.inventory_known = True
+        self.household.inventory_known = True  # nothing is held at first: it need not look
         if last:
             self.household.read(*last)
         self.last, self.first = last, first

@@ -37,8 +37,10 @@ class Maker(Replayed):
         """Return the next turn."""
         held, reason = self.read(prompt)
         left = self.left(held)
-        vain = "That did nothing. " if reason else ""
-        return Move(f"{vain}{thoughts(self.task, left)[0]}", left[0])
+        thought = thoughts(self.task, left)[0]
+        if reason:
+            thought = f"That did nothing. {thought}"
+        return Move(thought, left[0])
 
     def others(self, prompt: str) -> list[Move]:
         """Return a look, the last craft too early, and ``get`` of crafted or useless items."""
@@ -59,8 +61,9 @@ class Maker(Replayed):
         """Return what is held and how much is left to do."""
         held, reason = self.read(prompt)
         left = len(self.left(held))
-        vain = " The last action did nothing." if reason else ""
-        judgement = f"Held: {self.listed(held)}. Left: {left} of {self.length}.{vain}"
+        judgement = f"Held: {self.listed(held)}. Left: {left} of {self.length}."
+        if reason:
+            judgement += " The last action did nothing."
         if not left:
             return judgement, 1.0
         return judgement, still_open(1 - left / self.length - bool(reason) / 4)

@@ -103,7 +103,9 @@ class Situation(dialogue.Situation):
             self.reach(maker)
         except CannotBeHad:
             return None
-        return maker.branch(kind, agent) if maker.won else None
+        if not maker.won:
+            return None
+        return maker.branch(kind, agent)
 
     def reach(self, maker: Toolmaker) -> None:
         """Have what the goal asks for, and wear it if that counts."""
@@ -224,8 +226,8 @@ class Situation(dialogue.Situation):
         way = ways()[item]
         steps = [f"craft 1 {way.tool}"] if way.tool else []
         if source(item):
-            tool = f" with {way.tool}" if way.tool else ""
-            steps.append(f"{way.verb} {amount} {item}{tool}")
+            step = f"{way.verb} {amount} {item}"
+            steps.append(f"{step} with {way.tool}" if way.tool else step)
         else:
             maker = Toolmaker(self.game, FIRST, self.wood_for(item), "", rng=random.Random(0))
             recipe = maker.recipe(item, amount)

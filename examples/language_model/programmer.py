@@ -102,7 +102,9 @@ class Programmer:
                 made.append(putting(task.thing, target))
         if task.lamp:
             made += [self.search(task.lamp, len(made) + 1), lighting(task.lamp)]
-        return made[:-1] if self.mistake == "end" else made
+        if self.mistake == "end":
+            made.pop()
+        return made
 
     def search(self, thing: str, number: int, avoid: str = "") -> Stage:
         """Return the step that searches for a thing; delivered things are not taken away again."""
@@ -231,7 +233,9 @@ def body(stages: Sequence[Stage], *, syntax: bool = True) -> str:
             f"f'Error in {label}: {stage.complaint}. {{agent.report()}}'"
         )
     text = "\n".join(lines)
-    return text if syntax else text.replace("for place in places:", "for place in places", 1)
+    if not syntax:
+        text = text.replace("for place in places:", "for place in places", 1)
+    return text
 
 
 def first_change(prompt: str) -> str:

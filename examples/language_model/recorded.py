@@ -108,12 +108,21 @@ def dialogues(situation: str, exchanges: Iterable[Exchange]) -> list[Branch]:
     about = [exchange for exchange in exchanges if exchange.prompt.startswith(situation)]
     made: list[Branch] = []
     known: set[str] = set()
+    # The chain of most learnt answers first: it is learnt whole, the others from where they part.
     for chain in sorted(_chains(about), key=_learnt_answers, reverse=True):
         learnt = [exchange.said.learnt and exchange.text not in known for exchange in chain]
         if any(learnt):
             made.append(_branch(chain, learnt, len(situation)))
             known.update(exchange.text for exchange in chain)
     return made
+
+
+def sampled(situation: str, played: Record, most: int, rng: random.Random) -> list[Branch]:
+    """Return some of the dialogues of an episode; none of a lost one."""
+    if not played.episode.won:
+        return []
+    made = dialogues(situation, played.exchanges)
+    return rng.sample(made, min(len(made), most))
 
 
 def alone(exchange: Exchange) -> Example:

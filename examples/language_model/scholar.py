@@ -361,7 +361,7 @@ class Scholar(Planned, Searched):
         if self.gives_up:
             self.gives_up = False
             return Said(f" {FAILED}", learnt=False)
-        acts = prompt.endswith("\nOK.\n>")
+        acts = prompt.endswith("\nOK.\n>")  # the answer to a thought
         thought, action, learnt = self.move(prompt, errs=acts)
         return Said(f" {action}", learnt) if acts else Said(f" think: {thought}")
 
@@ -383,10 +383,13 @@ class Scholar(Planned, Searched):
         left = self.left(state, self.hops)
         action = left[0] if left else finish(self.task.question.answer)
         thought = self.thought(state, action)
-        if errs and self.guesses and (guess := self.guess(state)):
+        if not errs:
+            return Move(thought, action)
+        guess = self.guess(state) if self.guesses else ""
+        if guess:
             self.guesses -= 1
             return Move(thought, finish(guess), learnt=False)
-        wrong = self.mistake(state, action) if errs else ""
+        wrong = self.mistake(state, action)
         return Move(thought, wrong or action, learnt=not wrong)
 
     def others(self, prompt: str) -> list[Move]:

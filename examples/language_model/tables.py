@@ -157,8 +157,5 @@ def dialogues(task: Task, text: str, agent: str, rng: random.Random) -> Iterator
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, task.id, planner, ROLES)
-    if not played.episode.won:
-        return
-    made = recorded.dialogues(text, played.exchanges)
-    for branch in rng.sample(made, min(len(made), MOST)):
+    for branch in recorded.sampled(text, played, MOST, rng):
         yield branch._replace(kind=f"{agent} {branch.kind}")

@@ -172,10 +172,7 @@ def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
     planner = Planner(env, agent, rng if errs else None)
     played = recorded.record(env, player, situation.task.id, planner, ROLES)
-    if not played.episode.won:
-        return
-    made = recorded.dialogues(situation.text, played.exchanges)
-    for branch in rng.sample(made, min(len(made), MOST)):
+    for branch in recorded.sampled(situation.text, played, MOST, rng):
         yield branch._replace(kind=f"{agent} {branch.kind}")
 
 

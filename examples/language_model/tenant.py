@@ -67,7 +67,7 @@ class Tenant(Planned, Searched):
     def read(self, prompt: str) -> tuple[Household, list[tuple[str, str]]]:
         """Return the belief after an attempt in a prompt, and its actions with their answers."""
         household = Household(self.situation)
-        household.inventory_known = True
+        household.inventory_known = True  # nothing is held at first: it need not look
         _, mark, turns = prompt.rpartition("\nThought 1:")
         played = _TURN.findall(f"{mark}{turns}")
         for action, answer in played:
@@ -80,8 +80,9 @@ class Tenant(Planned, Searched):
         step = household.next(self.task, self.order)
         if step is None:
             return Move("I see no way on.", FAILED)
-        vain = "That did nothing. " if played and played[-1][1] == _NOTHING else ""
-        thought = f"{vain}{self.thought(household, step, played)}"
+        thought = self.thought(household, step, played)
+        if played and played[-1][1] == _NOTHING:
+            thought = f"That did nothing. {thought}"
         wrong = self.mistake(household, step) if errs else ""
         return Move(thought, wrong or step.command, learnt=not wrong)
 

@@ -62,7 +62,10 @@ class Plan:
 
     def done(self, tokens: int, seconds: float) -> float:
         """Return the share of the run that is done: of tokens or of time, whichever is larger."""
-        return max(tokens / self.tokens, seconds / self.seconds if self.seconds else 0.0)
+        done = tokens / self.tokens
+        if self.seconds:
+            done = max(done, seconds / self.seconds)
+        return done
 
     def rate_at(self, tokens: int, seconds: float) -> float:
         """Return the learning rate after a number of tokens and seconds."""
@@ -402,7 +405,9 @@ def peak_memory(device: torch.device) -> int | None:
 
 def cut_log(log: Path, tokens: int) -> None:
     """Drop the log's rows after the last checkpoint: they will be written again."""
-    rows = log.read_text(encoding="utf-8").splitlines(keepends=True) if log.is_file() else []
+    rows: list[str] = []
+    if log.is_file():
+        rows = log.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [row for row in rows if json.loads(row).get("tokens", 0) <= tokens]
     log.write_text("".join(kept), encoding="utf-8")
 
