@@ -336,12 +336,13 @@ class Situation(dialogue.Situation):
 
     def reflection(self, rng: random.Random, before: Reflection | None = None) -> Reflection | None:
         """Return a failed trial and its lesson; None if the drawn kind of failure is impossible."""
-        information, empty = "", ()
+        information = ""
+        places = self.places
         if before:
-            information, empty = remembered([before.text]), before.empty
+            information = remembered([before.text])
+            places = [place for place in self.places if place not in before.empty]
         keeper = self.keeper(self.sentence, self.game.first, rng, information=information, slips=0)
         way = rng.choice(self.failures())
-        places = [place for place in self.places if place not in empty]
         lesson, first, seen = way(keeper, rng, places)
         too_long = len(keeper.spans) // 2 > settings_for("reflexion", PROFILE.name).turns
         if not lesson or not first or too_long:
@@ -353,7 +354,7 @@ class Situation(dialogue.Situation):
             keeper.transcript, f"{lesson} New plan:\n{plan}", tuple(first), tuple(seen)
         )
 
-    def failures(self) -> list[Callable[[Housekeeper, random.Random, Sequence[str]], Lesson]]:
+    def failures(self) -> Sequence[Callable[[Housekeeper, random.Random, Sequence[str]], Lesson]]:
         """Return the ways to fail; a part can be left out only of a task that has several."""
         ways = [self.searched, self.searched, self.left_closed]
         if self.task.treatment or self.task.lamp or self.task.amount > 1:
