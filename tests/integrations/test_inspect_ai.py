@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import gymnasium as gym
 import pytest
 
 import textcraft_gym
-from tests.doubles import CRAFTER, environment
+from tests.doubles import CRAFTER
 from textcraft_gym.agents.contract.agent import Play, Routine
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.registration import BUNDLED
@@ -33,6 +34,7 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput, Model
 
 from textcraft_gym.integrations import inspect_ai as integration
 
+ROOT = Path(__file__).parents[2]
 BEEHIVE = "minecraft:beehive"
 TASKS = {
     "TextCraft-v0": integration.textcraft,
@@ -140,9 +142,12 @@ def test_entry_point__makes_every_world_a_task_of_the_command_line(tmp_path: Pat
         "--limit",
         "1",
     ]
-    # Not from the checkout, where inspect takes the folder of a build for the installed package.
+    # Nothing of the checkout but the tests is on the path: beside the metadata of a build inspect
+    # takes the package for one that is not installed.
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
     command += [*options, "--display", "none"]
-    made = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    made = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
     logs = [
         read_eval_log(str(file), header_only=True) for file in (tmp_path / "logs").glob("*.eval")
