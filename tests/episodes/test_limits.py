@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
 
 import pytest
 
@@ -325,9 +327,8 @@ def test_evaluate__plays_with_the_threads_that_there_are_and_says_so_once(
     monkeypatch.setattr(Scarce, "left", room)
     monkeypatch.setattr("textcraft_gym.episodes.model_calls.threading.Thread", Scarce)
     spec = RunSpec("TextCraft-v0", "test", "react", model=Crafter(2), limit=12, workers=8)
-    with pytest.warns(
-        UserWarning, match=rf"from {room or 1} threads at most: can't start new thread"
-    ) as caught:
+    expected = rf"from at most {room or 1} threads: can't start new thread"
+    with pytest.warns(UserWarning, match=expected) as caught:
         records = evaluate(spec, tmp_path)
     assert len(caught) == 1
     assert not any(record["error"] for record in records)
@@ -373,3 +374,41 @@ def test_model_calls__cancels_at_its_end_what_it_has_just_sent():
     event_loop.submit(asyncio.sleep(0.01)).result(30)
     assert model.calls == 0
     assert not calls._tasks
+
+
+class Gated:
+    """A model that answers one request at a time, once the test opens its gate."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+        self.asked, self.gate = threading.Event(), threading.Event()
+
+    def complete(self, prompt: str, **_: Any) -> Completion:
+        self.prompts.append(prompt)
+        self.asked.set()
+        assert self.gate.wait(30)
+        return Completion(prompt)
+
+
+def test_model_calls__of_other_threads_are_served_unless_they_are_cancelled():
+    model = Gated()
+    first, second, third = (
+        ModelCall(model, [CompletionRequest(prompt, (), 1, 0.0, 0)]) for prompt in "abc"
+    )
+    calls = ModelCalls(max_threads=1)
+    answered: SimpleQueue[ModelCall] = SimpleQueue()
+    server = threading.Thread(target=lambda: [answered.put(call) for call in calls.serve()])
+    server.start()
+    calls.post(first)
+    assert model.asked.wait(30)
+    calls.post(second)
+    calls.post(third)
+    calls.cancel(second)
+    model.gate.set()
+    assert [answered.get(timeout=30) for _ in range(2)] == [first, third]
+    assert third.answers == {0: Completion("c")}
+    calls.close()
+    server.join(30)
+    assert not server.is_alive()
+    assert answered.empty()
+    assert model.prompts == ["a", "c"]

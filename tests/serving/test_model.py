@@ -312,7 +312,7 @@ def test_requests__that_are_too_many_are_refused_until_there_is_room():
         request = CompletionRequest("x", (), 1, 0.0, 0)
         first = asyncio.ensure_future(batcher.answers([request] * 2))
         await asyncio.sleep(0)
-        with pytest.raises(Overloaded, match="2 requests wait for the model, and at most 2 may"):
+        with pytest.raises(Overloaded, match="too many requests: 2 of at most 2 are waiting"):
             await batcher.answers([request])
         model.go.set()
         assert await first == [Completion("x")] * 2

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from queue import Empty, SimpleQueue
@@ -33,16 +33,16 @@ Answer: TypeAlias = Completion | Exception
 
 @dataclass(eq=False)
 class ModelCall:
-    """Requests of one episode to one model that are sent together: one for each sample.
+    """Requests to one model that are sent together, such as the samples of one prompt.
 
     Attributes:
         model: The model to ask.
-        requests: The requests, equal but for their seeds.
+        requests: The requests; none once the call is cancelled.
         answers: The answers so far, by index of the request.
         deadline: When to stop waiting for it, by ``time.monotonic``; None to wait without end.
         seconds: Time that the answers so far took, summed over the requests; each request of a
             batch counts the time of the whole batch.
-        abandoned: Whether nobody waits for it any more.
+        abandoned: Whether nobody waits for its answers.
     """
 
     model: Model
@@ -69,8 +69,10 @@ class _Sample(NamedTuple):
     position: int
 
     @property
-    def request(self) -> CompletionRequest:
-        return self.call.requests[self.position]
+    def request(self) -> CompletionRequest | None:
+        """The request; None if nobody waits for its answer."""
+        requests = self.call.requests  # read once, since another thread may cancel the call
+        return None if self.call.abandoned or not requests else requests[self.position]
 
 
 class _Done(NamedTuple):
@@ -88,36 +90,39 @@ class ModelCalls:
     One that waits in an event loop gets every request at once, a batching one all pending requests
     as one batch at a time, any other one request in each of a pool of threads.
 
-    Not thread-safe: all methods are called from the thread that made it.
+    One thread sends and receives. Others may ``post`` and ``cancel`` calls, and ``close``.
 
     Args:
         max_threads: Maximum number of concurrent requests from threads; further ones are queued.
+        max_batch: Maximum number of requests of a batch; None for no limit.
     """
 
-    def __init__(self, max_threads: int = DEFAULT_THREADS) -> None:
+    def __init__(self, max_threads: int = DEFAULT_THREADS, max_batch: int | None = None) -> None:
         # Daemon threads, so that an interrupted run ends without waiting for a slow server.
         # concurrent.futures joins its threads at exit.
         self._threads: list[threading.Thread] = []
         self._max_threads = max_threads
+        self._max_batch = max_batch
         self._can_grow = True
         self._under_way = 0
         self._work: SimpleQueue[Sequence[_Sample] | None] = SimpleQueue()
-        self._done: SimpleQueue[_Done] = SimpleQueue()
+        self._events: SimpleQueue[_Done | ModelCall] = SimpleQueue()
         self._answered: deque[ModelCall] = deque()
         self._pending: dict[int, list[_Sample]] = {}
         self._busy: set[int] = set()
         self._unsent: list[_Sample] = []
         self._in_loop = False
-        self._tasks: dict[asyncio.Task[None], ModelCall] = {}  # touched in the event loop only
-        self._dated: list[
-            tuple[float, int, ModelCall]
-        ] = []  # a heap of the calls that have a deadline
+        # Touched in the event loop only.
+        self._tasks: dict[asyncio.Task[None], ModelCall] = {}
+        # A heap of the calls that have a deadline.
+        self._dated: list[tuple[float, int, ModelCall]] = []
         self._closed = False
 
     def answer(self, call: ModelCall) -> None:
-        """Answer a call when no other is in progress: in this thread if it is one request or one batch.
+        """Answer a call when no other is in progress.
 
-        A call with a deadline may come back without its answers, as by ``receive``.
+        One request or one batch is asked from this thread. A call with a deadline may come back
+        without its answers, as by ``receive``.
         """
         samples = _samples(call)
         may_wait = async_method(call.model) is None and call.deadline is None
@@ -140,55 +145,92 @@ class ModelCalls:
             for sample in samples:
                 self._start([sample])
 
+    def post(self, call: ModelCall) -> None:
+        """Have the thread that receives send a call."""
+        self._events.put(call)
+
     def receive(self) -> ModelCall:
-        """Wait for a call that was sent and return it: answered, or at its deadline with the answers it has."""
+        """Wait for a call that was sent; at its deadline it returns with the answers it has."""
         while not self._answered:
-            # Only when no answer is ready: the episode of a ready answer may add a request to the
-            # next batch.
-            if self._done.empty():
-                self._start_batches()
-                self._start_tasks()
-            try:
-                done = self._done.get(timeout=self._seconds_left())
-            except Empty:
-                self._abandon(heappop(self._dated)[-1])
-            else:
-                self._under_way -= done.from_thread
-                self._keep(done)
+            self._wait()
         return self._answered.popleft()
 
+    def serve(self) -> Iterator[ModelCall]:
+        """Yield the calls that other threads post, each as it is answered, until ``close``."""
+        while not self._closed:
+            self._wait()
+            while self._answered:
+                yield self._answered.popleft()
+
+    def cancel(self, call: ModelCall) -> None:
+        """Drop a call: it is not received, and requests not yet sent to its model never are."""
+        call.abandoned = True
+        call.requests = ()  # frees the prompts, however long the call stays queued
+        self._cancel_in_loop(call)
+
     def close(self) -> None:
-        """Tell the threads to stop, without waiting; those that wait for a model stop when it answers."""
+        """Tell the threads to stop, without waiting; a busy one stops when its model answers."""
         self._closed = True
+        self._events.put(_Done([], [], 0.0, from_thread=False))  # wakes ``serve``
         for _ in self._threads:
             self._work.put(None)
         if self._in_loop:
             event_loop().call_soon_threadsafe(self._cancel_tasks)
 
+    def _wait(self) -> None:
+        """Wait for an answer, a call from another thread, or a deadline."""
+        # Only when no answer is ready: the episode of a ready answer may add a request to the
+        # next batch.
+        if self._events.empty():
+            self._start_batches()
+            self._start_tasks()
+        try:
+            event = self._events.get(timeout=self._seconds_left())
+        except Empty:
+            self._abandon(heappop(self._dated)[-1])
+            return
+        if isinstance(event, ModelCall):
+            self.send(event)
+        else:
+            self._under_way -= event.from_thread
+            self._keep(event)
+
     def _seconds_left(self) -> float | None:
         """Return the seconds to the first deadline of a call that waits; None if there is none."""
         while self._dated and self._dated[0][-1].answered:
             heappop(self._dated)
-        return max(0.0, self._dated[0][0] - time.monotonic()) if self._dated else None
+        if not self._dated:
+            return None
+        deadline = self._dated[0][0]
+        return max(0.0, deadline - time.monotonic())
 
     def _abandon(self, call: ModelCall) -> None:
-        """Stop waiting for a call; what its model still answers is dropped, since nobody can play on with it."""
+        """Stop waiting for a call; answers that still arrive are dropped."""
         call.abandoned = True
-        if async_method(call.model):
-            event_loop().call_soon_threadsafe(self._cancel_tasks, call)
-        else:
+        self._cancel_in_loop(call)
+        if not async_method(call.model):
             # A thread cannot be stopped: others take the place of those that may not come back.
             self._max_threads += len(call.requests) - len(call.answers)
         self._answered.append(call)
 
+    def _cancel_in_loop(self, call: ModelCall) -> None:
+        if async_method(call.model):
+            event_loop().call_soon_threadsafe(self._cancel_tasks, call)
+
     def _start_batches(self) -> None:
         # Those of all models together, and not before the last ones are back: which requests a
         # batch has must not depend on which of two models is the faster one.
-        if not self._busy:
-            for model in list(self._pending):
-                if batch := _wanted(self._pending.pop(model)):
-                    self._busy.add(model)
-                    self._start(batch)
+        if self._busy:
+            return
+        for model in list(self._pending):
+            samples = [sample for sample in self._pending.pop(model) if not sample.call.abandoned]
+            batch = samples[: self._max_batch]
+            rest = samples[len(batch) :]
+            if rest:
+                self._pending[model] = rest
+            if batch:
+                self._busy.add(model)
+                self._start(batch)
 
     def _start(self, samples: Sequence[_Sample]) -> None:
         self._under_way += 1
@@ -197,7 +239,7 @@ class ModelCalls:
         if self._threads:
             self._work.put(samples)
         else:
-            self._done.put(_ask(samples))
+            self._events.put(_ask(samples))
 
     def _add_thread(self) -> bool:
         """Start a thread; return whether the system let it."""
@@ -205,10 +247,8 @@ class ModelCalls:
         try:
             thread.start()
         except RuntimeError as error:
-            warn(
-                f"models are asked from {len(self._threads) or 1} threads at most: {error}",
-                stacklevel=2,
-            )
+            count = len(self._threads) or 1
+            warn(f"models are asked from at most {count} threads: {error}", stacklevel=2)
             return False
         self._threads.append(thread)
         return True
@@ -226,25 +266,20 @@ class ModelCalls:
             self._tasks[task] = sample.call
             task.add_done_callback(self._tasks.pop)
 
-    def _cancel_tasks(self, of: ModelCall | None = None) -> None:
+    def _cancel_tasks(self, cancelled: ModelCall | None = None) -> None:
         """Cancel the tasks of a call, or all."""
         for task, call in self._tasks.items():
-            if of in (None, call):
+            if cancelled in (None, call):
                 task.cancel()
 
     async def _serve_async(self, sample: _Sample) -> None:
         start = time.perf_counter()
         answer: Answer
         try:
-            complete = async_method(sample.call.model)
-            answer = (
-                await complete(sample.request)
-                if complete
-                else ModelError("the model is no longer asynchronous")
-            )
+            answer = await _complete_async(sample)
         except Exception as error:  # a model is foreign code
             answer = error
-        self._done.put(_Done([sample], [answer], time.perf_counter() - start, from_thread=False))
+        self._events.put(_Done([sample], [answer], time.perf_counter() - start, from_thread=False))
 
     def _keep(self, done: _Done) -> None:
         for (call, position), answer in zip(done.samples, done.answers, strict=True):
@@ -258,49 +293,57 @@ class ModelCalls:
 
     def _serve(self) -> None:
         while (samples := self._work.get()) is not None and not self._closed:
-            self._done.put(_ask(samples) if _wanted(samples) else _unasked(samples))
+            self._events.put(_ask(samples))
 
 
 def _samples(call: ModelCall) -> list[_Sample]:
     return [_Sample(call, position) for position in range(len(call.requests))]
 
 
-def _wanted(samples: Sequence[_Sample]) -> list[_Sample]:
-    """Return the samples that somebody waits for."""
-    return [sample for sample in samples if not sample.call.abandoned]
-
-
-def _unasked(samples: Sequence[_Sample]) -> _Done:
-    return _Done(samples, [ModelError("nobody waits for it any more") for _ in samples], 0.0)
+async def _complete_async(sample: _Sample) -> Answer:
+    complete = async_method(sample.call.model)
+    request = sample.request
+    if complete is None:
+        return ModelError("the model is no longer asynchronous")
+    if request is None:
+        return _dropped()
+    return await complete(request)
 
 
 def _ask(samples: Sequence[_Sample]) -> _Done:
-    """Request one sample, or a batch of samples, from a model.
+    """Request one sample, or a batch of samples, from a model; dropped ones are left out."""
+    start = time.perf_counter()
+    requests = [sample.request for sample in samples]
+    wanted = [request for request in requests if request]
+    completions = iter(_answers(samples[0].call.model, wanted))
+    answers = [next(completions) if request else _dropped() for request in requests]
+    return _Done(samples, answers, time.perf_counter() - start)
+
+
+def _dropped() -> ModelError:
+    return ModelError("nobody waits for this answer")
+
+
+def _answers(model: Model, requests: Sequence[CompletionRequest]) -> Sequence[Answer]:
+    """Request completions from a model, as one batch if it takes batches.
 
     Exceptions are returned as answers, so that no thread dies silently; an interrupt is passed on.
     """
-    start = time.perf_counter()
-    model = samples[0].call.model
+    if not requests:
+        return []
     complete_many = batch_method(model)
-    requests = [sample.request for sample in samples]
-    answers: Sequence[Answer]
     try:
-        if complete_many:
-            answers = complete_many(requests)
-            if len(answers) != len(requests):
-                raise ModelError(
-                    f"expected {len(requests)} completions of a batch, got {len(answers)}"
-                )
-        else:
-            answers = [_complete(model, request) for request in requests]
+        if complete_many is None:
+            return [_complete(model, request) for request in requests]
+        answers: Sequence[Answer] = complete_many(requests)
+        if len(answers) != len(requests):
+            raise ModelError(f"expected {len(requests)} completions of a batch, got {len(answers)}")
     except BaseException as error:
-        if (
-            isinstance(error, KeyboardInterrupt)
-            and threading.current_thread() is threading.main_thread()
-        ):
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if isinstance(error, KeyboardInterrupt) and in_main_thread:
             raise
-        answers = _failures(error, len(requests))
-    return _Done(samples, answers, time.perf_counter() - start)
+        return _failures(error, len(requests))
+    return answers
 
 
 def _complete(model: Model, request: CompletionRequest) -> Completion:
@@ -318,11 +361,18 @@ def _complete(model: Model, request: CompletionRequest) -> Completion:
 
 
 def _failures(error: BaseException, count: int) -> list[Exception]:
-    """Return ``count`` copies of an error: one object raised in many episodes would collect all their tracebacks."""
+    """Return ``count`` copies of an error."""
+    # One object raised in many episodes would collect the tracebacks of all.
     if count == 1 and isinstance(error, Exception):
         return [error]
-    message = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    return [_copy(error) for _ in range(count)]
+
+
+def _copy(error: BaseException) -> ModelError:
     if isinstance(error, ModelLimit):
-        return [ModelLimit(message, error.limit) for _ in range(count)]
-    kind = ModelUnavailable if isinstance(error, ModelUnavailable) else ModelError
-    return [kind(message) for _ in range(count)]
+        return ModelLimit(str(error), error.limit)
+    if isinstance(error, ModelUnavailable):
+        return ModelUnavailable(str(error))
+    if isinstance(error, ModelError):
+        return ModelError(str(error))
+    return ModelError(f"{type(error).__name__}: {error}")
