@@ -1,1 +1,1 @@
-"""What all servers of the suite share: guarded requests, sessions, answers, and the loop until Ctrl-C."""
+"""What all servers share: guarded requests, sessions, answers, and the loop until Ctrl-C."""

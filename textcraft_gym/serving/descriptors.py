@@ -1,4 +1,4 @@
-"""The room that a server has for connections: each takes a file descriptor, and a process may have only so many."""
+"""The room that a server has for connections, each of which takes a file descriptor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 MAX_CONNECTIONS = 4096
 RESERVED = 64
-"""Descriptors that are not for connections but for files, the listener, and connections that are turned away."""
+"""Descriptors for files, the listener, and connections that are turned away."""
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -32,14 +32,16 @@ class Room(NamedTuple):
 
 
 def make_room() -> Room:
-    """Raise this process's limit of descriptors as far as needed and allowed, and return the room that there is."""
+    """Raise this process's limit of descriptors as far as allowed, and return the room."""
     resource = _limits()
     if resource is None:
         return Room(MAX_CONNECTIONS)
     wanted = MAX_CONNECTIONS + RESERVED
     limit, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= limit < wanted:  # no limit is -1
-        limit = wanted if hard < 0 else min(wanted, hard)
+        limit = wanted
+        if hard >= 0:
+            limit = min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
     if limit < 0:
         return Room(MAX_CONNECTIONS)
@@ -57,10 +59,10 @@ def _limits() -> ModuleType | None:
 
 
 class Listener(socket.socket):
-    """A listening socket that keeps descriptors free: it turns away a connection that would take one of the last.
+    """A listening socket that turns away connections that would take the last descriptors.
 
     An event loop accepts every connection that waits before it serves any, so that it would run out
-    of them first.
+    of descriptors first.
 
     Args:
         listening: The socket, which this one takes the place of.
@@ -78,14 +80,12 @@ class Listener(socket.socket):
             ConnectionAbortedError: If it was turned away.
         """
         connection, address = super().accept()
-        # The system gives the lowest number that is free: a high one tells that those below are
-        # taken.
+        # The system gives the lowest free number: a high one tells that those below are taken.
         if self.end is None or connection.fileno() < self.end:
             return connection, address
         with connection, suppress(OSError):  # the client may be gone
             connection.send(_BUSY)
             connection.shutdown(socket.SHUT_WR)
-            connection.recv(
-                1 << 16, socket.MSG_DONTWAIT
-            )  # what is left unread would take the answer back
+            # What is left unread would take the answer back.
+            connection.recv(1 << 16, socket.MSG_DONTWAIT)
         raise ConnectionAbortedError

@@ -19,7 +19,7 @@ MAX_BODY = 256 * 1024
 BODY_SECONDS = 20.0
 ANSWER_SECONDS = 600.0
 MAX_DISCARDED = 64 * 1024 * 1024
-"""Maximum bytes that are read of a body that is too large: most clients read an answer only when they have sent all."""
+"""Maximum bytes read of a body that is too large: most clients send all before they read."""
 
 POLICY_VIOLATION = 1008
 """The code with which a WebSocket is closed that the server does not want."""
@@ -71,9 +71,8 @@ class Guard:
     ) -> None:
         for host in hosts:
             if not _address(host) and _hostname(host) != host.lower():
-                raise ValueError(
-                    f"expected a name such as box.example.org, without scheme and port, got {host!r}"
-                )
+                expected = "a name such as box.example.org, without scheme and port"
+                raise ValueError(f"expected {expected}, got {host!r}")
         self.app = app
         self.hosts = {"localhost", *(host.lower() for host in hosts)}
         self.any_address = any_address
@@ -84,24 +83,19 @@ class Guard:
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
         kind = scope["type"]
-        if kind not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        refusal = self._refusal(scope)
-        if kind == "websocket":
-            if refusal:
-                await send(
-                    {"type": "websocket.close", "code": POLICY_VIOLATION, "reason": refusal.reason}
-                )
-            else:
-                await self.app(scope, receive, send)
+        refusal = self._refusal(scope) if kind in ("http", "websocket") else None
+        if refusal and kind == "websocket":
+            await close_websocket(send, refusal.reason)
         elif refusal:
             await _refuse(send, refusal)
-        else:
+        elif kind == "http":
             await self._serve(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
 
     def _refusal(self, scope: MutableMapping[str, Any]) -> _Refusal | None:
-        hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
+        hosts = _values(scope, b"host")
+        origins = _values(scope, b"origin")
         if len(hosts) != 1 or not self._is_known(hosts[0]):
             return _Refusal(403, "the Host of this request is not one of this server's")
         # Only browsers send an Origin. Behind a proxy the scheme may differ, the host does not.
@@ -112,7 +106,9 @@ class Guard:
     def _is_known(self, host: str) -> bool:
         name = _hostname(host) or ""
         address = _address(name)
-        return name in self.hosts or bool(address and (self.any_address or address.is_loopback))
+        if address and (self.any_address or address.is_loopback):
+            return True
+        return name in self.hosts
 
     @property
     def _too_large(self) -> _Refusal:
@@ -122,9 +118,8 @@ class Guard:
         try:
             body = await asyncio.wait_for(self._body(receive), self.body_seconds)
         except asyncio.TimeoutError:
-            await _refuse(
-                send, _Refusal(408, f"the body has not come within {self.body_seconds:g} seconds")
-            )
+            late = f"no body within {self.body_seconds:g} seconds"
+            await _refuse(send, _Refusal(408, late))
             return
         if body is None:  # the client is gone
             return
@@ -144,7 +139,7 @@ class Guard:
 
         if await _ends_within(self.answer_seconds, self.app(scope, receive_again, send_and_note)):
             return
-        late = f"there was no answer within {self.answer_seconds:g} seconds"
+        late = f"no answer within {self.answer_seconds:g} seconds"
         if begun:  # too late for a status: raising makes the server close the connection
             raise TimeoutError(late)
         await _refuse(send, _Refusal(504, late))
@@ -166,7 +161,7 @@ class Guard:
 
 
 async def _ends_within(seconds: float, work: Awaitable[None]) -> bool:
-    """Return whether the work ends in time, or raise what it raises; what takes longer is cancelled."""
+    """Return whether the work ends in time, or raise what it raises; late work is cancelled."""
     task = asyncio.ensure_future(work)
     try:
         # Not wait_for: its error cannot be told from a TimeoutError of the work.
@@ -204,6 +199,11 @@ def _netloc(url: str) -> str | None:
 
 def _values(scope: MutableMapping[str, Any], name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+
+
+async def close_websocket(send: Send, reason: str) -> None:
+    """Refuse a WebSocket."""
+    await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": reason})
 
 
 async def _refuse(send: Send, refusal: _Refusal) -> None:

@@ -22,10 +22,12 @@ from textcraft_gym.serving.guard import MAX_BODY, Application, Guard
 
 LOOPBACK = "127.0.0.1"
 IDLE_SECONDS = 75
-"""Seconds after which a connection that is not used is closed: longer than clients keep theirs, so that none loses a
-request to it."""
+"""Seconds after which an unused connection is closed.
+
+Clients close theirs earlier, so that none loses a request to it.
+"""
 HEADER_SECONDS = 20.0
-"""Seconds until the header of a request has come: from its first byte, and for the first one from the connection."""
+"""Maximum seconds that the header of a request takes; the first one counts from the connection."""
 SHUTDOWN_SECONDS = 3
 """Seconds that requests under way get at Ctrl-C."""
 
@@ -42,7 +44,7 @@ _LOG = {**LOGGING_CONFIG, "formatters": {**LOGGING_CONFIG["formatters"], "defaul
 
 
 class _Protocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type, unused-ignore]
-    """Closes connections whose header does not come: the server itself waits for the rest of one without end."""
+    """Closes connections whose header does not come; uvicorn waits for it without end."""
 
     _header_timer: TimerHandle | None = None
 
@@ -100,12 +102,10 @@ def run_server(
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     register_environment()  # of whose secrets the log shows none
-    # The socket is opened first, so that port 0 is resolved and a taken port raises before the
-    # server starts.
+    # The socket comes first: port 0 is resolved, and a taken port raises, before the server starts.
     room = make_room()
     with Listener(socket.create_server((host, port), family=family), room.end) as listener:
-        # Connections inherit it. Without it the second part of an answer waits for the client, 40
-        # ms on Linux.
+        # Connections inherit it; without it the second part of an answer waits 40 ms on Linux.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         guard = Guard(
             app, hosts={host, *allowed_hosts}, any_address=not _is_loopback(host), max_body=max_body
@@ -123,12 +123,10 @@ def run_server(
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
-        on_start(
-            f"http://{f'[{host}]' if family == socket.AF_INET6 else host}:{listener.getsockname()[1]}"
-        )
-        with suppress(
-            KeyboardInterrupt
-        ):  # which uvicorn raises again when it has closed everything
+        address = f"[{host}]" if family == socket.AF_INET6 else host
+        on_start(f"http://{address}:{listener.getsockname()[1]}")
+        # Which uvicorn raises again when it has closed everything.
+        with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -19,7 +19,7 @@ Held = TypeVar("Held")
 
 
 class TooManySessions(TextCraftGymError):
-    """Every session that a server may have is open and was used lately."""
+    """All sessions of a server are open and in use."""
 
 
 @dataclass
@@ -57,9 +57,8 @@ class Sessions(Generic[Held]):
         self._on_close = on_close
         self._clock = clock
         self._numbers = count()
-        self._entries: OrderedDict[int, _Entry[Held]] = (
-            OrderedDict()
-        )  # the least recently used one first
+        # The least recently used one first.
+        self._entries: OrderedDict[int, _Entry[Held]] = OrderedDict()
         self._lock = RLock()
 
     def __len__(self) -> int:
@@ -82,8 +81,8 @@ class Sessions(Generic[Held]):
             self._close_old()
             if len(self._entries) >= self.maximum:
                 raise TooManySessions(
-                    f"{self.maximum} sessions are open, which is the maximum: close some, or wait until those that "
-                    f"nobody has used for {self.seconds:g} seconds are closed"
+                    f"{self.maximum} sessions are open, the maximum: close some, or wait until "
+                    f"those unused for {self.seconds:g} seconds are closed"
                 )
             held = make()
             number = next(self._numbers)

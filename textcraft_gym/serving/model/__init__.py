@@ -1,1 +1,1 @@
-"""The server of a model of this suite, behind OpenAI's API, so that other people's agents can be tried offline."""
+"""Serves a model of this suite by OpenAI's API, so that any agent can be tried offline."""

@@ -87,18 +87,23 @@ class Sampling(BaseModel):
         """Maximum number of tokens of an answer."""
         return self.max_tokens or MAX_TOKENS
 
+    @property
+    def streams_usage(self) -> bool:
+        """Whether a stream ends with the usage."""
+        return self.stream_options is not None and self.stream_options.include_usage
+
     def requests(self, prompts: Sequence[Prompt]) -> list[CompletionRequest]:
-        """Return what the model is asked: ``n`` samples of each prompt, the seed counting up with the sample."""
+        """Return ``n`` requests for each prompt; the seed counts up with the sample."""
         temperature = 1.0 if self.temperature is None else self.temperature
-        seed = random.randrange(_SEEDS) if self.seed is None else self.seed % _SEEDS
-        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
-        return [
-            CompletionRequest(
-                prompt, tuple(filter(None, stop)), self.limit, temperature, (seed + index) % _SEEDS
-            )
-            for prompt in prompts
-            for index in range(self.n or 1)
-        ]
+        first_seed = random.randrange(_SEEDS) if self.seed is None else self.seed
+        stops = [self.stop] if isinstance(self.stop, str) else self.stop or []
+        stop = tuple(filter(None, stops))
+        requests = []
+        for prompt in prompts:
+            for sample in range(self.n or 1):
+                seed = (first_seed + sample) % _SEEDS
+                requests.append(CompletionRequest(prompt, stop, self.limit, temperature, seed))
+        return requests
 
 
 class ChatRequest(Sampling):
@@ -177,11 +182,8 @@ class Endpoints:
 
     def _check(self, name: str) -> None:
         if name != self.name:
-            raise Refused(
-                404,
-                f"the model {name!r} is not served here: expected {self.name!r}",
-                "model_not_found",
-            )
+            message = f"model {name!r} is not served here: expected {self.name!r}"
+            raise Refused(404, message, "model_not_found")
 
     async def _respond(
         self, request: Request, body: Sampling, prompts: Sequence[Prompt], form: _Form
@@ -193,27 +195,26 @@ class Endpoints:
         except Overloaded as error:
             raise Refused(503, str(error), "overloaded") from error
         completions = [_completion(answer) for answer in answers]
+        reasons = [_finish_reason(completion, body.limit) for completion in completions]
         usage = _usage(completions, body.n or 1)
         head = {
             "id": f"{form.prefix}-{uuid4().hex}",
             "created": int(time.time()),
             "model": self.name,
         }
-        ends = [_finish_reason(completion, body.limit) for completion in completions]
         if body.stream:
-            with_usage = bool(body.stream_options and body.stream_options.include_usage)
             chunks = _chunks(
                 {**head, "object": form.chunk},
                 completions,
-                ends,
+                reasons,
                 form,
-                usage if with_usage else None,
+                usage if body.streams_usage else None,
             )
             return StreamingResponse(chunks, media_type="text/event-stream")
-        choices = [
-            {"index": index, "logprobs": None, "finish_reason": end, **form.whole(completion.text)}
-            for index, (completion, end) in enumerate(zip(completions, ends, strict=True))
-        ]
+        choices = []
+        for index, (completion, reason) in enumerate(zip(completions, reasons, strict=True)):
+            choice = {"index": index, "logprobs": None, "finish_reason": reason}
+            choices.append({**choice, **form.whole(completion.text)})
         return json_answer({**head, "object": form.object, "choices": choices, "usage": usage})
 
 
@@ -240,8 +241,12 @@ class _Chat(_Form):
         return {"message": {"role": "assistant", "content": text}}
 
     def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
-        role = {"role": "assistant"} if first else {}
-        return {"delta": role if text is None else {**role, "content": text}}
+        delta = {}
+        if first:
+            delta["role"] = "assistant"
+        if text is not None:
+            delta["content"] = text
+        return {"delta": delta}
 
 
 class _Text(_Form):
@@ -290,7 +295,8 @@ def create_app(model: Model, name: str) -> FastAPI:
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
     """Return the result of the work, which is given up if the client goes before."""
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(request.receive())
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(request.receive())
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -302,8 +308,7 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> R
 
 
 def _completion(answer: Completion | Exception) -> Completion:
-    # What a model raised once it raises again: a status below 500 tells clients not to repeat the
-    # request.
+    # The model would raise again: a status below 500 tells clients not to repeat the request.
     if isinstance(answer, Exception):
         raise Refused(400, str(answer), "model_error")
     return answer
@@ -323,16 +328,19 @@ def _finish_reason(completion: Completion, limit: int) -> str:
 async def _chunks(
     head: Mapping[str, Any],
     completions: Sequence[Completion],
-    ends: Sequence[str],
+    reasons: Sequence[str],
     form: _Form,
     usage: Mapping[str, int] | None,
 ) -> AsyncIterator[str]:
     """Yield the events of a stream."""
-    for index, (completion, end) in enumerate(zip(completions, ends, strict=True)):
+    for index, (completion, reason) in enumerate(zip(completions, reasons, strict=True)):
         choice = {"index": index, "logprobs": None, "finish_reason": None}
-        for number, piece in enumerate(_PIECES.findall(completion.text) or [""]):
-            yield _event({**head, "choices": [{**choice, **form.piece(piece, first=number == 0)}]})
-        yield _event({**head, "choices": [{**choice, "finish_reason": end, **form.piece(None)}]})
+        pieces = _PIECES.findall(completion.text) or [""]
+        for number, piece in enumerate(pieces):
+            part = form.piece(piece, first=number == 0)
+            yield _event({**head, "choices": [{**choice, **part}]})
+        last = {**choice, "finish_reason": reason, **form.piece(None)}
+        yield _event({**head, "choices": [last]})
     if usage is not None:
         yield _event({**head, "choices": [], "usage": usage})
     yield "data: [DONE]\n\n"
@@ -347,15 +355,15 @@ async def _refuse(request: Request, refused: Refused) -> Response:
 
 
 async def _refuse_body(request: Request, error: RequestValidationError) -> Response:
-    first = error.errors()[0]
-    param = ".".join(map(str, first["loc"][1:]))
-    return await _refuse(
-        request, Refused(400, f"{param}: {first['msg']}" if param else first["msg"], param=param)
-    )
+    problem = error.errors()[0]
+    message = problem["msg"]
+    param = ".".join(map(str, problem["loc"][1:]))
+    if param:
+        message = f"{param}: {message}"
+    return await _refuse(request, Refused(400, message, param=param))
 
 
 async def _refuse_path(request: Request, error: HTTPException) -> Response:
-    refused = Refused(
-        error.status_code, f"{request.url.path}: {error.detail}", _CODES.get(error.status_code)
-    )
-    return await _refuse(request, refused)
+    message = f"{request.url.path}: {error.detail}"
+    code = _CODES.get(error.status_code)
+    return await _refuse(request, Refused(error.status_code, message, code))

@@ -10,11 +10,12 @@ from textcraft_gym.agents.contract.model import Dialogue, Message
 _GOALS = ("Goal: ", "Your task is to: ")
 _QUESTION = re.compile(
     r"""
-    ^(?: > | Answer: | Action: | As\ the\ game\ takes\ it: | Judgement: | (?:Thought|Action)\ \d+: )$
+    ^(?: > | Answer: | Action: | As\ the\ game\ takes\ it: | Judgement:
+         | (?:Thought|Action)\ \d+: )$
     | (?: Your\ answer: | \b(?:Flaws|New\ plan|Revision|Summary|Thought): )$
-    | ^(?: Are\ there\ errors\ of\ syntax | def\ solution\( | Detail\ match | From\ which\ step | Mend\ this
-         | Next\ goal | Plan\ as\ goals | Plan\ as\ numbered | Program | Reflection | Simple\ match
-         | Thoughts\ and\ plan | Thoughts,\ then\ the\ answer | Why\ did\ it\ fail )
+    | ^(?: Are\ there\ errors\ of\ syntax | def\ solution\( | Detail\ match | From\ which\ step
+         | Mend\ this | Next\ goal | Plan\ as\ goals | Plan\ as\ numbered | Program | Reflection
+         | Simple\ match | Thoughts\ and\ plan | Thoughts,\ then\ the\ answer | Why\ did\ it\ fail )
     """,
     re.VERBOSE,
 )
@@ -31,16 +32,20 @@ def chat_prompt(messages: Sequence[Message]) -> Dialogue:
     one message that does not end with a goal.
     """
     pieces: list[str] = []
-    last = ""  # the last piece that is not blank; the text is never searched as a whole, which would be quadratic
+    # The last piece that is not blank. To search the whole text each time would be quadratic.
+    last = ""
     separator = ""
     for role, content, *_ in messages:
         if role == "assistant":
-            piece, separator = f"{_missing_cue(last)} {content}", "\n"
+            piece = f"{_missing_cue(last)} {content}"
+            separator = "\n"
         else:
             piece = f"{separator}{content}"
-            separator = separator or ("\n\n" if content else "")
+            if content and not separator:
+                separator = "\n\n"
         pieces.append(piece)
-        last = piece if piece.strip() else last
+        if piece.strip():
+            last = piece
     if len(messages) > 1 or any(goal in _last_line(last) for goal in _GOALS):
         pieces.append(_missing_cue(last))
     return Dialogue("".join(pieces), messages)
