@@ -428,7 +428,7 @@ def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path, book: Rec
     file.write_text(json.dumps(entries))
     number = read_mapping([file], textcraft_goal(book))
     assert (number(7), number(12)) == ("minecraft:golden_leggings", "minecraft:beehive")
-    with pytest.raises(LookupError, match="has 2 numbers of tasks, and 8 is none"):
+    with pytest.raises(LookupError, match="8 is not among the 2 numbers of the mapping"):
         number(8)
     connection = InProcess(create_app("textcraft", mapping=[file]))
     connection.post("/create")
@@ -468,16 +468,14 @@ def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
     connection = InProcess(create_app("alfworld", mapping=files))
     connection.post("/create")
     assert connection.post("/reset", id=0, game=2421, world_type="Text")["task_type"] == tasks[1].id
-    assert (
-        "has 3 numbers of tasks"
-        in connection.post("/reset", id=0, game=0, world_type="Text")["error"]
-    )
+    refused = connection.post("/reset", id=0, game=0, world_type="Text")
+    assert "0 is not among the 3 numbers of the mapping" in refused["error"]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "this is not JSON"),
+        ("{", "invalid JSON"),
         ("{}", "expected a list of tasks"),
         ("[]", "expected a list of tasks"),
         ('[{"goal": "beehive"}]', "entry 0"),

@@ -243,7 +243,7 @@ def test_samples__at_once_do_not_mix_and_are_grouped():
 
 def test_samples__are_played_with_their_seed():
     for sample in list(integration.textcraft("test", seeds=3).dataset)[:3]:
-        played = integration._begun(SimpleNamespace(metadata=sample.metadata))
+        played = integration._begin(SimpleNamespace(metadata=sample.metadata))
         assert played.observation == sample.input
 
 

@@ -1,1 +1,1 @@
-"""Integrations of other frameworks: one module each, imported by those who have the framework installed."""
+"""Integrations of other frameworks, one module each; each needs its framework installed."""

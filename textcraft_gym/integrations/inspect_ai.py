@@ -1,17 +1,16 @@
-"""The worlds as tasks of inspect_ai (extra ``[inspect]``): ``inspect eval textcraft_gym/alfworld --model ...``.
+"""The worlds as tasks of inspect_ai (extra ``[inspect]``).
 
-Inspect imports this module by its entry point. It offers a task for each world; three solvers, of
-which ``chat`` is the default, ``command_tool`` gives the model a tool, and ``suite_agent`` has an
-agent of the suite play with inspect's models; the scorers ``reward`` and ``won``; and the suite's
-own models, as ``--model textcraft_gym/local``.
+Inspect imports this module by its entry point, for ``inspect eval textcraft_gym/alfworld``. It
+offers a task for each world; three solvers, of which ``chat`` is the default, ``command_tool``
+gives the model a tool, and ``suite_agent`` has an agent of the suite play with inspect's models;
+the scorers ``reward`` and ``won``; and the suite's own models, as ``--model textcraft_gym/local``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
 from typing import Any, cast
 
 import anyio.to_thread
@@ -91,79 +90,44 @@ def game(
         ValueError: For an environment that is not of text, or a number out of bounds.
     """
     layers = [wrappers] if isinstance(wrappers, str) else list(wrappers)
-    how = {
+    shared = {
         "env": env,
         "split": split,
         "max_steps": max_steps,
         "wrappers": layers,
         "env_args": env_args,
     }
-    samples = [
-        Sample(
+    samples = []
+    for start in starts(env, split, seeds=seeds, wrappers=layers, **env_args):
+        sample = Sample(
             id=f"{start.task or 'seed'}#{start.seed}",
             input=start.observation,
-            metadata={**how, "task": start.task, "seed": start.seed, "group": start.group},
+            metadata={**shared, "task": start.task, "seed": start.seed, "group": start.group},
         )
-        for start in starts(env, split, seeds=seeds, wrappers=layers, **env_args)
-    ]
+        samples.append(sample)
     name = env if split is None else f"{env} {split}"
     return Task(dataset=MemoryDataset(samples, name=name), solver=chat(), scorer=[reward(), won()])
 
 
-@task
-def textcraft(
-    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
-) -> Task:
-    """Return the task of playing TextCraft; see ``game`` for the arguments."""
-    return game("TextCraft-v0", split, seeds, max_steps, **others)
+def _world(name: str, env: str) -> Callable[..., Task]:
+    """Return the task of one environment, which takes the other arguments of ``game``."""
+
+    @task(name=name)
+    def world(
+        split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+    ) -> Task:
+        return game(env, split, seeds, max_steps, **others)
+
+    return cast(Callable[..., Task], world)
 
 
-@task
-def textcraft_tags(
-    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
-) -> Task:
-    """Return the task of playing TextCraft with real tags; see ``game`` for the arguments."""
-    return game("TextCraftTags-v0", split, seeds, max_steps, **others)
-
-
-@task
-def alfworld(
-    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
-) -> Task:
-    """Return the task of playing ALFWorld; see ``game`` for the arguments."""
-    return game("ALFWorld-v0", split, seeds, max_steps, **others)
-
-
-@task
-def webshop(
-    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
-) -> Task:
-    """Return the task of shopping in WebShop-lite; see ``game`` for the arguments."""
-    return game("WebShopLite-v0", split, seeds, max_steps, **others)
-
-
-@task
-def minetechtree(
-    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
-) -> Task:
-    """Return the task of playing the tech tree; see ``game`` for the arguments."""
-    return game("MineTechTree-v0", split, seeds, max_steps, **others)
-
-
-@task
-def hotpotqa(
-    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
-) -> Task:
-    """Return the task of answering HotpotQA's questions; see ``game`` for the arguments."""
-    return game("HotpotQA-v0", split, seeds, max_steps, **others)
-
-
-@task
-def tabletop(
-    split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
-) -> Task:
-    """Return the task of playing the tabletop; see ``game`` for the arguments."""
-    return game("Tabletop-v0", split, seeds, max_steps, **others)
+textcraft = _world("textcraft", "TextCraft-v0")
+textcraft_tags = _world("textcraft_tags", "TextCraftTags-v0")
+alfworld = _world("alfworld", "ALFWorld-v0")
+webshop = _world("webshop", "WebShopLite-v0")
+minetechtree = _world("minetechtree", "MineTechTree-v0")
+hotpotqa = _world("hotpotqa", "HotpotQA-v0")
+tabletop = _world("tabletop", "Tabletop-v0")
 
 
 @solver
@@ -175,14 +139,13 @@ def chat(prompts: str | None = None) -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        with closing(_begun(state)) as played:
-            state.messages.insert(
-                0, ChatMessageSystem(content=f"{_manual(state, prompts)}\n\n{REPLY}")
-            )
-            while not (played.over or state.completed):
+        with closing(_begin(state)) as episode:
+            system = ChatMessageSystem(content=f"{_manual(state, prompts)}\n\n{REPLY}")
+            state.messages.insert(0, system)
+            while not (episode.over or state.completed):
                 state = await generate(state)
-                answer = played.step(state.output.completion)
-                _keep(state, played)  # before the append, which raises at a limit of messages
+                answer = episode.step(state.output.completion)
+                _keep(state, episode)  # before the append, which raises at a limit of messages
                 state.messages.append(ChatMessageUser(content=answer))
         return state
 
@@ -200,7 +163,7 @@ def command_tool(prompts: str | None = None) -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        with closing(_begun(state, read=str)) as played:
+        with closing(_begin(state, read=str)) as episode:
 
             @tool
             def command() -> Tool:
@@ -210,8 +173,8 @@ def command_tool(prompts: str | None = None) -> Solver:
                     Args:
                         action: The command, such as those that the manual lists.
                     """
-                    answer = played.step(action)
-                    _keep(state, played)
+                    answer = episode.step(action)
+                    _keep(state, episode)
                     return answer
 
                 return execute
@@ -220,9 +183,9 @@ def command_tool(prompts: str | None = None) -> Solver:
 
             async def goes_on(agent_state: AgentState) -> bool:
                 nonlocal steps, idle_turns
-                idle_turns = idle_turns + 1 if played.steps == steps else 0
-                steps = played.steps
-                return not played.over and idle_turns < MAX_IDLE_TURNS
+                idle_turns = idle_turns + 1 if episode.steps == steps else 0
+                steps = episode.steps
+                return not episode.over and idle_turns < MAX_IDLE_TURNS
 
             agent = react(
                 prompt=_manual(state, prompts), tools=[command()], submit=False, on_continue=goes_on
@@ -255,48 +218,50 @@ def suite_agent(
             or refuses one of them.
         agent_args: Arguments of the agent.
     """
-    asking = partial(
-        InspectModel, dialogue=dialogue, omit=[omit] if isinstance(omit, str) else omit
-    )
+    left_out = [omit] if isinstance(omit, str) else omit
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        about = state.metadata
-        where = {key: about[key] for key in ("env", "split", "max_steps", "env_args")}
-        wrappers = tuple(about["wrappers"])
+        sample = state.metadata
         spec = RunSpec(
-            **where,
-            wrappers=wrappers,
-            agent=name,
+            sample["env"],
+            sample["split"],
+            name,
             agent_args=agent_args,
-            prompts=prompts,
             model=None,
+            max_steps=sample["max_steps"],
+            env_args=sample["env_args"],
+            wrappers=tuple(sample["wrappers"]),
+            prompts=prompts,
         )
-        models = {role: asking(get_model(role=role)) for role in ("executor", *assigned_roles())}
+        models = {
+            role: InspectModel(get_model(role=role), dialogue=dialogue, omit=left_out)
+            for role in ("executor", *assigned_roles())
+        }
         with closing(Run(spec)) as run:
             env, agent = run.env, run.agent
             budget = step_budget(env, agent, spec.max_steps)
-            runner = EpisodeRunner(
-                env, agent, Job(about["task"], about["seed"]), models, budget, max_calls
-            )
-            with closing(runner):
-                try:
-                    while call := runner.advance():
-                        asked = (
-                            cast(InspectModel, call.model).complete_async(request)
-                            for request in call.requests
-                        )
-                        call.answers.update(enumerate(await collect(*asked)))
-                        _keep(state, runner.episode)
-                finally:
-                    _keep(state, runner.episode)
-                    state.messages = _messages(runner.episode)
-        if (
-            runner.failure and not runner.episode.limit
-        ):  # an episode that a model's limit ends is lost, and scored
+            job = Job(sample["task"], sample["seed"])
+            with closing(EpisodeRunner(env, agent, job, models, budget, max_calls)) as runner:
+                await _play(state, runner)
+        # An episode that a model's limit ends is lost, and scored.
+        if runner.failure and not runner.episode.limit:
             raise runner.failure
         return state
 
     return solve
+
+
+async def _play(state: TaskState, runner: EpisodeRunner) -> None:
+    """Play an episode to its end, and keep what was reached, however it ends."""
+    try:
+        while call := runner.advance():
+            model = cast(InspectModel, call.model)
+            completions = await collect(*map(model.complete_async, call.requests))
+            call.answers.update(enumerate(completions))
+            _keep(state, runner.episode)
+    finally:
+        _keep(state, runner.episode)
+        state.messages = _messages(runner.episode)
 
 
 @scorer(metrics=[mean(), stderr(), grouped(mean(), "group", all=False)])
@@ -316,7 +281,9 @@ def won() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         won = state.store.get(RESULT, {"won": False})["won"]
-        return Score(value=math.nan if won is None else CORRECT if won else INCORRECT)
+        if won is None:
+            return Score(value=math.nan)
+        return Score(value=CORRECT if won else INCORRECT)
 
     return score
 
@@ -328,7 +295,7 @@ def suite_models() -> type[ModelAPI]:
 
 
 class SuiteModel(ModelAPI):
-    """A model of the suite's own for inspect; it asks for no server and no key unless its spec does.
+    """One of the suite's own models; it needs a server or a key only if its spec does.
 
     Args:
         model_name: A spec, as after ``--model`` of an evaluation of the suite. Inspect takes a
@@ -349,10 +316,11 @@ class SuiteModel(ModelAPI):
         **options: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
-        given = ",".join(f"{name}={value}" for name, value in options.items())
-        self.model = make_model(
-            f"{model_name}{',' if ':' in model_name else ':'}{given}" if given else model_name
-        )
+        spec = model_name
+        for name, value in options.items():
+            separator = "," if ":" in spec else ":"
+            spec = f"{spec}{separator}{name}={value}"
+        self.model = make_model(spec)
         self.form = form_of(self.model)
 
     async def generate(
@@ -376,9 +344,8 @@ class SuiteModel(ModelAPI):
 
         completion = await anyio.to_thread.run_sync(complete)
         output = ModelOutput.from_content(self.model_name, completion.text)
-        read, written = (
-            completion.usage.get(f"{part}_tokens", 0) for part in ("prompt", "completion")
-        )
+        read = completion.usage.get("prompt_tokens", 0)
+        written = completion.usage.get("completion_tokens", 0)
         output.usage = ModelUsage(
             input_tokens=read, output_tokens=written, total_tokens=read + written
         )
@@ -389,27 +356,28 @@ class SuiteModel(ModelAPI):
         return len(text) // 4 + 1
 
 
-def _begun(state: TaskState, **options: Any) -> TextEpisode:
+def _begin(state: TaskState, **options: Any) -> TextEpisode:
     """Return the episode of a sample at its start."""
-    about = state.metadata
-    how = {key: about[key] for key in ("split", "max_steps", "wrappers")}
-    played = TextEpisode(about["env"], **how, **options, **about["env_args"])
-    played.reset(about["task"], about["seed"])
-    return played
+    sample = state.metadata
+    settings = {key: sample[key] for key in ("split", "max_steps", "wrappers")}
+    episode = TextEpisode(sample["env"], **settings, **options, **sample["env_args"])
+    episode.reset(sample["task"], sample["seed"])
+    return episode
 
 
 def _manual(state: TaskState, prompts: str | None) -> str:
     return manual(state.metadata["env"], prompts, **state.metadata["env_args"])
 
 
-def _keep(state: TaskState, played: TextEpisode | Episode) -> None:
+def _keep(state: TaskState, episode: TextEpisode | Episode) -> None:
     """Keep the result so far, which is scored even where a limit of inspect ends the sample."""
-    result: dict[str, Any] = {"reward": played.reward, "steps": played.steps}
-    if isinstance(played, TextEpisode):
-        result |= {"won": played.won, "invalid": played.invalid}
+    result: dict[str, Any] = {"reward": episode.reward, "steps": episode.steps}
+    if isinstance(episode, TextEpisode):
+        result |= {"won": episode.won, "invalid": episode.invalid}
     else:
-        names = ("claimed_success", "stop_reason", "limit", "calls", "trials", "k_max")
-        result |= {"won": is_won(played), **{name: getattr(played, name) for name in names}}
+        result["won"] = is_won(episode)
+        for name in ("claimed_success", "stop_reason", "limit", "calls", "trials", "k_max"):
+            result[name] = getattr(episode, name)
     state.store.set(RESULT, result)
 
 

@@ -1,4 +1,4 @@
-"""OpenEnv's form of the environments, and the application that serves them (extra ``[openenv]``)."""
+"""Serves the environments to OpenEnv's clients (extra ``[openenv]``)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from textcraft_gym.envs.text_env import Draws
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.registration import find
 from textcraft_gym.serving.answers import json_answer
-from textcraft_gym.serving.guard import POLICY_VIOLATION, Application, Receive, Send
+from textcraft_gym.serving.guard import Application, Receive, Send, close_websocket
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS
 from textcraft_gym.session import TextEpisode
 from textcraft_gym.task import UNGROUPED, Task, tasks_of
@@ -45,7 +45,8 @@ NOT_BY_REQUESTS = (
     "play an episode over the WebSocket /ws"
 )
 OPEN = (
-    r"/openapi\.json|/docs|/redoc|/health|/metadata|/schema|/state|/reset|/step|/mcp|/ws|/list_environments"
+    r"/openapi\.json|/docs|/redoc|/health|/metadata|/schema|/state|/reset|/step|/mcp|/ws"
+    r"|/list_environments"
     r"|/[^/]+/(?:splits|tasks|num_tasks|task|task_range)"
 )
 """The paths that are answered; OpenEnv and what it is made of have more, such as for uploads."""
@@ -88,7 +89,9 @@ class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
     )
     admissible_commands: list[str] = Field(
         default_factory=list,
-        description="The commands that would have an effect now; listed with admissible=true or --web.",
+        description=(
+            "The commands that would have an effect now; listed with admissible=true or --web."
+        ),
     )
 
 
@@ -132,25 +135,25 @@ class ServedWorld:
         max_steps: int | None = None,
         **env_args: Any,
     ) -> None:
-        self.found = find(env_id)
+        self.registered = find(env_id)
         self.env_id = env_id
         self.max_steps = max_steps
-        self.default_split = self.found.default_split if split is None else split
+        self.default_split = self.registered.default_split if split is None else split
         self.env_args = env_args
         self._tasks: dict[str | None, Sequence[Task] | None] = {}
-        self.tasks(
-            self.default_split
-        )  # which tells of an argument that does not exist before anything is served
+        # Raises for an argument that does not exist before anything is served.
+        self.tasks(self.default_split)
 
     @cached_property
     def splits(self) -> tuple[str, ...]:
-        """The names of the splits, the one that is played by default first; tasks without splits are all one split."""
+        """The names of the splits, the default first; tasks without splits are all one split."""
         if self.default_split is not None:
-            return tuple(dict.fromkeys((self.default_split, *self.found.splits(self.env_args))))
+            names = (self.default_split, *self.registered.splits(self.env_args))
+            return tuple(dict.fromkeys(names))
         return () if self.tasks(None) is None else (UNGROUPED,)
 
     def chosen(self, split: str | None) -> str | None:
-        """Return the split with which the environment of a client is made, None where it takes none.
+        """Return the split of a client's environment; None where environments take none.
 
         Raises:
             UnknownName: For a split that this world does not list: others can be files, which
@@ -158,7 +161,9 @@ class ServedWorld:
         """
         if split is not None and split not in self.splits:
             raise UnknownName("split", split, self.splits)
-        return self.default_split if split is None or self.default_split is None else split
+        if split is None or self.default_split is None:
+            return self.default_split
+        return split
 
     def episode(self, split: str | None) -> TextEpisode:
         """Return an episode of a chosen split."""
@@ -173,7 +178,9 @@ class ServedWorld:
         return self._tasks[split]
 
 
-class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # type: ignore[misc, unused-ignore]
+class TextEnvironment(
+    Environment[TextAction, TextObservation, TextState],  # type: ignore[misc, unused-ignore]
+):
     """One session of a world, with OpenEnv's methods, and those of its task provider.
 
     ``reset`` takes a task by its id, or by split and index; a seed alone draws one from the split.
@@ -184,9 +191,8 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
-    REQUIRES_SINGLE_THREAD_EXECUTOR = (
-        True  # one thread plays all sessions: a command takes microseconds
-    )
+    # One thread plays all sessions: a command takes microseconds.
+    REQUIRES_SINGLE_THREAD_EXECUTOR = True
 
     def __init__(self, world: ServedWorld) -> None:
         super().__init__()
@@ -222,14 +228,12 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
             IndexError: If the split has no task with this number.
         """
         for name in unknown:
-            raise UnknownName(
-                "argument of reset", name, ["seed", "episode_id", "task", "split", "index"]
-            )
+            known = ["seed", "episode_id", "task", "split", "index"]
+            raise UnknownName("argument of reset", name, known)
         if self._closed:
             raise ResetNeeded(CONNECT_AGAIN)
-        asked = TextState(
-            episode_id=episode_id or str(uuid4()), task=task, split=split, seed=seed
-        )  # checks the types
+        # Pydantic checks the types.
+        state = TextState(episode_id=episode_id or str(uuid4()), task=task, split=split, seed=seed)
         chosen = self.world.chosen(split)
         if index is not None:
             if task is not None:
@@ -238,8 +242,9 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         if chosen not in self._episodes:
             self._episodes[chosen] = self.world.episode(chosen)
         episode = self._episodes[chosen]
-        episode.reset(task, asked.seed)
-        self._episode, self._state = episode, asked.model_copy(update={"split": chosen})
+        episode.reset(task, state.seed)
+        self._episode = episode
+        self._state = state.model_copy(update={"split": chosen})
         return _observation(episode, reward=None)
 
     def step(
@@ -265,18 +270,22 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
         episode = self._episode
         if episode is None:
             return self._state
-        played = {"step_count": episode.steps, "task": episode.task, "reward": episode.reward}
-        state: TextState = self._state.model_copy(
-            update={**played, "won": episode.won, "done": episode.over}
-        )
+        progress = {
+            "step_count": episode.steps,
+            "task": episode.task,
+            "reward": episode.reward,
+            "won": episode.won,
+            "done": episode.over,
+        }
+        state: TextState = self._state.model_copy(update=progress)
         return state
 
     def get_metadata(self) -> EnvironmentMetadata:
         """Return the name and the manual of the environment."""
         return EnvironmentMetadata(
             name=self.world.env_id,
-            description=self.world.found.summary,
-            readme_content=self.world.found.manual,
+            description=self.world.registered.summary,
+            readme_content=self.world.registered.manual,
             version=textcraft_gym.__version__,
             author="the textcraft_gym developers",
         )
@@ -307,17 +316,13 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
     ) -> list[dict[str, Any]]:
         """Return the tasks of a split from one number up to another, as a slice has them."""
         tasks = self._listed(split)
-        return [
-            _described(tasks[index], index)
-            for index in range(*slice(start, stop).indices(len(tasks)))
-        ]
+        indices = range(len(tasks))[start:stop]
+        return [_described(tasks[index], index) for index in indices]
 
     def web_actions(self, observation: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         """Return the buttons of the web page: the admissible commands."""
-        return [
-            (command, {"command": command})
-            for command in observation.get("admissible_commands", ())
-        ]
+        commands = observation.get("admissible_commands", ())
+        return [(command, {"command": command}) for command in commands]
 
     def render_web(self, observation: Mapping[str, Any]) -> str | None:
         """Return the picture of a game that draws one, for the web page."""
@@ -330,7 +335,8 @@ class TextEnvironment(Environment[TextAction, TextObservation, TextState]):  # t
     def close(self) -> None:
         """Close the environments of the session."""
         self._closed = True
-        self._episode, self._state = None, TextState()
+        self._episode = None
+        self._state = TextState()
         while self._episodes:
             self._episodes.popitem()[1].close()
 
@@ -386,18 +392,12 @@ def create_app(
         ),
         state_cls=TextState,
     )
-    for mistake, status in (
-        (ResetNeeded, 409),
-        (GymnasiumError, 400),
-        (ValueError, 400),
-        (IndexError, 400),
-    ):
-        app.add_exception_handler(mistake, partial(_refused, status))
-    # OpenEnv would open sessions at requests to it, which no connection ends; its validator wants
-    # an answer.
-    app.router.routes = [
-        route for route in app.router.routes if getattr(route, "path", None) != "/mcp"
-    ]
+    app.add_exception_handler(ResetNeeded, partial(_refused, 409))
+    for mistake in (GymnasiumError, ValueError, IndexError):
+        app.add_exception_handler(mistake, partial(_refused, 400))
+    # At /mcp OpenEnv would open sessions that no connection ends; its validator wants an answer.
+    routes = app.router.routes
+    app.router.routes = [route for route in routes if getattr(route, "path", None) != "/mcp"]
     app.add_api_route("/mcp", _without_tools, methods=["POST"], response_model=None)
     app.add_middleware(_OpenPaths, paths=f"{OPEN}|{OPEN_ON_THE_PAGE}" if web else OPEN)
     return app
@@ -414,30 +414,21 @@ class _OpenPaths:
         if scope["type"] == "lifespan" or self.is_open(scope["path"]):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
-            await send(
-                {
-                    "type": "websocket.close",
-                    "code": POLICY_VIOLATION,
-                    "reason": "there is no such path",
-                }
-            )
+            await close_websocket(send, "no such path")
         else:
             await json_answer({"detail": "Not Found"}, 404)(scope, receive, send)
 
 
 async def _without_tools() -> Response:
-    error = {
-        "code": _NO_SUCH_METHOD,
-        "message": "this environment has no tools: play it over the WebSocket /ws",
-    }
+    message = "this environment has no tools: play it over the WebSocket /ws"
+    error = {"code": _NO_SUCH_METHOD, "message": message}
     return json_answer({"jsonrpc": "2.0", "error": error, "id": None})
 
 
 async def _refused(status: int, request: Request, mistake: Exception) -> Response:
-    """Answer a mistake of the caller over HTTP; over a WebSocket OpenEnv answers each with a message."""
-    return json_answer(
-        {"detail": NOT_BY_REQUESTS if isinstance(mistake, ResetNeeded) else str(mistake)}, status
-    )
+    """Answer a caller's mistake over HTTP; OpenEnv answers those over a WebSocket."""
+    detail = NOT_BY_REQUESTS if isinstance(mistake, ResetNeeded) else str(mistake)
+    return json_answer({"detail": detail}, status)
 
 
 def _observation(episode: TextEpisode, *, reward: float | None) -> TextObservation:
@@ -460,5 +451,5 @@ def _task_at(tasks: Sequence[Task], index: int) -> Task:
 
 
 def _described(task: Task, index: int) -> dict[str, Any]:
-    """Return a task as OpenEnv lists it; what has to be worked out, as the shortest plan, is left out."""
+    """Return a task as OpenEnv lists it, without what has to be worked out, as a plan."""
     return {"id": task.id, "index": index, "group": getattr(task, "group", UNGROUPED)}

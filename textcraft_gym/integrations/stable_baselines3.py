@@ -18,7 +18,7 @@ from textcraft_gym.wrappers import ActionMasking, SubgoalReward, TokenIds
 def make_env(
     id: str, *, length: int = 128, actions: int = 64, gamma: float | None = None, **arguments: Any
 ) -> gym.Env[Any, Any]:
-    """Make an environment of numbers: token ids to observe, and a discrete action for each admissible command.
+    """Make an environment of token ids, with a discrete action for each admissible command.
 
     Args:
         id: An id of an environment of text that lists admissible commands.
@@ -35,7 +35,7 @@ def make_env(
 
 
 def make_vec(id: str, n: int, *, processes: bool = False, **arguments: Any) -> VecMonitor:
-    """Make n environments of numbers as a ``VecEnv`` that logs the reward and the length of episodes.
+    """Make a ``VecEnv`` of n such environments that logs the rewards and lengths of episodes.
 
     Args:
         id: An id of an environment of text that lists admissible commands.
@@ -51,12 +51,13 @@ def make_vec(id: str, n: int, *, processes: bool = False, **arguments: Any) -> V
 
 
 class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
-    """A vector of Gymnasium's as a ``VecEnv``, for the algorithms of Stable-Baselines3 and sb3-contrib.
+    """A vector of Gymnasium's as a ``VecEnv``.
 
-    The algorithms need observations and actions that are no text: give it a ``sync`` vector with
-    ``TokenIds`` and ``ActionMasking`` as ``wrappers``. A ``TextVectorEnv`` plays faster, and suits
-    a ``VecEnvWrapper`` that reads text: its observations are a tuple of strings, and
-    ``set_options([{"task": id}, ...])`` gives each environment a task of its own in the next reset.
+    The algorithms of Stable-Baselines3 and sb3-contrib need observations and actions that are no
+    text: give it a ``sync`` vector with ``TokenIds`` and ``ActionMasking`` as ``wrappers``. A
+    ``TextVectorEnv`` plays faster, and suits a ``VecEnvWrapper`` that reads text: its observations
+    are a tuple of strings, and ``set_options([{"task": id}, ...])`` gives each environment a task
+    of its own in the next reset.
 
     Args:
         vector: A ``TextVectorEnv`` or ``SyncVectorEnv`` with ``autoreset_mode="SameStep"``, as
@@ -82,15 +83,13 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         """Start an episode in each environment, with the seeds and options that were set for it."""
         options = self._options
         if isinstance(self.vector, TextVectorEnv):
-            tasks = [own.get("task") for own in options]
-            shared = [
-                {key: value for key, value in own.items() if key != "task"} for own in options
-            ]
+            others = [dict(own) for own in options]
+            tasks = [own.pop("task", None) for own in others]
             observations, infos = self.vector.reset(
-                seed=self._seeds, options=_only(shared), tasks=tasks
+                seed=self._seeds, options=_shared(others), tasks=tasks
             )
         else:
-            observations, infos = self.vector.reset(seed=self._seeds, options=_only(options))
+            observations, infos = self.vector.reset(seed=self._seeds, options=_shared(options))
         self.reset_infos = self._listed(infos)
         self._reset_seeds()
         self._reset_options()
@@ -101,18 +100,20 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         self.actions = actions
 
     def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
-        """Play them; where an episode ends, its last observation is the ``terminal_observation`` of its info."""
+        """Play them; the info of an episode that ends has its ``terminal_observation``."""
         observations, rewards, terminations, truncations, infos = self.vector.step(self.actions)
         listed = self._listed(infos)
         over = terminations | truncations
         for index in np.flatnonzero(over).tolist():
+            # The vector resets at once: its info is that of the next episode, with the last inside.
             first = listed[index]
-            last, final = first.pop("final_info"), first.pop("final_obs")
-            self.reset_infos[index], listed[index] = first, {**last, "terminal_observation": final}
-        for info, terminated, truncated in zip(
-            listed, terminations.tolist(), truncations.tolist(), strict=True
-        ):
-            info["TimeLimit.truncated"] = truncated and not terminated
+            last = first.pop("final_info")
+            last_observation = first.pop("final_obs")
+            self.reset_infos[index] = first
+            listed[index] = {**last, "terminal_observation": last_observation}
+        cut_off = truncations & ~terminations
+        for info, truncated in zip(listed, cut_off.tolist(), strict=True):
+            info["TimeLimit.truncated"] = truncated
         return observations, rewards.astype(np.float32), over, listed
 
     def close(self) -> None:
@@ -132,10 +133,8 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
     ) -> list[Any]:
         """Return the results of a method of each environment, such as ``action_masks``."""
-        return [
-            env.get_wrapper_attr(method_name)(*method_args, **method_kwargs)
-            for env in self._some(indices)
-        ]
+        methods = self.get_attr(method_name, indices)
+        return [method(*method_args, **method_kwargs) for method in methods]
 
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None
@@ -152,14 +151,12 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
 
     def _listed(self, infos: Any) -> list[dict[str, Any]]:
         """Return the infos of the single environments."""
-        return (
-            infos
-            if isinstance(infos, list)
-            else [_own(infos, index) for index in range(self.num_envs)]
-        )
+        if isinstance(infos, list):
+            return infos
+        return [_own(infos, index) for index in range(self.num_envs)]
 
 
-def _only(options: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _shared(options: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the options of all environments, which a vector takes for all at once."""
     if any(own != options[0] for own in options):
         raise ValueError(f"expected the same options for each environment, got {list(options)}")
@@ -170,9 +167,13 @@ def _own(infos: dict[str, Any], index: int) -> dict[str, Any]:
     """Return the info of one environment from the arrays and masks of all."""
     own: dict[str, Any] = {}
     for key, values in infos.items():
-        if f"_{key}" in infos and infos[f"_{key}"][index]:
-            value = _own(values, index) if isinstance(values, dict) else values[index]
-            own[key] = value.item() if isinstance(value, np.generic) else value
+        mask = infos.get(f"_{key}")
+        if mask is None or not mask[index]:
+            continue
+        value = _own(values, index) if isinstance(values, dict) else values[index]
+        if isinstance(value, np.generic):
+            value = value.item()
+        own[key] = value
     return own
 
 

@@ -1,7 +1,7 @@
-"""Games as environments of TRL's ``GRPOTrainer`` (extra ``[trl]``): the model plays by calling tools.
+"""Games as environments of TRL's ``GRPOTrainer`` (extra ``[trl]``).
 
-TRL itself is not imported: its trainer takes any object with a ``reset``, and makes a tool of each
-other public method.
+The model plays by calling tools. TRL itself is not imported: its trainer takes any object with a
+``reset``, and makes a tool of each other public method.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _COUNT = re.compile(r"\d+ ")
 
 Tools: TypeAlias = Literal["step", "verbs"]
 
-PROMPT = "You play a game of text. Play it by calling a tool, one call at a time, until the task is done.\n\n"
+PROMPT = (
+    "You play a game of text. Play it by calling a tool, one call at a time, "
+    "until the task is done.\n\n"
+)
 """The user's message before the first observation, which the trainer appends."""
 
 
@@ -79,7 +82,7 @@ class TextGame(ToolGame):
 
 
 class VerbGame(ToolGame):
-    """A game with a tool for each of its verbs, which writes the command itself, in the game's form."""
+    """A game with a tool for each of its verbs, which writes the command in the game's form."""
 
     def __init__(self, env_id: str, **arguments: Any) -> None:
         super().__init__(env_id, **{"read": str, **arguments})
@@ -171,7 +174,8 @@ def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[]
     profile = find(env_id).profile
     if tools == "verbs" and profile not in VERBS:
         raise UnknownName("game with tools for verbs", profile, list(VERBS))
-    return partial(TextGame if tools == "step" else VERBS[profile], env_id, **arguments)
+    kind = TextGame if tools == "step" else VERBS[profile]
+    return partial(kind, env_id, **arguments)
 
 
 def dataset(
@@ -204,13 +208,9 @@ def dataset(
     """
     from datasets import Dataset
 
+    message = {"role": "user", "content": prompt}
     rows = [
-        {
-            "prompt": [{"role": "user", "content": prompt}],
-            "task": start.task,
-            "seed": start.seed,
-            "environment": env_id,
-        }
+        {"prompt": [message], "task": start.task, "seed": start.seed, "environment": env_id}
         for start in starts(env_id, split, seeds=seeds, limit=limit, **arguments)
     ]
     return Dataset.from_list(rows)
@@ -224,7 +224,10 @@ def _argument(opening: str, argument: object) -> str:
         argument: What the model gave.
     """
     line = _bare(" ".join(str(argument).split()))
-    return _bare(line[len(opening.rstrip("[")) :]) if line.lower().startswith(opening) else line
+    if not line.lower().startswith(opening):
+        return line
+    verb = opening.rstrip("[")
+    return _bare(line[len(verb) :])
 
 
 def _bare(text: str) -> str:
@@ -240,7 +243,7 @@ def _in_names(opening: str, argument: object) -> str:
 
 
 def _whole(amount: object) -> str:
-    """Return an amount as the game reads it, 2 for ``2.0`` and ``"2"``; what is no whole number as it is written."""
+    """Return a whole number as the game reads it, 2 for ``2.0`` and ``"2"``; others unchanged."""
     written = _bare(str(amount))
     try:
         number = float(written)

@@ -1,6 +1,6 @@
-"""The worlds as a taskset and an environment of verifiers (extra ``[verifiers]``): ``eval textcraft-gym-verifiers``.
+"""The worlds as a taskset and an environment of verifiers (extra ``[verifiers]``).
 
-verifiers finds tasksets by the name of a top-level module; this one is offered as
+verifiers finds tasksets by the name of a top-level module; for ``eval`` this one is
 ``textcraft_gym_verifiers``, with its environment and its harness, so that nothing but the model and
 the tasks needs to be chosen.
 """
@@ -72,9 +72,12 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
             ValueError: For an environment that is not of text, or a number out of bounds.
         """
         config = self.config
-        how = {
-            key: getattr(config, key)
-            for key in ("env", "split", "max_steps", "wrappers", "env_args")
+        shared = {
+            "env": config.env,
+            "split": config.split,
+            "max_steps": config.max_steps,
+            "wrappers": config.wrappers,
+            "env_args": config.env_args,
         }
         system = f"{manual(config.env, **config.env_args)}\n\n{REPLY}"
         for start in starts(
@@ -84,7 +87,7 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
             wrappers=config.wrappers,
             **config.env_args,
         ):
-            info = {**how, "task": start.task, "seed": start.seed, "group": start.group}
+            info = {**shared, "task": start.task, "seed": start.seed, "group": start.group}
             name = f"{start.task or 'seed'}#{start.seed}"
             data = GameData(name=name, prompt=start.observation, system_prompt=system, info=info)
             yield GameTask(data, config.task)
@@ -124,9 +127,7 @@ class GameHarness(vf.Harness[vf.HarnessConfig]):
                 base_url=endpoint, api_key=secret, max_retries=0, timeout=None
             ) as client:
                 await client.chat.completions.create(model=ctx.model, messages=messages)
-        except (
-            openai.OpenAIError
-        ) as error:  # also the way in which a limit of the rollout refuses a turn
+        except openai.OpenAIError as error:  # a limit of the rollout raises it, too
             return vf.ProgramResult(1, "", str(error))
         return vf.ProgramResult(0, "", "")
 
@@ -147,8 +148,8 @@ class GameEnv(vf.Env[GameEnvConfig]):
     async def run(self, task: GameTask, agents: Any) -> None:
         """Play one episode, to its end or to a limit of the player."""
         info = task.data.info
-        how = {key: info[key] for key in ("split", "max_steps", "wrappers")}
-        episode = TextEpisode(info["env"], **how, **info["env_args"])
+        settings = {key: info[key] for key in ("split", "max_steps", "wrappers")}
+        episode = TextEpisode(info["env"], **settings, **info["env_args"])
         with closing(episode):
             episode.reset(info["task"], info["seed"])
             async with agents.player.interaction(task) as interaction:
@@ -164,5 +165,5 @@ class GameEnv(vf.Env[GameEnvConfig]):
             trace.info["won"] = episode.won
             if episode.won is not None:
                 trace.record_metric("won", float(episode.won))
-            for name in ("steps", "invalid"):
-                trace.record_metric(name, float(getattr(episode, name)))
+            trace.record_metric("steps", float(episode.steps))
+            trace.record_metric("invalid", float(episode.invalid))

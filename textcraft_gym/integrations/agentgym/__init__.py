@@ -1,1 +1,1 @@
-"""Servers that speak as AgentGym's do, so that its clients and trainers play this suite. Extra ``[serve]``."""
+"""Servers for AgentGym's clients and trainers, with AgentGym's routes. Extra ``[serve]``."""

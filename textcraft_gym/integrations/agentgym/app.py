@@ -39,7 +39,7 @@ WorldName: TypeAlias = Literal["textcraft", "alfworld", "webshop"]
 
 
 class _Kind(NamedTuple):
-    """One of AgentGym's environments: its routes, the environment that plays it, and how its tasks are numbered."""
+    """How one of AgentGym's environments is served."""
 
     routes: type[Routes]
     env_id: str
@@ -79,9 +79,8 @@ def create_app(
         raise UnknownName("environment of AgentGym", world, list(_KINDS))
     kind = _KINDS[world]
     make = partial(RecordedEpisode, kind.env_id, read=str, **{**kind.env_args, **env_args})
-    number = kind.number(
-        make(), mapping
-    )  # also loads the data, and finds what is wrong with the arguments
+    # Also loads the data, and finds what is wrong with the arguments.
+    number = kind.number(make(), mapping)
     sessions: Sessions[RecordedEpisode] = Sessions(
         max_sessions, session_seconds, on_close=RecordedEpisode.close
     )
@@ -118,8 +117,11 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def _refuse_types(request: Request, error: RequestValidationError) -> Response:
-    wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-    return json_answer({"error": "; ".join(wrong)}, 422)
+    problems = []
+    for problem in error.errors():
+        field = ".".join(map(str, problem["loc"]))
+        problems.append(f"{field}: {problem['msg']}")
+    return json_answer({"error": "; ".join(problems)}, 422)
 
 
 async def _refuse_path(request: Request, error: HTTPException) -> Response:
@@ -128,22 +130,24 @@ async def _refuse_path(request: Request, error: HTTPException) -> Response:
 
 def _textcraft_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     book = episode.env.get_wrapper_attr("book")
-    return (
-        read_mapping(mapping, textcraft_goal(book))
-        if mapping
-        else InOrder(goals_in_order(book), again=True)
-    )
+    if mapping:
+        return read_mapping(mapping, textcraft_goal(book))
+    return InOrder(goals_in_order(book), again=True)
 
 
 def _alfworld_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     if mapping:
         return read_mapping(mapping, alfworld_task_id)
-    return InOrder([task.id for task in episode.env.get_wrapper_attr("tasks")])
+    return _in_order(episode)
 
 
 def _webshop_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     if mapping:
         raise ValueError("WebShop's tasks are the numbers of its goals: expected no mapping")
+    return _in_order(episode)
+
+
+def _in_order(episode: TextEpisode) -> Numbering:
     return InOrder([task.id for task in episode.env.get_wrapper_attr("tasks")])
 
 

@@ -65,35 +65,33 @@ class Mapped:
     def __call__(self, number: int) -> str:
         """Return the task's id."""
         if number not in self.tasks:
-            raise NoTask(
-                f"the mapping has {len(self.tasks)} numbers of tasks, and {number} is none of them"
-            )
+            raise NoTask(f"{number} is not among the {len(self.tasks)} numbers of the mapping")
         return self.tasks[number]
 
     def any_task(self, number: int) -> str:
-        """Return the task's id, else that of the task at this place among all, which begin again at their end."""
-        return (
-            self.tasks[number]
-            if number in self.tasks
-            else [*self.tasks.values()][number % len(self.tasks)]
-        )
+        """Return the task's id, or that of another task for a number that is not mapped."""
+        if number in self.tasks:
+            return self.tasks[number]
+        return list(self.tasks.values())[number % len(self.tasks)]
 
 
 def goals_in_order(book: RecipeBook) -> list[str]:
-    """Return every item that is crafted, by its depth, and within a depth by the file name of its first recipe.
+    """Return every craftable item by depth, and within a depth by its first recipe's file name.
 
     That is AgentGym's order where the files of recipes are listed by name. AgentGym takes them in
     the order of the disk, which differs between machines, so that only a mapping tells which goal a
     published number meant.
     """
-    return sorted(
-        book.depths,
-        key=lambda item: (book.depths[item], min(recipe.id for recipe in book.recipes[item])),
-    )
+
+    def rank(item: str) -> tuple[int, str]:
+        first_recipe = min(recipe.id for recipe in book.recipes[item])
+        return book.depths[item], first_recipe
+
+    return sorted(book.depths, key=rank)
 
 
 def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], str]) -> Mapped:
-    """Read mapping files: lists in JSON of objects with an ``item_id``, a number as ``7`` or ``alfworld_7``.
+    """Read mapping files: lists in JSON of objects with an ``item_id``, ``7`` or ``alfworld_7``.
 
     Args:
         files: The files.
@@ -106,20 +104,26 @@ def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], s
     """
     tasks: dict[int, str] = {}
     for file in files:
-        try:
-            entries = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise DataError(file, f"this is not JSON: {error}") from error
-        if not (isinstance(entries, list) and entries):
-            raise DataError(file, "expected a list of tasks")
-        for index, entry in enumerate(entries):
+        for index, entry in enumerate(_entries(file)):
             try:
-                number, task = _number(entry["item_id"]), task_of(entry)
+                number = _number(entry["item_id"])
+                task = task_of(entry)
             except (LookupError, TypeError, ValueError) as error:
-                raise DataError(file, f"this is no number with its task: {error}", index) from error
-            if tasks.setdefault(number, task) != task:
-                raise DataError(file, f"{number} is {task} here, and {tasks[number]} before", index)
+                raise DataError(file, f"expected a number and its task: {error}", index) from error
+            known = tasks.setdefault(number, task)
+            if known != task:
+                raise DataError(file, f"{number} is {task} here, and {known} before", index)
     return Mapped(tasks)
+
+
+def _entries(file: Path) -> list[Any]:
+    try:
+        entries = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(file, f"invalid JSON: {error}") from error
+    if not (isinstance(entries, list) and entries):
+        raise DataError(file, "expected a list of tasks")
+    return entries
 
 
 def alfworld_task_id(entry: Mapping[str, Any]) -> str:
@@ -128,16 +132,17 @@ def alfworld_task_id(entry: Mapping[str, Any]) -> str:
 
 
 def textcraft_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
-    """Return the reader of TextCraft's goals: the ``goal``, an item, or the conversation that an entry records.
+    """Return the reader of TextCraft's goals.
 
-    AgentGym's published trajectories are such conversations; of each the first message that ends in
-    a goal counts.
+    An entry has the ``goal``, an item, or records a conversation, as AgentGym's published
+    trajectories do; of a conversation the first message that ends in a goal counts.
     """
 
     def task(entry: Mapping[str, Any]) -> str:
-        goal = _text(entry["goal"]) if "goal" in entry else _goal_told(entry["conversations"])
+        goal = _goal(entry)
         item = goal.replace(" ", "_")
-        item = item if ":" in item else DEFAULT_NAMESPACE + item
+        if ":" not in item:
+            item = DEFAULT_NAMESPACE + item
         if item not in book.depths:
             raise ValueError(f"{goal!r} is not crafted")
         return item
@@ -145,14 +150,16 @@ def textcraft_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
     return task
 
 
-def _goal_told(conversation: Sequence[Mapping[str, Any]]) -> str:
-    found = (
-        _GOAL.search(message["value"]) for message in conversation if message["from"] == "human"
-    )
-    match = next(filter(None, found), None)
-    if not match:
-        raise ValueError("no message of the conversation ends in a goal")
-    return match[1]
+def _goal(entry: Mapping[str, Any]) -> str:
+    if "goal" in entry:
+        return _text(entry["goal"])
+    for message in entry["conversations"]:
+        if message["from"] != "human":
+            continue
+        match = _GOAL.search(message["value"])
+        if match:
+            return match[1]
+    raise ValueError("no message of the conversation ends in a goal")
 
 
 def _number(item: Any) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel
 
@@ -88,11 +88,16 @@ class WebShopStart(ByEnvironment):
 class Routes(ABC):
     """The routes of a server, and its sessions.
 
+    Attributes:
+        queries: The names of the methods that ``GET`` reaches, by a path of the same name.
+
     Args:
         make: Returns a new episode.
         number: Returns the task of a number.
         sessions: The table of sessions.
     """
+
+    queries: ClassVar[tuple[str, ...]]
 
     def __init__(
         self,
@@ -105,9 +110,18 @@ class Routes(ABC):
         self.sessions = sessions
 
     @property
-    @abstractmethod
     def routes(self) -> list[Route]:
         """What the server answers."""
+        commands = ("create", "reset", "step", "close")
+        return [
+            ("GET", "/", self.greet),
+            *(("POST", f"/{name}", getattr(self, name)) for name in commands),
+            *(("GET", f"/{name}", getattr(self, name)) for name in self.queries),
+        ]
+
+    @abstractmethod
+    async def greet(self) -> Answer:
+        """Say which server this is."""
 
     def find(self, session: int) -> RecordedEpisode:
         """Return the episode of a session, or raise ``NotValid``."""
@@ -117,23 +131,48 @@ class Routes(ABC):
             raise NotValid(f"The id {session} is not valid.") from None
 
 
-class TextCraftRoutes(Routes):
-    """TextCraft: a session begins its first task as soon as it is created, and its texts are the environment's."""
+class RoutesById(Routes):
+    """Routes that name a session ``id``."""
 
-    @property
-    def routes(self) -> list[Route]:
-        """What the server answers."""
-        return [
-            ("GET", "/", self.greet),
-            ("POST", "/create", self.create),
-            ("POST", "/reset", self.reset),
-            ("POST", "/step", self.step),
-            ("POST", "/close", self.close),
-            ("GET", "/observation", self.observation),
-            ("GET", "/commands", self.commands),
-            ("GET", "/goal", self.goal),
-            ("GET", "/detail", self.detail),
-        ]
+    async def step(self, body: Command) -> Answer:
+        """Play a command."""
+        episode = self.find(body.id)
+        text = episode.step(body.action)
+        return {**self.describe(episode), "observation": self.shown(text)}
+
+    async def close(self, body: ById) -> Answer:
+        """End a session."""
+        return self.sessions.close(body.id)
+
+    async def observation(self, id: int) -> Answer:
+        """Repeat the last observation."""
+        return self.last_text(self.find(id))
+
+    async def detail(self, id: int) -> Answer:
+        """Describe all of a session."""
+        return {**self.describe(self.find(id)), "deleted": False}
+
+    def describe(self, episode: RecordedEpisode) -> dict[str, Any]:
+        """Return the state of an episode."""
+        return {
+            "observation": self.last_text(episode),
+            "reward": episode.last.reward,
+            "done": episode.over,
+        }
+
+    def last_text(self, episode: RecordedEpisode) -> str:
+        """Return the last observation as AgentGym shows it."""
+        return self.shown(episode.observation)
+
+    def shown(self, text: str) -> str:
+        """Return the answer to a command as AgentGym shows it."""
+        return text
+
+
+class TextCraftRoutes(RoutesById):
+    """TextCraft: a new session begins its first task at once."""
+
+    queries = ("observation", "commands", "goal", "detail")
 
     async def greet(self) -> Answer:
         """Say which server this is."""
@@ -148,59 +187,23 @@ class TextCraftRoutes(Routes):
         """Begin a task."""
         return self._begin(body.id, self.number(body.data_idx), body.data_idx)
 
-    async def step(self, body: Command) -> Answer:
-        """Play a command."""
-        episode = self.find(body.id)
-        text = episode.step(body.action)
-        return {"observation": text, "reward": episode.last.reward, "done": episode.over}
-
-    async def close(self, body: ById) -> Answer:
-        """End a session."""
-        return self.sessions.close(body.id)
-
-    async def observation(self, id: int) -> Answer:
-        """Tell the last observation again."""
-        return self.find(id).observation
-
     async def commands(self, id: int) -> Answer:
-        """Tell the commands that were listed at the start."""
+        """Repeat the commands that were listed at the start."""
         return self.find(id).first.partition("\n\n")[0]
 
     async def goal(self, id: int) -> Answer:
-        """Tell the goal."""
+        """Repeat the goal."""
         return self.find(id).first.partition("\n\n")[2]
-
-    async def detail(self, id: int) -> Answer:
-        """Tell all of a session."""
-        episode = self.find(id)
-        return {
-            "observation": episode.observation,
-            "done": episode.over,
-            "reward": episode.last.reward,
-            "deleted": False,
-        }
 
     def _begin(self, session: int, task: str, number: int) -> Answer:
         text = self.find(session).reset(task, seed=abs(number))
         return {"id": session, "observation": text, "done": False, "reward": 0}
 
 
-class ALFWorldRoutes(Routes):
-    """ALFWorld in the wording of its release 0.3, without the engine's greeting and the numbers of locations."""
+class ALFWorldRoutes(RoutesById):
+    """ALFWorld as its release 0.3 words it, without the greeting and the numbers of locations."""
 
-    @property
-    def routes(self) -> list[Route]:
-        """What the server answers."""
-        return [
-            ("GET", "/", self.greet),
-            ("POST", "/create", self.create),
-            ("POST", "/reset", self.reset),
-            ("POST", "/step", self.step),
-            ("POST", "/close", self.close),
-            ("GET", "/observation", self.observation),
-            ("GET", "/available_actions", self.available_actions),
-            ("GET", "/detail", self.detail),
-        ]
+    queries = ("observation", "available_actions", "detail")
 
     async def greet(self) -> Answer:
         """Say which server this is."""
@@ -216,65 +219,39 @@ class ALFWorldRoutes(Routes):
         episode.reset(self.number(body.game), seed=0)
         return {
             "id": body.id,
-            "observation": _alfworld_text(episode),
+            "observation": self.last_text(episode),
             "available_actions": _available(episode),
             "task_type": episode.task,
         }
-
-    async def step(self, body: Command) -> Answer:
-        """Play a command."""
-        episode = self.find(body.id)
-        text = _at_the_place(episode.step(body.action))
-        return {
-            "observation": text,
-            "reward": episode.last.reward,
-            "available_actions": _available(episode),
-            "done": episode.over,
-        }
-
-    async def close(self, body: ById) -> Answer:
-        """End a session."""
-        return self.sessions.close(body.id)
-
-    async def observation(self, id: int) -> Answer:
-        """Tell the last observation again."""
-        return _alfworld_text(self.find(id))
 
     async def available_actions(self, id: int) -> Answer:
         """List the commands that do something now."""
         return _available(self.find(id))
 
     async def detail(self, id: int) -> Answer:
-        """Tell all of a session."""
-        episode = self.find(id)
-        return {
-            "observation": _alfworld_text(episode),
-            "available_actions": _available(episode),
-            "done": episode.over,
-            "reward": episode.last.reward,
-            "task_type": episode.task,
-            "deleted": False,
-        }
+        """Describe all of a session."""
+        return {**await super().detail(id), "task_type": self.find(id).task}
+
+    def describe(self, episode: RecordedEpisode) -> dict[str, Any]:
+        """Return the state of an episode, with the commands that do something now."""
+        return {**super().describe(episode), "available_actions": _available(episode)}
+
+    def last_text(self, episode: RecordedEpisode) -> str:
+        """Return the last observation, that of a start without the engine's greeting."""
+        if episode.steps == 0:
+            _greeting, *paragraphs = episode.observation.split("\n\n")
+            return "\n".join(paragraphs)
+        return super().last_text(episode)
+
+    def shown(self, text: str) -> str:
+        """Return the answer to a command without the number of a location."""
+        return text.partition(". ")[2] if text.startswith("You arrive at loc ") else text
 
 
 class WebShopRoutes(Routes):
     """WebShop with pages as one line of text, ten products each."""
 
-    @property
-    def routes(self) -> list[Route]:
-        """What the server answers."""
-        return [
-            ("GET", "/", self.greet),
-            ("GET", "/list_envs", self.list_envs),
-            ("POST", "/create", self.create),
-            ("POST", "/reset", self.reset),
-            ("POST", "/step", self.step),
-            ("POST", "/close", self.close),
-            ("GET", "/observation", self.observation),
-            ("GET", "/available_actions", self.available_actions),
-            ("GET", "/instruction_text", self.instruction_text),
-            ("GET", "/state", self.state),
-        ]
+    queries = ("list_envs", "observation", "available_actions", "instruction_text", "state")
 
     async def greet(self) -> Answer:
         """Say that the server is there."""
@@ -304,22 +281,25 @@ class WebShopRoutes(Routes):
         return self.sessions.close(body.env_idx)
 
     async def observation(self, env_idx: int) -> Answer:
-        """Tell the last observation again."""
+        """Repeat the last observation."""
         return self.find(env_idx).observation
 
     async def available_actions(self, env_idx: int) -> Answer:
         """List what can be clicked; the first page has its search button and nothing else."""
         episode = self.find(env_idx)
-        clicks = [command[6:-1] for command in _available(episode) if command.startswith("click[")]
+        commands = _available(episode)
+        clicks = [command[6:-1] for command in commands if command.startswith("click[")]
         is_first = not clicks and not episode.over
-        return {"has_search_bar": is_first, "clickables": ["search"] if is_first else clicks}
+        if is_first:
+            clicks = ["search"]
+        return {"has_search_bar": is_first, "clickables": clicks}
 
     async def instruction_text(self, env_idx: int) -> Answer:
-        """Tell what the customer wants."""
+        """Repeat what the customer wants."""
         return _instruction(self.find(env_idx))
 
     async def state(self, env_idx: int) -> Answer:
-        """Tell all of a session; no HTML is made, so that the observation takes its place."""
+        """Describe all of a session; the observation takes the place of the HTML."""
         episode = self.find(env_idx)
         return {
             "url": f"session/{env_idx}",
@@ -333,15 +313,6 @@ def _available(episode: TextEpisode) -> list[str]:
 
 
 def _instruction(episode: TextEpisode) -> str:
-    return str(episode.env.get_wrapper_attr("goal").instruction) if episode.task else ""
-
-
-def _alfworld_text(episode: TextEpisode) -> str:
-    """Return the last observation as AgentGym shows it: that of a start without the engine's greeting."""
-    if episode.steps == 0:
-        return "\n".join(episode.observation.split("\n\n")[1:])
-    return _at_the_place(episode.observation)
-
-
-def _at_the_place(text: str) -> str:
-    return text.partition(". ")[2] if text.startswith("You arrive at loc ") else text
+    if not episode.task:
+        return ""
+    return str(episode.env.get_wrapper_attr("goal").instruction)

@@ -1,4 +1,4 @@
-"""The name by which verifiers finds the taskset: ``textcraft-gym-verifiers``. Installed as a module of its own."""
+"""The top-level module by which verifiers finds the taskset ``textcraft-gym-verifiers``."""
 
 from textcraft_gym.integrations.verifiers import GameEnv, GameHarness, GameTaskset
 
