@@ -68,7 +68,7 @@ def test_page__its_commands_exist():
         command: Any = get_command(command_line)
         words = line.split()
         while hasattr(command, "commands"):
-            command = command.commands[words.pop(0)]
+            command = command.get_command(None, words.pop(0))
         options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, line
 
