@@ -59,7 +59,8 @@ def _own_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A headless Chromium. Both programs are named, since the package would download what it does not find."""
+    """A headless Chromium. Both programs are named, since the package would download what it does
+    not find."""
     from selenium import webdriver
 
     programs = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))

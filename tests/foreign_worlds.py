@@ -1,4 +1,5 @@
-"""Environments that are none of the suite's: plain Gymnasium, registered where this module is imported."""
+"""Environments that are none of the suite's: plain Gymnasium, registered where this module is
+imported."""
 
 from __future__ import annotations
 

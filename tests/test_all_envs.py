@@ -1,4 +1,5 @@
-"""What every environment of the suite promises: what any world of text must hold, and more, for each registered id."""
+"""What every environment of the suite promises: what any world of text must hold, and more, for
+each registered id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""No number that a run's config may give to a world, a wrapper or an agent of the suite exhausts the machine."""
+"""No number that a run's config may give to a world, a wrapper or an agent of the suite exhausts
+the machine."""
 
 from __future__ import annotations
 

@@ -31,9 +31,11 @@ MAX_DEPTHS = {"alfworld": 3, "webshop": 3, "textcraft": 4}
 AUTOPLAN_ACTIONS = {"alfworld": 35, "hotpotqa": 10}
 """AutoPlan's section 4.2, for all of its methods."""
 AUTOPLAN_TRIALS, DEPS_STEPS = 5, 50
-"""Reflexion's iterations in AutoPlan's table 3, and the steps of DEPS in ALFWorld, its appendix A.1.1."""
+"""Reflexion's iterations in AutoPlan's table 3, and the steps of DEPS in ALFWorld, its appendix
+A.1.1."""
 QUESTION_STEPS = {"react": 7, "reflexion": 6}
-"""Thoughts, and as many actions, of an attempt in HotpotQA, of the papers of ReAct and Reflexion; its trials are 5."""
+"""Thoughts, and as many actions, of an attempt in HotpotQA, of the papers of ReAct and Reflexion;
+its trials are 5."""
 PAPERS = {
     ("adapt", "demonstrations"): "six whole heat look table 1 whole table 6 skills figure 5",
     ("react", "form"): "numbered lines",
@@ -58,7 +60,8 @@ PAPERS = {
     ("deps", "tau"): "1 equation 2",
     ("progprompt", "assertions"): "5 none",
 }
-"""What a cell of the column ``paper`` says, by an agent of its row and the row's name: numbers and decisive words."""
+"""What a cell of the column ``paper`` says, by an agent of its row and the row's name: numbers and
+decisive words."""
 
 
 def rows(heading: str) -> list[dict[str, str]]:
@@ -157,7 +160,8 @@ def test_bounds__of_modules_and_episodes_are_those_of_the_page():
 
 
 def published(agent: str, game: str) -> dict[str, int]:
-    """Return what the papers say of an agent in a game; ``default`` is TextCraft for those that name it."""
+    """Return what the papers say of an agent in a game; ``default`` is TextCraft for those that
+    name it."""
     if agent == "autoplan":
         return {"turns": AUTOPLAN_ACTIONS["alfworld" if game == "default" else game]}
     if game == "hotpotqa" and agent in QUESTION_STEPS:

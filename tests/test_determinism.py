@@ -1,4 +1,5 @@
-"""The same bytes whatever the hash seed, the order of files and the order of play; and the same as ever."""
+"""The same bytes whatever the hash seed, the order of files and the order of play; and the same as
+ever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The Dockerfile without Docker: its instructions are followed in an empty folder that stands for the root."""
+"""The Dockerfile without Docker: its instructions are followed in an empty folder that stands for
+the root."""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ class Stage:
 
 
 def new_stage(folder: Path) -> Stage:
-    """Return an empty root, and a Python with the packages that the tests run with, but without this one."""
+    """Return an empty root, and a Python with the packages that the tests run with, but without
+    this one."""
     subprocess.run([sys.executable, "-m", "venv", folder / "python"], check=True)
     (packages,) = (folder / "python").glob("lib/python*/site-packages")
     (packages / "lent.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")

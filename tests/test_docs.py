@@ -42,7 +42,8 @@ def blocks(file: str) -> list[str]:
 
 
 def run_block(heading: str, folder: Path) -> str:
-    """Run the block of a section of the README alone, as a script in an empty folder, and return what it prints."""
+    """Run the block of a section of the README alone, as a script in an empty folder, and return
+    what it prints."""
     section = (
         (ROOT / "README.md")
         .read_text(encoding="utf-8")
@@ -243,7 +244,8 @@ def test_citation__is_of_this_version():
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    """A folder with the files of the page on extending: the sentence before each block ends with its name."""
+    """A folder with the files of the page on extending: the sentence before each block ends with
+    its name."""
     page = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
     found = re.findall(r"`(\w+\.py)`\)?:\s+```python file\n(.*?)```", page, re.DOTALL)
     assert len(found) == page.count("```python") == 6

@@ -1,4 +1,5 @@
-"""A contract that worlds outside of the suite pass in twenty lines, and that broken ones fail where they break it."""
+"""A contract that worlds outside of the suite pass in twenty lines, and that broken ones fail where
+they break it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The adapters in docs/frameworks.md play; each is tested with its framework where that is installed."""
+"""The adapters in docs/frameworks.md play; each is tested with its framework where that is
+installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The package as users get it: built, installed into a new virtual environment, and used from elsewhere."""
+"""The package as users get it: built, installed into a new virtual environment, and used from
+elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Episodes by calls of text are those of Gymnasium, and the starts of a split those of its resets."""
+"""Episodes by calls of text are those of Gymnasium, and the starts of a split those of its
+resets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The documentation site is built without warnings, and needs no network. Run by ``make test-docs``."""
+"""The documentation site is built without warnings, and needs no network. Run by ``make
+test-docs``."""
 
 from __future__ import annotations
 

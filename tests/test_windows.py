@@ -1,4 +1,5 @@
-"""What can be shown of Windows without it: line ends, names of files, drive letters, and what its Python lacks."""
+"""What can be shown of Windows without it: line ends, names of files, drive letters, and what its
+Python lacks."""
 
 from __future__ import annotations
 
@@ -130,7 +131,8 @@ def test_source__names_the_encoding_of_every_text_and_the_line_end_of_every_one_
 
 
 def _opens(call: ast.Call) -> bool:
-    """Return whether this opens a file: a function, or a method that is given nothing but a mode."""
+    """Return whether this opens a file: a function, or a method that is given nothing but a
+    mode."""
     constants = all(isinstance(argument, ast.Constant) for argument in call.args)
     return isinstance(call.func, ast.Name) or constants
 

@@ -1,4 +1,5 @@
-"""A working folder may hold anybody's files: modules in it are imported where the user names one, and nowhere else."""
+"""A working folder may hold anybody's files: modules in it are imported where the user names one,
+and nowhere else."""
 
 from __future__ import annotations
 
@@ -142,7 +143,8 @@ def optional_modules() -> set[str]:
 
 @pytest.fixture
 def trapped(tmp_path: Path) -> Path:
-    """Return a folder of runs, of the suite's worlds and of others, among modules that leave a trace when imported."""
+    """Return a folder of runs, of the suite's worlds and of others, among modules that leave a
+    trace when imported."""
     for name in ("run", "other"):
         evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), tmp_path / name)
     for env_id in FOREIGN_IDS:
@@ -216,7 +218,8 @@ def test_module__imports_nothing_optional_of_the_working_folder(trapped: Path):
 def test_evaluate__finds_modules_that_are_named_and_what_they_import(
     tmp_path: Path, command: list[str], backend: str
 ):
-    """An environment in one module and its class in another, an agent, a wrapper and a model, each of the folder."""
+    """An environment in one module and its class in another, an agent, a wrapper and a model, each
+    of the folder."""
     worlds = Path(__file__).with_name("foreign_worlds.py").read_text(encoding="utf-8")
     (tmp_path / "their_classes.py").write_text(
         worlds.partition("gym.register")[0], encoding="utf-8"

@@ -29,7 +29,8 @@ class ScriptedModel:
 def play(
     agent, models: Mapping[str, ScriptedModel], task: str = "minecraft:beehive", **bounds: int
 ) -> Episode:
-    """Play a task of TextCraft, without distractors, of WebShop, of ALFWorld, of HotpotQA, a table or the tech tree."""
+    """Play a task of TextCraft, without distractors, of WebShop, of ALFWorld, of HotpotQA, a table
+    or the tech tree."""
     if task.startswith("minecraft:"):
         env = gym.make("TextCraft-v0", split="all", distractors=0, max_episode_steps=-1)
     elif task[0].isdigit():

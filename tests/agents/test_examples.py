@@ -1,4 +1,5 @@
-"""The examples in the prompts are true: what they show was played, and what they plan can be read and leads there."""
+"""The examples in the prompts are true: what they show was played, and what they plan can be read
+and leads there."""
 
 from __future__ import annotations
 
@@ -153,7 +154,8 @@ def steps(plan: Plan | None) -> list[str]:
 
 
 def action_of(goal: Goal) -> str:
-    """Return what does a goal in one go: in the order of its line, nothing of what it asks for is held before."""
+    """Return what does a goal in one go: in the order of its line, nothing of what it asks for is
+    held before."""
     uses = [(KINDS.get(item, item), count) for item, count in goal.uses.items()]
     item, count = KINDS.get(goal.name, goal.name), goal.have[goal.name]
     if goal.verb in ("craft", "smelt"):
@@ -319,7 +321,8 @@ def test_programs__are_read_and_win(agent: str):
 
 
 def test_programs__of_the_papers_listings_have_their_form():
-    """Each step of listing 8 is a loop; listing 5 has imports and no assertions, which are Singh et al.'s."""
+    """Each step of listing 8 is a loop; listing 5 has imports and no assertions, which are Singh et
+    al.'s."""
     for game in BEGINS:
         loops, imports, asserts = (
             "\n".join(examples(agent, game)[0].lines)

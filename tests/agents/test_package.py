@@ -67,7 +67,8 @@ def test_names__are_imported_when_they_are_asked_for():
 
 @pytest.mark.parametrize("package", [agents, textcraft_gym])
 def test_names__are_those_that_type_checkers_read(package: ModuleType):
-    """Its imports, most of them for type checkers alone, are its names, each from the module that it comes from."""
+    """Its imports, most of them for type checkers alone, are its names, each from the module that
+    it comes from."""
     tree = ast.parse(Path(package.__path__[0], "__init__.py").read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     homes = {

@@ -431,7 +431,8 @@ SHORT_ALONE = {
         for game in ("alfworld", "hotpotqa", "textcraft", "webshop")
     ),
 }
-"""Short prompts that are not the end of the standard one, which shows more or has the situation last."""
+"""Short prompts that are not the end of the standard one, which shows more or has the situation
+last."""
 
 
 def test_prompts__of_the_short_set_begin_with_the_situation():

@@ -1,4 +1,5 @@
-"""Agents that ask much of a model, from the first prompt to the last, with answers that were recorded once."""
+"""Agents that ask much of a model, from the first prompt to the last, with answers that were
+recorded once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What models, servers, worlds and foreign run folders write is shown on a terminal, and obeyed by none."""
+"""What models, servers, worlds and foreign run folders write is shown on a terminal, and obeyed by
+none."""
 
 from __future__ import annotations
 
@@ -137,7 +138,8 @@ def test_commands__print_what_a_foreign_run_says(
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Servers, run folders, recipes and products that hold what a terminal obeys, by the names that commands use."""
+    """Servers, run folders, recipes and products that hold what a terminal obeys, by the names that
+    commands use."""
     folder = tmp_path_factory.mktemp("hostile")
     run = folder / "run"
     records = evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), run)

@@ -30,7 +30,8 @@ TEST_SPLITS = {
 
 @pytest.fixture(scope="module")
 def train(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The split to learn from in each environment; TextCraft has none until one is made, others none."""
+    """The split to learn from in each environment; TextCraft has none until one is made, others
+    none."""
     made = {}
     for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
         file = tmp_path_factory.mktemp("splits") / "my.jsonl"
@@ -110,7 +111,8 @@ def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, s
 
 @pytest.mark.parametrize("env_id", [env_id for env_id in BUNDLED if env_id != "MineTechTree-v0"])
 def test_demonstrations__of_train_contain_no_test_task(env_id: str, train: dict[str, str]):
-    """Demonstrations have the hashes of their tasks, and no task of train has the hash of one to be tested on."""
+    """Demonstrations have the hashes of their tasks, and no task of train has the hash of one to be
+    tested on."""
     others = TEST_SPLITS.get(env_id) or [
         train[env_id].replace(":train", f":{split}") for split in ("dev", "test")
     ]

@@ -112,7 +112,8 @@ def test_last_way__ends_with_the_last_action():
 
 @given(st.lists(st.integers(0, 9), max_size=30))
 def test_last_way__is_what_a_player_that_goes_back_has_played(choices: list[int]):
-    """Against a player that keeps its way as a list: it acts, resets, or returns to an earlier entry."""
+    """Against a player that keeps its way as a list: it acts, resets, or returns to an earlier
+    entry."""
     transcript: list[tuple[str | None, str]] = [(None, "start")]
     restores: dict[int, int] = {}
     ways: list[list[tuple[str, str]]] = [[]]  # at each entry

@@ -221,7 +221,8 @@ BLOCK = re.compile(
 
 
 def printed(server: str, command: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return what a command of the page prints, of a server of the zoo in place of the one that it names."""
+    """Return what a command of the page prints, of a server of the zoo in place of the one that it
+    names."""
     monkeypatch.setenv("OPENAI_API_KEY", "" if server == "no key" else KEY)
     with serving(ZOO[server].answer if server in ZOO else plain) as answering:
         address = answering.address
@@ -231,7 +232,8 @@ def printed(server: str, command: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def run(command: str, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return what a command of the page prints where its address is another; durations are made up."""
+    """Return what a command of the page prints where its address is another; durations are made
+    up."""
     named = re.search(r"https?://[^/,\s]+", command)
     shown = named[0] if named else "https://api.openai.com"
     monkeypatch.setenv("OPENAI_BASE_URL", f"{address}/v1")
@@ -245,7 +247,8 @@ def run(command: str, address: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_page__prints_what_the_check_prints(monkeypatch: pytest.MonkeyPatch):
-    """``FIRST_MODEL=write pytest tests/cli/test_model_check.py -k page`` writes the outputs anew."""
+    """``FIRST_MODEL=write pytest tests/cli/test_model_check.py -k page`` writes the outputs
+    anew."""
     monkeypatch.setattr(openai_compatible, "MAX_BACKOFF", 0.0)
     page = PAGE.read_text(encoding="utf-8")
     assert len(BLOCK.findall(page)) == page.count("<!-- check:") == page.count("```text") > 10

@@ -1,4 +1,5 @@
-"""The shop's pages: asked in the process for what must hold of each, and in a real browser for what a person does."""
+"""The shop's pages: asked in the process for what must hold of each, and in a real browser for what
+a person does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Doubles of what the suite talks with: servers of language models, the model behind them, and models for a spec."""
+"""Doubles of what the suite talks with: servers of language models, the model behind them, and
+models for a spec."""
 
 from __future__ import annotations
 

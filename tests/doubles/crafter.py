@@ -1,4 +1,5 @@
-"""A player of TextCraft as a model, for tests that need one which wins some episodes and loses others."""
+"""A player of TextCraft as a model, for tests that need one which wins some episodes and loses
+others."""
 
 from __future__ import annotations
 
@@ -135,7 +136,8 @@ class Bench:
         self.held[item] = self.held.get(item, 0) + amount
 
     def _recipe(self, item: str) -> Recipe | None:
-        """Return the first recipe that does not take the item itself, with a member for each kind in it."""
+        """Return the first recipe that does not take the item itself, with a member for each kind
+        in it."""
         for recipe in self.crafts.recipes.get(item, ()):
             parts = tuple(Want(self._member(part.item), part.amount) for part in recipe.parts)
             if not any(self._leads_to(part.item, item) for part in parts):
@@ -153,7 +155,8 @@ class Bench:
         )
 
     def _member(self, name: str) -> str:
-        """Return the item to use for a kind: one that is held, else one that takes none of the kind, else any."""
+        """Return the item to use for a kind: one that is held, else one that takes none of the
+        kind, else any."""
         members = self.crafts.members(name)
         if not members:
             return name

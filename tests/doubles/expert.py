@@ -1,4 +1,5 @@
-"""The model behind a double of a server: it knows how boats are built in TextCraft, and says what comes next."""
+"""The model behind a double of a server: it knows how boats are built in TextCraft, and says what
+comes next."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from typing import Any, NamedTuple
 from tests.doubles.server import Request
 
 TASK = "minecraft:birch_boat"
-"""The task, of the split ``test``. A demonstration in the prompts begins with its first command, too."""
+"""The task, of the split ``test``. A demonstration in the prompts begins with its first command,
+too."""
 PLAN = (
     ("get 2 birch logs", "Got 2 birch logs"),
     ("craft 4 birch planks using 1 birch logs", "Crafted 4 minecraft:birch_planks"),

@@ -13,7 +13,8 @@ from textcraft_gym.agents.models.spec import make_model
 
 TAPES = Path(__file__).with_name("tapes")
 RECORD = "RECORD"
-"""Variable of the environment with the spec of a model that answers what a tape lacks, and is recorded on it."""
+"""Variable of the environment with the spec of a model that answers what a tape lacks, and is
+recorded on it."""
 OPENINGS = (
     *(
         "Now it is your turn.",
@@ -23,7 +24,8 @@ OPENINGS = (
         "Question: ",
     ),
 )
-"""How the games begin: what stands before the last one in a prompt is the suite's own, and may be worded anew."""
+"""How the games begin: what stands before the last one in a prompt is the suite's own, and may be
+worded anew."""
 
 
 class Recorded:

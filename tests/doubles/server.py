@@ -1,4 +1,5 @@
-"""A small HTTP server on loopback that answers as a test says: the ground of every double of a server of models."""
+"""A small HTTP server on loopback that answers as a test says: the ground of every double of a
+server of models."""
 
 from __future__ import annotations
 

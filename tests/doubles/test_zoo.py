@@ -59,7 +59,8 @@ def ask(name: str, body: Mapping[str, Any] = ASK, *, times: int = 1, key: str = 
 
 
 def dialogue(played: int, form: str = "user") -> dict[str, Any]:
-    """Return a request after some commands of the plan were played; the answers are of the user or of a tool."""
+    """Return a request after some commands of the plan were played; the answers are of the user or
+    of a tool."""
     messages = [{"role": "system", "content": "You play.\nGot 2 birch logs"}, *ASK["messages"]]
     for command, answer in PLAN[:played]:
         messages += [

@@ -833,7 +833,8 @@ def events(values: Iterable[object]) -> Iterator[bytes]:
 
 
 def chunks(request: Request, words: Words) -> Iterator[dict[str, Any]]:
-    """Yield a completion as the chunks of a stream: its role, its text in two halves, its end and its usage."""
+    """Yield a completion as the chunks of a stream: its role, its text in two halves, its end and
+    its usage."""
     whole = writes(request, words.text)
     text = whole["choices"][0]["message"]["content"]
     deltas: list[dict[str, str]] = [
@@ -938,7 +939,8 @@ FAULTS = (
 
 
 def table() -> str:
-    """Return the zoo as a table in Markdown: each server, what it does, how an episode ends and with which option."""
+    """Return the zoo as a table in Markdown: each server, what it does, how an episode ends and
+    with which option."""
     rows = ["| server | what it does | what happens | option |", "| --- | --- | --- | --- |"]
     for kind in ZOO.values():
         reason = f', "{kind.because}"' if kind.because else ""

@@ -24,7 +24,8 @@ from textcraft_gym.wrappers import TextHistory
 
 
 class DigitsEnv(gym.Env[str, str]):
-    """Say digits; each pays itself, ``9`` ends the episode, and three of them win if they are in order."""
+    """Say digits; each pays itself, ``9`` ends the episode, and three of them win if they are in
+    order."""
 
     def __init__(self) -> None:
         self.observation_space = self.action_space = AnyText()

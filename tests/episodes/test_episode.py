@@ -38,7 +38,8 @@ from textcraft_gym.wrappers import HelpfulFeedback
 
 
 class CountdownEnv(gym.Env[str, str]):
-    """A foreign text world without any info: say what was said, end after ``length`` steps, pay what is said."""
+    """A foreign text world without any info: say what was said, end after ``length`` steps, pay
+    what is said."""
 
     def __init__(self, length: int = 3) -> None:
         self.observation_space = self.action_space = AnyText()
@@ -495,7 +496,8 @@ class LimitedEnv(CountdownEnv):
 
 
 def attempting(action: str, then: Callable[[Play], Routine] | None = None) -> Scripted:
-    """Think and act three times in a part of depth 1, then go on with ``then``, or claim success."""
+    """Think and act three times in a part of depth 1, then go on with ``then``, or claim
+    success."""
 
     def episode(play: Play) -> Routine:
         with play.sub("the task", "executor", 1) as node:

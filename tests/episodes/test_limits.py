@@ -1,4 +1,5 @@
-"""Limits of time, tokens and money, of an episode and of a run, also where something never returns."""
+"""Limits of time, tokens and money, of an episode and of a run, also where something never
+returns."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ def prompts(situation: str, *dialogues: Branch) -> list[str]:
 
 
 def learns_only_the_players_lines(branch: Branch) -> bool:
-    """Return whether a dialogue is a prompt and then lines of the player and answers in turn, which are not learnt."""
+    """Return whether a dialogue is a prompt and then lines of the player and answers in turn, which
+    are not learnt."""
     prompt, *spans = branch.spans
     answers_unlearnt = not any(span.learnt for span in spans[1::2])
     if branch.end:

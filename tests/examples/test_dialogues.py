@@ -1,4 +1,5 @@
-"""The dialogues that a language model learns from are true: every answer is the game's, and every claim holds."""
+"""The dialogues that a language model learns from are true: every answer is the game's, and every
+claim holds."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ KINDS = {
     "reflection",
 }
 AGENTS = {"plan": "adapt", "full plan": "plan_and_execute", "reflection": "reflexion"}
-"""The agent whose prompt a kind of dialogue begins with; of the others it is ReAct's, the executor's."""
+"""The agent whose prompt a kind of dialogue begins with; of the others it is ReAct's, the
+executor's."""
 
 
 @pytest.fixture(scope="module")
@@ -332,7 +334,8 @@ def test_tasks__none_is_a_goal_of_the_test_split(examples: list[Example]):
 def test_tasks__none_has_the_hash_of_a_goal_of_the_test_split(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ):
-    """Of the seeds of the experiment, and of all books: a hash is of the goal and of every command of its tree."""
+    """Of the seeds of the experiment, and of all books: a hash is of the goal and of every command
+    of its tree."""
     situations: list[data.Situation] = []
     make = data.Situation.example
     monkeypatch.setattr(
@@ -502,6 +505,7 @@ def test_executor__that_gave_up_after_a_mistake_that_was_none_is_not_learnt():
 
 
 def reward_book() -> str:
-    """Return the book of the example that learns from rewards, which cannot be imported without PyTorch."""
+    """Return the book of the example that learns from rewards, which cannot be imported without
+    PyTorch."""
     text = (EXAMPLES / "language_model" / "reward.py").read_text(encoding="utf-8")
     return re.search(r'^BOOK = "(.*)"', text, re.MULTILINE)[1]

@@ -113,7 +113,8 @@ def test_goals__are_what_react_reads_and_says(tasks: list[str]):
 
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_steps__are_what_adapt_reads_and_says(tasks: list[str], interrupted: bool):
-    """The attempt at the whole fails, at once or after a few actions; then its plan is carried out."""
+    """The attempt at the whole fails, at once or after a few actions; then its plan is carried
+    out."""
     played = 0
     for task in tasks:
         situation, rng = data.Situation(task), random.Random(task)
@@ -213,7 +214,8 @@ def test_mistakes__are_not_learnt_and_are_recovered_from(examples: list[Example]
 
 
 def test_searches__say_where_was_looked_and_what_is_left(examples: list[Example]):
-    """The list is of the places seen so far; the next ones are others. After the first of two things it is said too."""
+    """The list is of the places seen so far; the next ones are others. After the first of two
+    things it is said too."""
     lists = seconds = 0
     for _, branch in branches(examples, "goal"):
         seen: list[str] = []

@@ -1,4 +1,5 @@
-"""The dialogues of AutoPlan are those in which it wins with the teacher, and its reflections are true."""
+"""The dialogues of AutoPlan are those in which it wins with the teacher, and its reflections are
+true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The dialogues of HotpotQA are those of agents that win with the teacher, of other questions than are played."""
+"""The dialogues of HotpotQA are those of agents that win with the teacher, of other questions than
+are played."""
 
 from __future__ import annotations
 

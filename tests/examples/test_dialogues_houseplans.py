@@ -1,4 +1,5 @@
-"""The planners of goals win in ALFWorld with what their teacher says, which knows no more than they are told."""
+"""The planners of goals win in ALFWorld with what their teacher says, which knows no more than they
+are told."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def test_examples__have_every_kind_of_dialogue_and_learn_the_last_answer(example
 
 @pytest.mark.parametrize("agent", data.AGENTS)
 def test_agents__win_in_unseen_rooms_with_the_teacher(agent: str):
-    """It loses what lies in one of the last places to look into: 12 re-plans and 50 actions come to an end."""
+    """It loses what lies in one of the last places to look into: 12 re-plans and 50 actions come to
+    an end."""
     records = [played(agent, task) for task in UNSEEN]
     assert sum(record.episode.won for record in records) >= 0.9 * len(records)
     again = [

@@ -1,4 +1,5 @@
-"""The dialogues of the tech tree are those that agents have there, and every claim in them holds."""
+"""The dialogues of the tech tree are those that agents have there, and every claim in them
+holds."""
 
 from __future__ import annotations
 

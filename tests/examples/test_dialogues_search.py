@@ -1,4 +1,5 @@
-"""The dialogues of the searches are those in which they win with the teacher, and its judgements are true."""
+"""The dialogues of the searches are those in which they win with the teacher, and its judgements
+are true."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def test_searches__win_with_the_teacher_in_all_of_their_games(
 
 
 def test_turns__that_are_learnt_are_right(episodes: list[data.Episode]):
-    """Each learnt action is the teacher's own next one; of the samples of a turn one is learnt at most."""
+    """Each learnt action is the teacher's own next one; of the samples of a turn one is learnt at
+    most."""
     for episode in episodes:
         record = data.play(episode, random.Random(0))
         learnt = [

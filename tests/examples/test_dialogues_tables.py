@@ -1,4 +1,5 @@
-"""Agents win at the table with what their teacher says, at other tables than those that are measured."""
+"""Agents win at the table with what their teacher says, at other tables than those that are
+measured."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def test_deps__mends_plans_in_the_wrong_order():
 
 @pytest.mark.parametrize("agent", ["deps", "inner_monologue", "react", "plan_and_execute"])
 def test_agents__win_wherever_a_miss_spoils_nothing(agent: str):
-    """A shape that falls to the floor is out of reach, and one that sticks askew stays; plans break with a pyramid."""
+    """A shape that falls to the floor is out of reach, and one that sticks askew stays; plans break
+    with a pyramid."""
     spoilt = {PACKING, KITS, PYRAMID} if agent == "plan_and_execute" else {PACKING, KITS}
     lost = {task for task in TASKS if not played(agent, task, reliability="cliport").episode.won}
     assert {task.partition("/")[0] for task in lost} <= spoilt

@@ -1,4 +1,5 @@
-"""The planners of goals win in the tech tree with what their teacher says, which follows from what they hold."""
+"""The planners of goals win in the tech tree with what their teacher says, which follows from what
+they hold."""
 
 from __future__ import annotations
 

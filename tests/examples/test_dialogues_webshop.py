@@ -145,7 +145,8 @@ def test_beginnings__are_those_of_goals(situations: dict[Key, data.Situation]):
 
 
 def test_modules__are_what_adapt_asks(situations: dict[Key, data.Situation]):
-    """Whatever of the plans is needed: a title shows all, the pages do, another search finds it, or none does."""
+    """Whatever of the plans is needed: a title shows all, the pages do, another search finds it, or
+    none does."""
     ways, won = Counter(), 0
     for key, situation in situations.items():
         script = script_of_adapt(situation, random.Random(str(key)))
@@ -163,7 +164,8 @@ def test_modules__are_what_adapt_asks(situations: dict[Key, data.Situation]):
 def script_of_adapt(
     situation: data.Situation, rng: random.Random
 ) -> tuple[str, dict[str, ScriptedModel], dict[str, list[str]]] | None:
-    """Return how the product is found, what each role says, and what it is asked; None if a step is too long."""
+    """Return how the product is found, what each role says, and what it is asked; None if a step is
+    too long."""
     simple = situation.simple_question()
     plans, details, steps = [situation.first_plan()], [], []
     way = "title"
@@ -199,7 +201,8 @@ def script_of_adapt(
 def script_of_details(
     situation: data.Situation, details: list[Example], steps: list[Branch], rng: random.Random
 ) -> tuple[str, data.State]:
-    """Add the questions about products, and the search after them; return what helps, and the state after it."""
+    """Add the questions about products, and the search after them; return what helps, and the state
+    after it."""
     for listing in situation.candidates:
         details.append(situation.detail_question(listing))
         if said(details[-1].branches[0])[0].endswith("So: Yes"):

@@ -190,7 +190,8 @@ def test_goals__of_the_gates_are_those_of_the_splits_in_an_order_that_is_drawn(t
 def test_sub_tasks__have_an_inventory_in_the_prompt_where_the_player_holds_what_they_take(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    """In every other sub-task the player holds what it takes, and its inventory is in the prompt."""
+    """In every other sub-task the player holds what it takes, and its inventory is in the
+    prompt."""
     told = set()
     for seed in range(8):
         monkeypatch.setattr(

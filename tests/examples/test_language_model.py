@@ -1,4 +1,5 @@
-"""What the training of a language model computes. Needs the extra [train] and the weights: ``make test-rl``."""
+"""What the training of a language model computes. Needs the extra [train] and the weights: ``make
+test-rl``."""
 
 from __future__ import annotations
 
@@ -176,7 +177,8 @@ def test_loss__and_gradients_of_compiled_layers_are_the_same(tokenizer, shallow,
 
 
 def test_loss__and_gradients_of_a_mask_are_those_of_lengths(tokenizer, shallow):
-    """What a GPU computes is what a CPU computes, with real parts of different lengths, and one alone."""
+    """What a GPU computes is what a CPU computes, with real parts of different lengths, and one
+    alone."""
     network = Network(shallow, CPU, torch.float32)
     for factor in network.factors().values():
         torch.nn.init.normal_(factor, std=0.02)

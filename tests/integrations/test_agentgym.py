@@ -52,7 +52,8 @@ class Output(NamedTuple):
 
 
 class TextCraftClient:
-    """TextCraft's: it is created with the first task, cuts the action, and observes what it has read."""
+    """TextCraft's: it is created with the first task, cuts the action, and observes what it has
+    read."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection

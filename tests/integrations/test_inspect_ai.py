@@ -1,4 +1,5 @@
-"""The tasks, solvers, scorers and models of inspect_ai, played by inspect itself without any server."""
+"""The tasks, solvers, scorers and models of inspect_ai, played by inspect itself without any
+server."""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 def model(answer: Answer) -> Any:
-    """Return a model whose answers a function of the messages gives; with its own usage, so that none is estimated."""
+    """Return a model whose answers a function of the messages gives; with its own usage, so that
+    none is estimated."""
 
     def output(messages: list[Any], tools: Any, choice: Any, config: Any) -> ModelOutput:
         answered = answer(messages)

@@ -1,4 +1,5 @@
-"""OpenEnv's own client and validator against the server, and its sessions against local environments."""
+"""OpenEnv's own client and validator against the server, and its sessions against local
+environments."""
 
 from __future__ import annotations
 
@@ -380,7 +381,8 @@ async def say(socket: ClientConnection, message: Any) -> Any:
 
 @pytest.fixture
 def _collected() -> Iterator[None]:
-    """Have the event loops that a test leaves open warn in it, and not in a later test that sets another one."""
+    """Have the event loops that a test leaves open warn in it, and not in a later test that sets
+    another one."""
     yield
     asyncio.set_event_loop(None)
     gc.collect()

@@ -101,7 +101,8 @@ def test_trl__learns_the_replies_and_nothing_else(
 
 @pytest.fixture
 def llama_factory(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """LLaMA-Factory's package of data without its ``__init__``, which imports what reads pictures and sounds."""
+    """LLaMA-Factory's package of data without its ``__init__``, which imports what reads pictures
+    and sounds."""
     found = find_spec("llamafactory")
     if found is None or not found.submodule_search_locations:
         pytest.skip("LLaMA-Factory is not installed")
@@ -117,7 +118,8 @@ def llama_factory(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 def test_llama_factory__skips_none(
     format: str, llama_factory: ModuleType, trajectories: list[Trajectory], tmp_path: Path
 ):
-    """Its own converter makes a prompt and a response of each line; of one that it skips it makes nothing."""
+    """Its own converter makes a prompt and a response of each line; of one that it skips it makes
+    nothing."""
     parser, converter = (
         import_module(f"llamafactory.data.{name}") for name in ("parser", "converter")
     )
@@ -141,7 +143,8 @@ def test_llama_factory__skips_none(
 def test_verl__reads_what_to_imitate_and_what_to_play(
     trajectories: list[Trajectory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Its data set for imitation takes Parquet and masks all but the replies; that for rewards takes the lines."""
+    """Its data set for imitation takes Parquet and masks all but the replies; that for rewards
+    takes the lines."""
     pytest.importorskip(
         "trl", reason="TRL (extra [trl]), whose chat template is used, is not installed"
     )

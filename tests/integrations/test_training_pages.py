@@ -17,7 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' own, of one 
 def run_blocks(
     page: str, changes: dict[str, str], *, without: str = "", names: dict[str, Any]
 ) -> dict[str, Any]:
-    """Run the Python of a page, without some sections, with changes that make it short; each must be in the page."""
+    """Run the Python of a page, without some sections, with changes that make it short; each must
+    be in the page."""
     sections = re.split(r"^(?=## )", (DOCS / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
     text = "".join(section for section in sections if not re.match(f"## ({without})\n", section))
     code = "\n".join(

@@ -28,7 +28,8 @@ LADDER = {"task": "minecraft:ladder", "seed": 0}
 
 
 def tools_of(made: object) -> set[str]:
-    """The public methods that TRL makes tools of: those of the class, without the two that it calls itself."""
+    """The public methods that TRL makes tools of: those of the class, without the two that it calls
+    itself."""
     methods = {
         name
         for name, _ in inspect.getmembers(type(made), inspect.isfunction)

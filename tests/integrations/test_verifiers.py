@@ -1,4 +1,5 @@
-"""The taskset of verifiers, in its own environment and against a server on this machine that replays actions."""
+"""The taskset of verifiers, in its own environment and against a server on this machine that
+replays actions."""
 
 from __future__ import annotations
 

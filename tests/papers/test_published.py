@@ -68,7 +68,8 @@ def test_published__has_every_cell_of_three_papers():
 
 
 def test_table_21__has_the_means_of_groups_of_table_2():
-    """Of DEPS to a rounding; of others to a slip of the paper's, and theirs of MT4 are of another number of tasks."""
+    """Of DEPS to a rounding; of others to a slip of the paper's, and theirs of MT4 are of another
+    number of tasks."""
     for index, row in enumerate(DEPS["table2"].rows):
         for column, cell in zip(DEPS["table2"].columns[:8], row.published, strict=False):
             of_tasks = [

@@ -1,4 +1,5 @@
-"""Rows that count one task each, that are played alike, that are compared with others, and that nothing plays."""
+"""Rows that count one task each, that are played alike, that are compared with others, and that
+nothing plays."""
 
 from __future__ import annotations
 

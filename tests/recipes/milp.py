@@ -1,4 +1,5 @@
-"""An independent judge of shortest plans: the same question put to the MILP solver of scipy (HiGHS)."""
+"""An independent judge of shortest plans: the same question put to the MILP solver of scipy
+(HiGHS)."""
 
 from __future__ import annotations
 
@@ -11,11 +12,13 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from textcraft_gym.recipes import RecipeBook
 
 MANY = 300
-"""More than 30 crafts of at most 9 ingredients use up. Ten thousand is so much that some versions of HiGHS go wrong."""
+"""More than 30 crafts of at most 9 ingredients use up. Ten thousand is so much that some versions
+of HiGHS go wrong."""
 
 
 def minimum_actions(book: RecipeBook, goal: str, held: Mapping[str, int]) -> int:
-    """Return the fewest gets and crafts whose sum of materials makes one more of ``goal``, whatever their order."""
+    """Return the fewest gets and crafts whose sum of materials makes one more of ``goal``, whatever
+    their order."""
     costs: list[float] = []
     balance: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     equal: list[dict[int, float]] = []

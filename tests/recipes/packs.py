@@ -26,7 +26,8 @@ def shapeless(
 def write_pack(
     folder: Path, recipes: Mapping[str, object], tags: Mapping[str, Sequence[object]] | None = None
 ) -> Path:
-    """Write recipes (the JSON of each, by name) and tags (the values of each, by name) as a data-pack folder."""
+    """Write recipes (the JSON of each, by name) and tags (the values of each, by name) as a
+    data-pack folder."""
     space = folder / "data" / "minecraft"
     for name, data in recipes.items():
         write_json(space / "recipes" / f"{name}.json", data)
@@ -46,7 +47,8 @@ def load(
     tags: Mapping[str, Sequence[object]] | None = None,
     reading: Tags = "item",
 ) -> RecipeBook:
-    """Write a pack and load it; the recipes are named after their output and their place in the list."""
+    """Write a pack and load it; the recipes are named after their output and their place in the
+    list."""
     named = {
         f"{data['result']['item']}_{place}".replace(":", "_"): data
         for place, data in enumerate(recipes)

@@ -1,4 +1,5 @@
-"""Independent judges that really play: a simulator of plans, and a breadth-first search for the fewest actions."""
+"""Independent judges that really play: a simulator of plans, and a breadth-first search for the
+fewest actions."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ PLENTY = 10_000
 
 
 def play(book: RecipeBook, plan: Plan, goal: str, held: Mapping[str, int]) -> int:
-    """Play ``plan`` action by action, assert that each one works and the last makes ``goal``; return how many."""
+    """Play ``plan`` action by action, assert that each one works and the last makes ``goal``;
+    return how many."""
     inventory = Counter(held)
     for item, count in plan.gets:
         assert item in book.base_items

@@ -1,4 +1,5 @@
-"""The recipe book: which recipes count, tags, cycles, what fills a recipe, and what a tree holds."""
+"""The recipe book: which recipes count, tags, cycles, what fills a recipe, and what a tree
+holds."""
 
 from __future__ import annotations
 
@@ -227,7 +228,8 @@ def test_load__drops_exact_duplicates(tmp_path: Path) -> None:
 def test_load__drops_what_takes_a_block_apart_that_is_made_of_the_output_through_blocks(
     reading: Tags, tmp_path: Path
 ) -> None:
-    """The copper of Minecraft 1.17; but a block that is made of other things can be taken apart with item tags."""
+    """The copper of Minecraft 1.17; but a block that is made of other things can be taken apart
+    with item tags."""
     recipes = [
         shapeless("copper_block", *["copper_ingot"] * 9),
         shapeless("waxed_copper_block", "copper_block", "honeycomb"),
@@ -426,7 +428,8 @@ def test_load__gives_up_one_of_two_items_that_need_each_other(tmp_path: Path) ->
 
 
 def test_load__gives_up_the_item_that_most_others_take(tmp_path: Path) -> None:
-    """`q` is taken by two of the ring; `h` hangs on the ring, and what hangs on it does not count."""
+    """`q` is taken by two of the ring; `h` hangs on the ring, and what hangs on it does not
+    count."""
     recipes = [
         *(
             shapeless("p", "#q"),

@@ -1,4 +1,5 @@
-"""Made recipes: as deep and broad as asked for, solvable, like Minecraft's, and shared by no two seeds."""
+"""Made recipes: as deep and broad as asked for, solvable, like Minecraft's, and shared by no two
+seeds."""
 
 from __future__ import annotations
 
@@ -161,7 +162,8 @@ def test_plan__says_when_it_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("tags", ["group", "item"])
 def test_book__is_like_minecrafts(tags: str) -> None:
-    """Within a quarter, or within what is said below: the means over ten books of Minecraft's size and depth."""
+    """Within a quarter, or within what is said below: the means over ten books of Minecraft's size
+    and depth."""
 
     def measure(book: RecipeBook) -> dict[str, float]:
         recipes = recipes_of(book)
@@ -215,7 +217,8 @@ def test_book__has_tags_alternatives_and_several_recipes_and_results() -> None:
 
 
 def test_book__has_recipes_that_look_alike() -> None:
-    """Of a goal's ingredients other recipes are made, too, and its name shares a word with other items."""
+    """Of a goal's ingredients other recipes are made, too, and its name shares a word with other
+    items."""
     book = RecipeBook.load("made:depth=8,items=400,seed=3")
     taken = Counter(slot.ingredient for recipe in recipes_of(book) for slot in recipe.slots)
     rivals = [
@@ -231,7 +234,8 @@ def test_book__has_recipes_that_look_alike() -> None:
 
 
 def test_roots__are_of_one_seed_each() -> None:
-    """Roots are numbers that are spelt in different ways, so that it suffices to try the ends of their range."""
+    """Roots are numbers that are spelt in different ways, so that it suffices to try the ends of
+    their range."""
     seeds = [0, 1, 2, 500, 511, 512, 513, 5000, MAX_SEED - 1, MAX_SEED]
     found = Counter(chain.from_iterable(roots(names, seed) for names in NAMES for seed in seeds))
     assert max(found.values()) == 1
@@ -311,7 +315,8 @@ GOLDEN = {
 
 
 def test_books__are_golden() -> None:
-    """Whoever trained on a book must be able to name it for ever: a change of these is a change of every made world."""
+    """Whoever trained on a book must be able to name it for ever: a change of these is a change of
+    every made world."""
     assert {text: RecipeBook.load(text).fingerprint[:16] for text in GOLDEN} == GOLDEN
 
 

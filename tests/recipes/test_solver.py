@@ -1,4 +1,5 @@
-"""Shortest plans: played action by action, and compared with two judges that know nothing of the solver."""
+"""Shortest plans: played action by action, and compared with two judges that know nothing of the
+solver."""
 
 from __future__ import annotations
 
@@ -275,7 +276,8 @@ def test_shortest_plan__cuts_a_cycle_the_way_that_the_inventory_asks_for(tmp_pat
 
 @pytest.fixture(scope="module")
 def dyed_wool(tmp_path_factory: pytest.TempPathFactory) -> RecipeBook:
-    """Sixteen wools, each dyed from any other, as since Minecraft 1.20; white wool is of string, too."""
+    """Sixteen wools, each dyed from any other, as since Minecraft 1.20; white wool is of string,
+    too."""
     wools = [f"wool_{number}" for number in range(16)]
     recipes = [
         shapeless(wool, f"dye_{number}", [other for other in wools if other != wool])

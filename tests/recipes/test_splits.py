@@ -1,4 +1,5 @@
-"""Tasks and splits: the paper's sizes, stable ids, strata, and what test asks for that train never did."""
+"""Tasks and splits: the paper's sizes, stable ids, strata, and what test asks for that train never
+did."""
 
 from __future__ import annotations
 
@@ -78,7 +79,8 @@ def test_paper_splits__have_the_papers_sizes(group_book: RecipeBook) -> None:
 
 
 def test_paper_splits__test_on_the_77_goals_that_the_authors_played(book: RecipeBook) -> None:
-    """Both readings of tags have them all at depth 2. The digest is of their ids, sorted, a line each."""
+    """Both readings of tags have them all at depth 2. The digest is of their ids, sorted, a line
+    each."""
     shallow = sorted(item for item in paper_splits(book)["test"] if book.depths[item] == 2)
     assert shallow == sorted(read_splits(PAPER_GOALS)["test"])
     ids = "".join(item.removeprefix("minecraft:") + "\n" for item in shallow)

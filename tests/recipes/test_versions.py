@@ -1,4 +1,5 @@
-"""Packs and jars of other versions load with both kinds of tags, and every item of them can be crafted."""
+"""Packs and jars of other versions load with both kinds of tags, and every item of them can be
+crafted."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ KINDS: list[Tags] = ["group", "item"]
 
 
 def load(path: Path, tags: Tags) -> RecipeBook:
-    """Load the pack. With groups, wool is dyed from the first other wool only, so that there is a ring of two."""
+    """Load the pack. With groups, wool is dyed from the first other wool only, so that there is a
+    ring of two."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         book = RecipeBook.load(path, tags=tags)

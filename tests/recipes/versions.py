@@ -83,7 +83,8 @@ SPELLINGS = {
 
 
 class Written(NamedTuple):
-    """A recipe before it is spelt: its rows (none if it has no shape), its ingredients by symbol or in a list."""
+    """A recipe before it is spelt: its rows (none if it has no shape), its ingredients by symbol or
+    in a list."""
 
     output: str
     makes: int

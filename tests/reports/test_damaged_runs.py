@@ -1,4 +1,5 @@
-"""Every command that reads a run, on runs that were changed at random: a line says what is wrong, and no traceback."""
+"""Every command that reads a run, on runs that were changed at random: a line says what is wrong,
+and no traceback."""
 
 from __future__ import annotations
 

@@ -79,7 +79,8 @@ def broken(whole: dict, message: str = "ModelError: no answer") -> dict:
 
 
 class Outline(HTMLParser):
-    """The elements of a page as a browser would find them, the text of each script, and all words shown."""
+    """The elements of a page as a browser would find them, the text of each script, and all words
+    shown."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -1,4 +1,5 @@
-"""Agents, and a model, that make trouble for the process that plays them, named so that any process can make them."""
+"""Agents, and a model, that make trouble for the process that plays them, named so that any process
+can make them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def look(play: Play) -> Routine:
 
 
 class Mortal:
-    """Kills its process so many times when it meets a task, and keeps a tally in a folder of its own."""
+    """Kills its process so many times when it meets a task, and keeps a tally in a folder of its
+    own."""
 
     def __init__(self, folder: str, task: str, times: int) -> None:
         self.tally = Path(folder) / "deaths"
@@ -59,7 +61,8 @@ class Stuck:
 
 
 class Witness:
-    """A model that notes each of its prompts in the file ``$WITNESS``, and kills its process before ``$KILLED_AT``."""
+    """A model that notes each of its prompts in the file ``$WITNESS``, and kills its process before
+    ``$KILLED_AT``."""
 
     def complete(self, prompt: Prompt, **how: Any) -> Completion:
         notes = Path(os.environ["WITNESS"])

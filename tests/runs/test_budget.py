@@ -1,4 +1,5 @@
-"""Runs that stop before their last episode: at a limit of money or tokens, or since no further episode can succeed."""
+"""Runs that stop before their last episode: at a limit of money or tokens, or since no further
+episode can succeed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The worlds of the checkout are those whose fingerprints the package carries; ``make fingerprints`` writes these."""
+"""The worlds of the checkout are those whose fingerprints the package carries; ``make
+fingerprints`` writes these."""
 
 from __future__ import annotations
 

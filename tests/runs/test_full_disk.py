@@ -1,4 +1,5 @@
-"""Runs on a disk that is full: each stops in one line, keeps what was paid for, and goes on once there is room."""
+"""Runs on a disk that is full: each stops in one line, keeps what was paid for, and goes on once
+there is room."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ SECONDS = 1.0
 
 
 class Watch:
-    """Answers so that no episode ends, each time after a moment, and says when it was asked so many times."""
+    """Answers so that no episode ends, each time after a moment, and says when it was asked so many
+    times."""
 
     def __init__(self) -> None:
         self.under_way, self.late = threading.Event(), threading.Event()
@@ -42,7 +43,8 @@ class Watch:
 
 
 def kill_in_the_middle(out: Path, sent: int, *options: str) -> tuple[int, str]:
-    """Kill a run that asks a model, make sure that it asks nothing more, and return its status and its output."""
+    """Kill a run that asks a model, make sure that it asks nothing more, and return its status and
+    its output."""
     watch = Watch()
     with serving(watch) as server:
         model = f"openai:m,base_url={server.url},api_key=none"

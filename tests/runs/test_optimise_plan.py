@@ -51,7 +51,8 @@ HOW: dict[str, Any] = {"batch": 2, "iterations": 2}
 
 
 def files(folder: Path) -> dict[str, Any]:
-    """Return what an optimisation wrote, without times, and without prices, since a replay costs nothing."""
+    """Return what an optimisation wrote, without times, and without prices, since a replay costs
+    nothing."""
     found: dict[str, Any] = {file.name: file.read_text() for file in folder.glob("plan-*.txt")}
     for number in (1, 2):
         records = [

@@ -1,4 +1,5 @@
-"""Runs on Ray: a local cluster, and one of two nodes on this machine, of which one dies in the middle."""
+"""Runs on Ray: a local cluster, and one of two nodes on this machine, of which one dies in the
+middle."""
 
 from __future__ import annotations
 

@@ -98,7 +98,8 @@ def test_evaluate__goes_on_where_an_earlier_run_stopped(tmp_path: Path):
 
 
 def kill_after_three(folder: Path, code: str, *arguments: Path) -> int:
-    """Run code in a process, kill it when the folder has three episodes, and return how many it has then."""
+    """Run code in a process, kill it when the folder has three episodes, and return how many it has
+    then."""
     run = subprocess.Popen([sys.executable, "-c", code, *map(str, (folder, *arguments))])
     episodes = folder / "episodes.jsonl"
     deadline = time.monotonic() + 30
@@ -125,7 +126,8 @@ def test_evaluate__loses_and_doubles_nothing_when_killed(tmp_path: Path):
 
 
 def test_evaluate__with_workers_loses_and_doubles_nothing_when_killed(tmp_path: Path):
-    """The cassette keeps what was paid for: the second run asks only what the first had not been answered."""
+    """The cassette keeps what was paid for: the second run asks only what the first had not been
+    answered."""
     config = RunSpec(
         "TextCraft-v0", "test", "adapt", model="tests.doubles:Crafter,reach=2", limit=8
     )

@@ -1,4 +1,5 @@
-"""A canary key, given in every way that a key can be given, is searched in every byte that the commands write."""
+"""A canary key, given in every way that a key can be given, is searched in every byte that the
+commands write."""
 
 from __future__ import annotations
 
@@ -150,7 +151,8 @@ REFUSED = {
 
 
 def echoes(request: Request) -> Reply:
-    """Refuse a request with all of it in the message, as some proxies do, and with the key as OpenAI shows it."""
+    """Refuse a request with all of it in the message, as some proxies do, and with the key as
+    OpenAI shows it."""
     coded = base64.b64encode(f"me:{KEY}".encode()).decode()
     asked = f"{quote(request.path)} {request.path} {dict(request.headers)} {request.body}"
     return sends(
@@ -160,7 +162,8 @@ def echoes(request: Request) -> Reply:
 
 @contextmanager
 def given(way: Way, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[list[str]]:
-    """Set the environment of a way, and yield its options, with the address of a server that repeats what it gets."""
+    """Set the environment of a way, and yield its options, with the address of a server that
+    repeats what it gets."""
     (folder / "leaky.py").write_text(LEAKY)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.chdir(folder)
@@ -180,7 +183,8 @@ def given(way: Way, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[l
 
 
 def leaks(*texts: bytes) -> list[bytes]:
-    """Return the parts of the key, as it is, quoted and in base64, that stand in texts, in upper or lower case."""
+    """Return the parts of the key, as it is, quoted and in base64, that stand in texts, in upper or
+    lower case."""
     coded = (base64.b64encode(before + KEY.encode())[4:-4] for before in (b"me:", b"", b"aa"))
     forms = [KEY.encode(), quote(KEY, safe="").encode(), *coded, MASKED.encode()]
     parts = {form[start : start + 8].lower() for form in forms for start in range(len(form) - 7)}

@@ -40,7 +40,8 @@ def ask(
     headers: dict[str, str] | None = None,
     **options: Any,
 ) -> list[dict[str, Any]]:
-    """Return what is sent back to a client whose messages come one by one, and who then says nothing more."""
+    """Return what is sent back to a client whose messages come one by one, and who then says
+    nothing more."""
     coming = list(messages or [{"type": "http.request", "body": b""}])
     sent: list[dict[str, Any]] = []
 

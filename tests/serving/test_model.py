@@ -568,7 +568,8 @@ def test_chat_prompt__asks_where_the_text_so_far_does_not(messages: list[Message
 
 
 def test_chat_prompt__of_any_size_takes_a_moment():
-    """Each of these chats fits into a request; a form that is quadratic in its size would take hours."""
+    """Each of these chats fits into a request; a form that is quadratic in its size would take
+    hours."""
     goals = [Message("user", "Goal: " * 400_000 + "\nx")]
     assert chat_prompt(goals) == goals[0].content
     turns = [

@@ -223,7 +223,8 @@ print(arrays.cached("any.arrays", "1", write_and_tell)["numbers"].sum(), flush=T
 
 @contextmanager
 def process(stop: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a process that writes the arrays, and wait until it has come to a point, where it waits for a line."""
+    """Start a process that writes the arrays, and wait until it has come to a point, where it waits
+    for a line."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", CHILD, stop], **pipes) as child:
         try:

@@ -1,4 +1,5 @@
-"""Rankings against a search engine in plain Python, after the formulas; words and lengths against Lucene's rules."""
+"""Rankings against a search engine in plain Python, after the formulas; words and lengths against
+Lucene's rules."""
 
 from __future__ import annotations
 

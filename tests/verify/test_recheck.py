@@ -451,7 +451,8 @@ def test_verify__replays_errors_as_far_as_they_went_and_counts_them(played):
 
 
 def test_verify__does_not_pass_what_it_cannot_replay(tmp_path):
-    """An agent that was given as an object cannot be made by name, but read no prompts; a transcript is needed."""
+    """An agent that was given as an object cannot be made by name, but read no prompts; a
+    transcript is needed."""
     evaluate(replace(CLEAN["errors"], agent=flawed_agents.Stumbling()), tmp_path)
     found = checked(tmp_path)
     assert found.identical
@@ -725,7 +726,8 @@ def put(record: Any, path: tuple[Any, ...], value: Any) -> None:
 
 
 def cannot_be_rechecked(path: tuple[Any, ...], old: Any, new: Any) -> bool:
-    """Return whether an edit of a record and of the summary is of what the output calls not rechecked."""
+    """Return whether an edit of a record and of the summary is of what the output calls not
+    rechecked."""
     if path[0] in ("start", "seconds", "model_seconds", "cost", "replies"):
         return True
     if path[0] == "error":

@@ -23,7 +23,8 @@ class Edge(NamedTuple):
 
 
 class Model(NamedTuple):
-    """All states within bounds, what can be done there, and the potential of each as the wrapper has it."""
+    """All states within bounds, what can be done there, and the potential of each as the wrapper
+    has it."""
 
     edges: dict[tuple, dict[str, Edge]]
     potential: dict[tuple, float]

@@ -43,7 +43,8 @@ def draw(env: gym.Env, info: dict[str, Any], number: random.Random) -> Any:
 
 
 class Corridor(gym.Env[str, str]):
-    """A foreign world: rooms in a row, the last of which wins, and a pit; it lists no commands unless asked to."""
+    """A foreign world: rooms in a row, the last of which wins, and a pit; it lists no commands
+    unless asked to."""
 
     def __init__(self, rooms: int = 4, admissible: bool = False, crowd: int = 0) -> None:
         self.rooms = rooms

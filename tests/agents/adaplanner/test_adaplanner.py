@@ -128,7 +128,8 @@ def test_adaplanner__tells_the_report_of_a_message():
 
 
 def test_adaplanner__begins_anew_after_some_tries():
-    """It goes on at the step that is told in the first tries only, and drops the variables where it does not."""
+    """It goes on at the step that is told in the first tries only, and drops the variables where it
+    does not."""
     last = GOOD.replace("n = agent.has('oak logs')", "n = n + 1")
     tries = [BAD, "3", BAD, "3", last]
     episode, actions, _ = adaplanner(
@@ -298,7 +299,8 @@ def test_adaplanner__plays_in_a_household_of_either_dialect(dialect: str):
 
 
 def test_adaplanner__wins_with_a_model_that_mends_its_searches():
-    """Where a thing is not in its usual places, the model reads from the assertion which ones are left."""
+    """Where a thing is not in its usual places, the model reads from the assertion which ones are
+    left."""
     env = gym.make("ALFWorld-v0", split="valid_unseen", max_episode_steps=-1)
     jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::6]]
 

@@ -1,4 +1,5 @@
-"""The three published executors of ALFWorld, whose examples are played: hybrid, of single skills, of whole tasks."""
+"""The three published executors of ALFWorld, whose examples are played: hybrid, of single skills,
+of whole tasks."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def play_example(example: str, dialect: Dialect) -> str:
 
 
 def household_of(example: str, task: HouseholdTask, spots: dict[str, int]) -> Problem:
-    """Return a household with the receptacles of an example's room, and in each what it shows there first."""
+    """Return a household with the receptacles of an example's room, and in each what it shows there
+    first."""
     places = NAMED.findall(example.partition("\n")[0])
     contents: dict[str, list[str]] = {}
     for place, things in re.findall(
@@ -119,7 +121,8 @@ def household_of(example: str, task: HouseholdTask, spots: dict[str, int]) -> Pr
 
 
 def id_of(name: str) -> str:
-    """Return an id of a name: lists are in the order of the ids, the highest number of a kind first."""
+    """Return an id of a name: lists are in the order of the ids, the highest number of a kind
+    first."""
     head = kind(name).removesuffix("basin")
     return f"{head}_bar_{99 - int(name.split()[1])}{'_basin' * (head != kind(name))}"
 

@@ -1,4 +1,5 @@
-"""The forms in which an executor talks with a model: each wins each world, by the commands of the expert."""
+"""The forms in which an executor talks with a model: each wins each world, by the commands of the
+expert."""
 
 from __future__ import annotations
 

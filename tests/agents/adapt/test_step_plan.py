@@ -67,7 +67,8 @@ def test_parse_plan__of_nothing_is_none(text: str):
 
 
 def render(plan: Plan) -> tuple[str, list[str]]:
-    """Write a plan as a careful planner would: every group in brackets, every step with a number of its own."""
+    """Write a plan as a careful planner would: every group in brackets, every step with a number of
+    its own."""
     number = itertools.count(1)
     steps: list[str] = []
 

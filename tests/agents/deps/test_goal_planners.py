@@ -119,7 +119,8 @@ def test_dep__is_deps_without_its_selector():
 
 
 def test_planners__play_a_household_beside_deps():
-    """All look where a thing is likeliest, and where it was not there look elsewhere, if they may plan again."""
+    """All look where a thing is likeliest, and where it was not there look elsewhere, if they may
+    plan again."""
     env = gym.make("ALFWorld-v0", split="valid_seen", admissible=True, max_episode_steps=-1)
     jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::10]]
 

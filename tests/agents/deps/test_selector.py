@@ -229,7 +229,8 @@ def test_selector__plays_however_distances_are_told(selector: str, around: str):
 
 
 def test_learned__knows_that_what_belongs_to_a_landscape_is_near_in_it():
-    """Where no distance is told, trees are nearer in the forest than cows are, and cows nearer in the plains."""
+    """Where no distance is told, trees are nearer in the forest than cows are, and cows nearer in
+    the plains."""
     controller = DEPSAgent(MINETECHTREE).controller
     selector = make_selector("learned", controller, "minetechtree")
     wood, beef = controller.goals("mine({'oak log': 1})\nhunt({'beef': 1})")

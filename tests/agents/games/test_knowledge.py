@@ -1,4 +1,5 @@
-"""What agents know of Minecraft is what its recipe JSON says, and what they read is what the environment writes."""
+"""What agents know of Minecraft is what its recipe JSON says, and what they read is what the
+environment writes."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ MADE = [
 
 
 def fits(technique: Technique, way: Recipe) -> bool:
-    """Whether a technique takes just what a way names, any member of a kind where the way names a kind."""
+    """Whether a technique takes just what a way names, any member of a kind where the way names a
+    kind."""
     names = tech_tree().names
     left = list(technique.slots)
     for part in way.parts:

@@ -1,4 +1,5 @@
-"""Plans for the tech tree, as they are pursued: what is played for a goal, and what the planner reads of it."""
+"""Plans for the tech tree, as they are pursued: what is played for a goal, and what the planner
+reads of it."""
 
 from __future__ import annotations
 
@@ -771,7 +772,8 @@ def test_program__counts_kinds_and_what_is_worn_is_a_thing_of_its_own():
 
 @pytest.mark.parametrize("shaky", ["mine 2", "craft 8"])
 def test_program__repeats_in_a_loop_what_misses_and_without_one_does_not(shaky: str):
-    """The controller misses some of the time: listing 8's loop tries again, and a call alone does not."""
+    """The controller misses some of the time: listing 8's loop tries again, and a call alone does
+    not."""
     kind = {"mine 2": "log", "craft 8": "craft"}[shaky]
     looped, alone = (
         played(agent, PROGRAMS[name][1], task="bowl", reliability={kind: 0.3}, seed=3)
@@ -785,7 +787,8 @@ def test_program__repeats_in_a_loop_what_misses_and_without_one_does_not(shaky: 
 
 
 def test_program__whose_loop_gets_nowhere_is_stopped():
-    """Nothing is spent by what is refused: without bounds of its own the loop would go on for ever."""
+    """Nothing is spent by what is refused: without bounds of its own the loop would go on for
+    ever."""
     for call in ("craft('stick', 4)", "count('stick')"):
         episode = played(
             CodeAsPoliciesAgent(MINETECHTREE), f"while not inventory.has('stick', 4): {call}"

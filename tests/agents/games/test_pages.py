@@ -1,4 +1,5 @@
-"""Pages of a shop, and instructions, are read by their text; the naive buyer buys what comes first."""
+"""Pages of a shop, and instructions, are read by their text; the naive buyer buys what comes
+first."""
 
 from __future__ import annotations
 

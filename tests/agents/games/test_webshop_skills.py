@@ -29,7 +29,8 @@ NONE = "\n[Back to Search] \nPage 1 (Total results: 0) \n[Next >] "
 
 
 class Counter(gym.Env[str, str]):
-    """A shop of three lamps, of which the last cannot be opened; it is searched from its first page."""
+    """A shop of three lamps, of which the last cannot be opened; it is searched from its first
+    page."""
 
     observation_space = action_space = AnyText()
 

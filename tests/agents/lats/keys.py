@@ -14,7 +14,8 @@ GOLD, IRON = ["take gold", "open door"], ["take iron", "wait", "open door"]
 
 
 class KeysEnv(gym.Env[str, str]):
-    """Take a key and open the door, which is worth 0.5 with the gold key; the iron one has to be waited with."""
+    """Take a key and open the door, which is worth 0.5 with the gold key; the iron one has to be
+    waited with."""
 
     def __init__(self) -> None:
         self.observation_space = self.action_space = AnyText()

@@ -537,7 +537,8 @@ def test_cassette__can_be_closed_while_threads_use_it(tmp_path: Path):
 
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.2])
 def test_evaluate__interrupted_with_a_cassette_ends_in_order(tmp_path: Path, delay: float):
-    """The interpreter closes the cassette while daemon threads are still asking; that must not be a crash."""
+    """The interpreter closes the cassette while daemon threads are still asking; that must not be a
+    crash."""
     (tmp_path / "slow.py").write_text(
         "import time\n"
         "from textcraft_gym.agents.contract.agent import Completion\n"

@@ -1,4 +1,5 @@
-"""Servers from which no answer comes, asked by each of the ways to ask: each ends in time, small, and by its name."""
+"""Servers from which no answer comes, asked by each of the ways to ask: each ends in time, small,
+and by its name."""
 
 from __future__ import annotations
 

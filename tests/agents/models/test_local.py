@@ -255,7 +255,8 @@ def test_adapter__that_was_replaced_meanwhile_is_not_played(folder: Path):
 
 @pytest.fixture
 def tiny_default(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The tiny model and its adapter in place of the default weights; gives the folder of temporary files."""
+    """The tiny model and its adapter in place of the default weights; gives the folder of temporary
+    files."""
     adapters, temporary = tmp_path / "adapters", tmp_path / "temporary"
     adapters.mkdir()
     temporary.mkdir()

@@ -1,4 +1,5 @@
-"""Every agent against every server of the zoo: what a server does either wins, or ends the episode by its name."""
+"""Every agent against every server of the zoo: what a server does either wins, or ends the episode
+by its name."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ BEGIN, END = "<!-- the zoo begins -->\n", "<!-- the zoo ends -->\n"
 
 
 def play(behaviour: Behaviour, agent: str) -> tuple[str, str]:
-    """Play the expert's task with a server, and return how that ends and the message that says why."""
+    """Play the expert's task with a server, and return how that ends and the message that says
+    why."""
     options = ",".join(filter(None, (behaviour.options, behaviour.bounds)))
     env = gym.make("TextCraft-v0", split="test")
     with serving(behaviour.answer) as server:

@@ -1,4 +1,5 @@
-"""Writes GGUF files for tests: a tiny random language model of bytes, and adapters for it or for other models."""
+"""Writes GGUF files for tests: a tiny random language model of bytes, and adapters for it or for
+other models."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def tiny_adapter(
     rank: int = 4,
     **changed: Any,
 ) -> Path:
-    """Write a random adapter for layers, by default for all of the tiny model: from the inputs to the outputs."""
+    """Write a random adapter for layers, by default for all of the tiny model: from the inputs to
+    the outputs."""
     if layers is None:
         linear = {name: shape for name, shape in _LAYER.items() if len(shape) == 2}
         layers = {

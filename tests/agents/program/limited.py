@@ -38,7 +38,8 @@ class Outcome(NamedTuple):
 
 
 class Robot:
-    """An agent that keeps what its methods were called with; ``place`` and ``places`` are its attributes."""
+    """An agent that keeps what its methods were called with; ``place`` and ``places`` are its
+    attributes."""
 
     def __init__(self) -> None:
         self.called: list[tuple[str, list[object]]] = []

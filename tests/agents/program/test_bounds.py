@@ -1,4 +1,5 @@
-"""Programs that would take up time or memory, each run in a process with limits of the operating system."""
+"""Programs that would take up time or memory, each run in a process with limits of the operating
+system."""
 
 from __future__ import annotations
 
@@ -121,7 +122,8 @@ def test_programs__of_the_size_of_plans_run_to_their_end():
 
 
 def test_programs__of_any_kind_end_within_their_bounds():
-    """Nothing but the error of programs is raised, and their actions see plain values alone: ``limited`` checks it."""
+    """Nothing but the error of programs is raised, and their actions see plain values alone:
+    ``limited`` checks it."""
     programs = [Writer(seed).program() for seed in range(200)]
     outcomes = run_limited(programs)
     assert max(outcome.peak for outcome in outcomes) < MOST

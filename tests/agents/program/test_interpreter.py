@@ -31,7 +31,8 @@ def run(text: str) -> list[tuple[str, list[object]]]:
 
 
 def steer(text: str, **names) -> tuple[list[tuple[str, list[object]]], dict[str, object]]:
-    """Run the function f of a program, which may steer a robot, and return the calls of it and the variables."""
+    """Run the function f of a program, which may steer a robot, and return the calls of it and the
+    variables."""
     robot, names = Robot(), {"agent": AGENT, **names}
     assert (
         list(Interpreter(robot.action, robot).run_function(parse_program(text), "f", names)) == []
@@ -467,7 +468,8 @@ def test_program__is_read_from_anything(lines: list[str]):
     "name", sorted({*dir(builtins), "self", "__builtins__", "__loader__"} - {*FUNCTIONS})
 )
 def test_program__has_no_other_name_of_python(name: str):
-    """What it calls is an action and what it reads is not there, whatever Python has of that name."""
+    """What it calls is an action and what it reads is not there, whatever Python has of that
+    name."""
     if name not in ("None", "True", "False", "__debug__"):
         assert run(f"{name}('a')") == [(name, ["a"])]
         with pytest.raises(ProgramError, match=f"there is no {name}$"):

@@ -1,4 +1,5 @@
-"""What each command asks for, as the rules' table has it, told over the facts of TextWorld and not of our engine."""
+"""What each command asks for, as the rules' table has it, told over the facts of TextWorld and not
+of our engine."""
 
 from __future__ import annotations
 

@@ -130,7 +130,8 @@ def export_household(problem: Problem, folder: Path) -> Path:
 
 
 def read_walks() -> list[Walk]:
-    """Read all walks: a headline with goal and location, then commands, answers and ``WON`` where the goal holds."""
+    """Read all walks: a headline with goal and location, then commands, answers and ``WON`` where
+    the goal holds."""
     walks = []
     for section in re.split(r"^## ", TRANSCRIPTS.read_text(encoding="utf-8"), flags=re.MULTILINE)[
         1:

@@ -17,7 +17,8 @@ from unittest.mock import patch
 
 @contextmanager
 def memoised() -> Iterator[None]:
-    """Let TextWorld parse and translate everything once, and copy shallowly, for as long as the context lasts."""
+    """Let TextWorld parse and translate everything once, and copy shallowly, for as long as the
+    context lasts."""
     import fast_downward
     from textworld.envs.pddl import textgen
     from textworld.logic import Rule

@@ -102,7 +102,8 @@ def compare(game: str, folder: Path, steps: int, seed: int, plain: bool) -> Comp
 def compared_within(
     seconds: float | None, games: Sequence[str], play: Callable[[str], Compared]
 ) -> Iterator[Compared]:
-    """Yield games as they end, in several processes, for so many seconds or, for None, until all have ended."""
+    """Yield games as they end, in several processes, for so many seconds or, for None, until all
+    have ended."""
     deadline = None if seconds is None else time.monotonic() + seconds
     # TextWorld keeps some megabytes of every game that it loads, so no process plays many.
     with multiprocessing.Pool(maxtasksperchild=50) as pool:

@@ -107,7 +107,8 @@ def little_game(seed: int) -> Game:
 
 
 def distances(game: Game) -> dict[tuple[object, ...], tuple[State, int | None]]:
-    """Return every state that play leads to, with its distance to the goal, found by trying every command in each."""
+    """Return every state that play leads to, with its distance to the goal, found by trying every
+    command in each."""
 
     def key(state: State) -> tuple[object, ...]:
         return (

@@ -1,4 +1,5 @@
-"""Generated households, judged from their facts alone: that they are the same everywhere, well made and can be won."""
+"""Generated households, judged from their facts alone: that they are the same everywhere, well made
+and can be won."""
 
 from __future__ import annotations
 
@@ -238,7 +239,8 @@ def test_generate__does_what_the_knobs_say(task_id):
 
 
 def check_hidden(house: Household, hidden: int) -> None:
-    """Check that everything wanted lies in the open, or that nothing does, as far as there is such a place for it."""
+    """Check that everything wanted lies in the open, or that nothing does, as far as there is such
+    a place for it."""
     openable = house.all("openable")
     wrong = [
         thing
@@ -271,7 +273,8 @@ def test_generate__hides_as_large_a_share_as_asked(hidden, least, most):
 
 
 def test_generate__keeps_a_room_when_it_grows():
-    """More receptacles are the same ones and others; the room itself hangs on the floor plan alone."""
+    """More receptacles are the same ones and others; the room itself hangs on the floor plan
+    alone."""
     for plan in PLANS:
         sizes = [
             set(
@@ -451,7 +454,8 @@ def test_build_room__follows_the_counts_of_the_floor_plans():
 
 
 def test_build_room__has_the_types_of_its_floor_plans():
-    """Those of all 30 plans are in every room, others in about as many rooms as plans; parts are where the whole is."""
+    """Those of all 30 plans are in every room, others in about as many rooms as plans; parts are
+    where the whole is."""
     for kind in facts.ROOM_KINDS.values():
         rooms = [build_room(plan) for plan in kind.plans]
         for types in ("objects", "extras", "ornaments", "lamps"):

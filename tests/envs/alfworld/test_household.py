@@ -66,7 +66,8 @@ There's nothing special about THING.
 
 
 class Played(NamedTuple):
-    """What TextWorld made of a household: the problem in its file, the opening, and the facts before each answer."""
+    """What TextWorld made of a household: the problem in its file, the opening, and the facts
+    before each answer."""
 
     problem: Problem
     opening: Record

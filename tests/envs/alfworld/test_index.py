@@ -31,7 +31,8 @@ def write_game(
     spoil: str = "",
     split: str = "train",
 ) -> Path:
-    """Write a game of a domain and a grammar that stand for the official ones; ``spoil`` is one fact more."""
+    """Write a game of a domain and a grammar that stand for the official ones; ``spoil`` is one
+    fact more."""
     made = generate(make_id(task_type, 310, 1, SMALL))
     text = write_problem(made, "plan").replace("(:init", f"(:init {spoil}")
     file = folder / split / name / "trial" / "game.tw-pddl"

@@ -1,4 +1,5 @@
-"""The run of both engines over a folder: which games it takes, where it stops, and how it goes on."""
+"""The run of both engines over a folder: which games it takes, where it stops, and how it goes
+on."""
 
 from __future__ import annotations
 

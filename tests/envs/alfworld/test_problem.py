@@ -1,4 +1,5 @@
-"""Game files of any version: known ones are played in every dialect, and others are refused by name."""
+"""Game files of any version: known ones are played in every dialect, and others are refused by
+name."""
 
 from __future__ import annotations
 

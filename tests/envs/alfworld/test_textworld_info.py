@@ -1,4 +1,5 @@
-"""The info of TextWorld: the keys that users of alfworld and tale-suite read, with the values that they find there."""
+"""The info of TextWorld: the keys that users of alfworld and tale-suite read, with the values that
+they find there."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ KEYS = {"feedback", "score", "max_score", "lost", "moves", "extra.gamefile", "ex
 
 
 class TalesEnv:
-    """A game on the real engine, with the infos that tale-suite asks for and those that it sets itself."""
+    """A game on the real engine, with the infos that tale-suite asks for and those that it sets
+    itself."""
 
     def __init__(self, file: Path) -> None:
         import textworld

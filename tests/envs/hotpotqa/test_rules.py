@@ -175,7 +175,8 @@ def test_apply__in_the_question_alone_finds_its_pages_only():
 
 
 class Program:
-    """What ReAct's program does, from the description of it: page text and counters, without states."""
+    """What ReAct's program does, from the description of it: page text and counters, without
+    states."""
 
     def __init__(self, question: Question) -> None:
         self.question = question

@@ -1,4 +1,5 @@
-"""The adapter, on a stand-in for the simulator (see ``stand_in``): what it sends, and what it says."""
+"""The adapter, on a stand-in for the simulator (see ``stand_in``): what it sends, and what it
+says."""
 
 from __future__ import annotations
 

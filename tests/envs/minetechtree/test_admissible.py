@@ -1,4 +1,5 @@
-"""The admissible commands are found through an index; here they are found by trying every recipe."""
+"""The admissible commands are found through an index; here they are found by trying every
+recipe."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ for order in (tasks, tasks[::-1]):
     print(hashlib.sha256(json.dumps(sorted(played)).encode()).hexdigest())
 """
 GOLDEN = "09977745b3fb8a451973850c94fdde6590cf589d99f21c0c4603a8a86f6a56c7"
-"""A new digest is a new version of the environment, unless only plans that tie or what is admissible have changed."""
+"""A new digest is a new version of the environment, unless only plans that tie or what is
+admissible have changed."""
 
 
 @pytest.mark.parametrize("hash_seed", ["0", "1", "4242"])

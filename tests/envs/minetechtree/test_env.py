@@ -156,7 +156,8 @@ def test_admissible__works_and_offers_no_more_than_is_in_sight():
 
 
 def test_admissible__leads_to_every_skill():
-    """What the expert does can be done one by one with what is offered: tables, furnaces, fuel, tools, armour."""
+    """What the expert does can be done one by one with what is offered: tables, furnaces, fuel,
+    tools, armour."""
     env = gym.make(ID, admissible=True)
     env.reset(seed=0, options={"task": "iron_boots"})
     offered = set()

@@ -75,7 +75,8 @@ def move_of(action: str) -> Gathering | Making | Equipping:
 
 @pytest.fixture
 def rich(game: Game) -> Game:
-    """A game in a world with oak, birch and spruce, all animals and all ores, and with time enough."""
+    """A game in a world with oak, birch and spruce, all animals and all ores, and with time
+    enough."""
     worlds = (generate("diamond", draw) for draw in range(99))
     world = next(world for world in worlds if "spruce trees" in world.sources())
     return game._replace(world=world, limit=10**6)

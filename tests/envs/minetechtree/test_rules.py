@@ -1,4 +1,5 @@
-"""Every clause of the rule book: what it does, what it takes, how long it takes, and what refuses it."""
+"""Every clause of the rule book: what it does, what it takes, how long it takes, and what refuses
+it."""
 
 from __future__ import annotations
 
@@ -594,7 +595,8 @@ def test_actions__never_break_the_state(game, actions):
 
 @given(st.lists(ACTIONS, max_size=8))
 def test_gathering__is_the_only_way_to_more_matter(game, actions):
-    """Without mining and hunting nothing can be had that its recipe does not take: four planks a log at the most."""
+    """Without mining and hunting nothing can be had that its recipe does not take: four planks a
+    log at the most."""
     state = holding(oak_log=3)
     for action in actions:
         if not action.startswith(("mine", "hunt")):

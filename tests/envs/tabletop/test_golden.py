@@ -44,7 +44,8 @@ EPISODES: dict[str, tuple[dict, int, str, list[str]]] = {
 
 
 def transcript(env_args: dict, seed: int, task: str, actions: list[str]) -> dict:
-    """An episode; the action ``expert`` is the expert's next one, and the last one where it knows none."""
+    """An episode; the action ``expert`` is the expert's next one, and the last one where it knows
+    none."""
     env = find("Tabletop-v0").make(expert=True, render_mode="ansi", **env_args)
     text, info = env.reset(seed=seed, options={"task": task})
     steps: list[dict] = []

@@ -27,7 +27,8 @@ PUBLISHED = {KITS: 60, HANOI: 100, BOWLS: 100, PACKING: 40, PYRAMID: 80}
 
 @pytest.mark.parametrize("kind", PUBLISHED)
 def test_cliport__repeated_until_done_comes_to_the_published_success(kind: str):
-    """The task's own goals in order, each repeated until it is reached, on 100 tables with 10 draws each."""
+    """The task's own goals in order, each repeated until it is reached, on 100 tables with 10 draws
+    each."""
     won = 0
     tables = [task for task in split_tasks("test") if task.group == kind]
     for task in tables:

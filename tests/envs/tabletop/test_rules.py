@@ -366,7 +366,8 @@ def test_miss__takes_along_the_block_that_carries_no_other(built, goal, falls):
 @settings(max_examples=60)
 @given(st.sampled_from(WORLDS), st.integers(0, 2**31), st.sampled_from(list(RELIABILITIES)))
 def test_walk__keeps_what_must_hold_and_admits_what_is_possible(world, seed, reliability):
-    """Random goals, possible or not: nothing is lost or doubled, and what is listed is what works."""
+    """Random goals, possible or not: nothing is lost or doubled, and what is listed is what
+    works."""
     rng = random.Random(seed)
     rates = RELIABILITIES[reliability][world.kind]
     state = first_state(world)

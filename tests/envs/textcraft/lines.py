@@ -1,4 +1,5 @@
-"""Hypothesis strategies for what a player may say: lines that work, lines that almost do, and anything."""
+"""Hypothesis strategies for what a player may say: lines that work, lines that almost do, and
+anything."""
 
 from __future__ import annotations
 
@@ -65,7 +66,8 @@ def gets(book: RecipeBook, recipes: list) -> st.SearchStrategy[str]:
 
 @st.composite
 def crafts(draw, book: RecipeBook, recipes: list) -> str:
-    """A craft that fits a recipe; now and then a slot is filled with two kinds, which only real tags allow."""
+    """A craft that fits a recipe; now and then a slot is filled with two kinds, which only real
+    tags allow."""
     recipe = draw(st.sampled_from(recipes))
     offer: dict[str, int] = {}
     for ingredient, amount in recipe.slots:

@@ -1,4 +1,5 @@
-"""The commands on offer: they work, none that a shown line allows is missing, and a player could make the same list."""
+"""The commands on offer: they work, none that a shown line allows is missing, and a player could
+make the same list."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ STEPS = 25
 
 
 def walk(env_id: str, every: int):
-    """Play random admissible actions in some tasks; yield book, prompt, what is held and what is on offer."""
+    """Play random admissible actions in some tasks; yield book, prompt, what is held and what is on
+    offer."""
     env = gym.make(env_id, split="all", admissible=True)
     book = env.unwrapped.book
     for task in env.unwrapped.tasks[::every]:
@@ -72,7 +74,8 @@ def test_offer__works_when_played(env_id):
 
 
 def test_craft__is_on_offer_in_each_way_that_works(env_id):
-    """Against brute force over the members of tags; with real tags a mix is offered only where no kind is enough."""
+    """Against brute force over the members of tags; with real tags a mix is offered only where no
+    kind is enough."""
     for book, text, held, offered in walk(env_id, every=13):
         crafts = {in_parts(command) for command in offered if command.startswith("craft")}
         counts = dict(held)
@@ -116,7 +119,8 @@ def test_craft__mixes_members_where_no_kind_is_enough():
 
 
 def test_get__is_on_offer_for_all_that_the_shown_lines_take_and_that_can_be_got(env_id):
-    """Made from the text of the reset alone, as a player would make it, trying out what can be got."""
+    """Made from the text of the reset alone, as a player would make it, trying out what can be
+    got."""
     for book, text, _, offered in walk(env_id, every=4):
         legends = (
             dict(line.split(": ") for line in text.split("\n\n")[1].split("\n"))

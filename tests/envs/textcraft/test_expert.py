@@ -39,7 +39,8 @@ def test_plan__shrinks_by_one_when_followed(env_id):
 
 
 def test_plan__follows_whatever_is_done_instead(env_id):
-    """One action brings the goal at most one action nearer, and following the plan after it always wins."""
+    """One action brings the goal at most one action nearer, and following the plan after it always
+    wins."""
     env = make(env_id)
     for task in env.unwrapped.tasks[::2]:
         generator = random.Random(task.id)
@@ -79,7 +80,8 @@ def test_plan__of_a_returned_info_is_the_callers_own(env_id):
 
 
 def test_plan__from_any_inventory_wins_in_its_length(book):
-    """What is held is used: things of the goal's tree in any numbers, and things that are of no use."""
+    """What is held is used: things of the goal's tree in any numbers, and things that are of no
+    use."""
     generator = random.Random(0)
     goals = [item for item, depth in book.depths.items() if depth >= 2]
     for goal in goals:

@@ -78,7 +78,8 @@ def test_distractors__are_not_negative(env_id):
 
 
 def test_distractors__are_drawn_from_all_that_there_are(env_id):
-    """Redstone lamp takes redstone, which 20 and more recipes take; over many seeds each of them shows."""
+    """Redstone lamp takes redstone, which 20 and more recipes take; over many seeds each of them
+    shows."""
     env = gym.make(env_id)
     seen = {
         line

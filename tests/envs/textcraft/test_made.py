@@ -1,4 +1,5 @@
-"""Made recipes as worlds: the contract of environments, every task won by its expert, and no task in two of them."""
+"""Made recipes as worlds: the contract of environments, every task won by its expert, and no task
+in two of them."""
 
 from __future__ import annotations
 

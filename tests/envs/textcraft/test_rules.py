@@ -1,4 +1,5 @@
-"""The rules: the table of the rule book row by row, and the whole of it against a second implementation."""
+"""The rules: the table of the rule book row by row, and the whole of it against a second
+implementation."""
 
 from __future__ import annotations
 
@@ -275,7 +276,8 @@ DOCUMENTED = [
 
 
 def check_bad_input(env: gym.Env, action: str) -> None:
-    """Whatever is said, it is answered as documented; and if it was no action, then nothing has changed."""
+    """Whatever is said, it is answered as documented; and if it was no action, then nothing has
+    changed."""
     before = env.step("inventory")[0]
     observation, earned, terminated, truncated, info = env.step(action)
     assert (earned, terminated, truncated, info["won"]) == (0.0, False, False, False)

@@ -35,7 +35,8 @@ PARTS = {
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three products in the files of the original's data, with human goals and with synthetic ones."""
+    """Three products in the files of the original's data, with human goals and with synthetic
+    ones."""
     products = [
         {
             "asin": f"B00000000{number}",
@@ -239,7 +240,8 @@ def test_expert__solves_every_test_task_in_as_many_steps_as_it_says(env_args):
 
 
 def test_expert__follows_whatever_is_done_instead():
-    """One action brings the goal at most one action nearer, and following the plan after it always wins."""
+    """One action brings the goal at most one action nearer, and following the plan after it always
+    wins."""
     env = gym.make(ID, expert=True, admissible=True)
     for task in env.get_wrapper_attr("tasks")[::10]:
         number = random.Random(task.id)
@@ -261,7 +263,8 @@ def test_expert__follows_whatever_is_done_instead():
 
 @pytest.mark.slow
 def test_expert__knows_a_shortest_plan_among_all_products():
-    """A search, a product and the purchase are needed, and so are the options, in every product that could earn 1."""
+    """A search, a product and the purchase are needed, and so are the options, in every product
+    that could earn 1."""
     market = open_market()
     for task in selected_tasks(Selection(market, "test")):
         clicks = task.optimal_length - 3
@@ -331,7 +334,8 @@ def test_data__of_ones_own_survives_pickling(folder):
 
 
 def test_synthetic_goals__are_drawn_by_their_weights(folder):
-    """Each of three products with two sizes has two goals: those of the attribute that is rarer are drawn more."""
+    """Each of three products with two sizes has two goals: those of the attribute that is rarer are
+    drawn more."""
     market = open_market(folder, "synthetic")
     assert len(selected_tasks(Selection(market, "all"))) == 6
     test = Selection(market, "test")

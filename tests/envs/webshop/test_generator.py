@@ -1,4 +1,5 @@
-"""Made shops: the same everywhere, every goal can be bought, text as in the real shop, and as hard to buy from."""
+"""Made shops: the same everywhere, every goal can be bought, text as in the real shop, and as hard
+to buy from."""
 
 from __future__ import annotations
 

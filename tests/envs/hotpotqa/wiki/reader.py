@@ -1,4 +1,5 @@
-"""Reads a made wiki as its player does, from the texts of pages alone, and answers questions from what it read."""
+"""Reads a made wiki as its player does, from the texts of pages alone, and answers questions from
+what it read."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Entry:
 
 
 class Reader:
-    """What is known after reading pages; of some sentences only, if they are given as titles and numbers."""
+    """What is known after reading pages; of some sentences only, if they are given as titles and
+    numbers."""
 
     def __init__(
         self, pages: Iterable[Page], only: Iterable[tuple[str, int]] | None = None
@@ -65,7 +67,8 @@ class Reader:
         return found
 
     def things(self, words: str) -> list[Entry]:
-        """Return what words may stand for: a name, a name with its kind, or what is related to something."""
+        """Return what words may stand for: a name, a name with its kind, or what is related to
+        something."""
         if not words:
             return []
         words = (

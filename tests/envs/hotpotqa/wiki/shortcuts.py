@@ -1,4 +1,5 @@
-"""Players that answer questions about a made wiki without reading all that the answer follows from."""
+"""Players that answer questions about a made wiki without reading all that the answer follows
+from."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ def share(questions: Iterable[Question], answer: Player) -> float:
 
 
 def asked(question: Question) -> list[tuple[str, Relation]]:
-    """Return the relation that a question asks for, which every way to read it has, and the kind of things."""
+    """Return the relation that a question asks for, which every way to read it has, and the kind of
+    things."""
     return [
         (kind, relation)
         for kind, relation in RELATIONS
@@ -32,7 +34,8 @@ def asked(question: Question) -> list[tuple[str, Relation]]:
 
 
 class Guesser:
-    """Answers from one page as well as that can be: what it says of what is asked for, or else another value alike."""
+    """Answers from one page as well as that can be: what it says of what is asked for, or else
+    another value alike."""
 
     def __init__(self, reader: Reader) -> None:
         self.entries = {entry.title: entry for entry in reader.entries}
@@ -97,7 +100,8 @@ def best_of_search(corpus: Corpus, reader: Reader) -> Player:
 
 
 def best_of_ten(corpus: Corpus, reader: Reader) -> Player:
-    """Return a player that reads the likeliest of the question's ten pages that says something of what is asked."""
+    """Return a player that reads the likeliest of the question's ten pages that says something of
+    what is asked."""
     guesser = Guesser(reader)
 
     def answer(question: Question) -> str:

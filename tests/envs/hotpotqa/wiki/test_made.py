@@ -1,4 +1,5 @@
-"""A reader answers every question from the pages of a made wiki, and neither a single page nor a guess does."""
+"""A reader answers every question from the pages of a made wiki, and neither a single page nor a
+guess does."""
 
 from __future__ import annotations
 
