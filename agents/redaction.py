@@ -39,7 +39,7 @@ PLACEHOLDERS = frozenset(
 """Values that are no secrets, and shown: what is given as a key to a server that needs none."""
 
 _MASKED = range(MIN_LENGTH - 1, 2, -1)
-"""Numbers of characters that a masked secret shows of its beginning or end; longer ones are parts like any other."""
+"""Numbers of characters shown at either end of a masked secret; more are parts like any other."""
 _MASK = re.compile(r"(?:\*{2,}|\.{3,}|…|•{2,})+")
 
 _BYTES = {"encoding": "utf-8", "errors": "surrogatepass"}
@@ -55,8 +55,8 @@ _ESCAPES = (
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_WORD = re.compile(
-    r"(?:x?(?:api|access|auth|private|secret))?keys?|\w*token|\w*secrets?|\w*passw(?:or)?ds?|passphrase|pwd|"
-    r"auth|authorization|bearer|credentials?|cookies?"
+    r"(?:x?(?:api|access|auth|private|secret))?keys?|\w*token|\w*secrets?|\w*passw(?:or)?ds?|"
+    r"passphrase|pwd|auth|authorization|bearer|credentials?|cookies?"
 )
 _ABOUT = frozenset(
     {"id", "ids", "type", "count", "limit", "length", "size", "name", "file", "path"}
@@ -90,7 +90,7 @@ class Secrets:
         self._known = _Known(frozenset())
 
     def register(self, value: str) -> None:
-        """Remember a secret; a text of less than ``MIN_LENGTH`` characters, such as ``none``, is none."""
+        """Remember a secret; a text shorter than ``MIN_LENGTH``, such as ``none``, is none."""
         value = value.strip()
         if len(value) < MIN_LENGTH or value.lower() in PLACEHOLDERS:
             return
@@ -99,16 +99,16 @@ class Secrets:
                 self._known = _Known(self._known.values | {value})
 
     def redact(self, text: str) -> str:
-        """Return a text with ``HIDDEN`` in place of every secret and of every part of one, in linear time.
+        """Return a text with ``HIDDEN`` for every (part of a) secret, in linear time.
 
         Replaced are ``MIN_LENGTH`` or more consecutive characters of a secret in upper or lower
         case, as they are or escaped for a URL, HTML, JSON or Python, or in base64, and what a
         masked secret shows, as in ``sk-ab***wxyz``.
         """
         known = self._known  # a snapshot, which no other thread changes
-        return (
-            known.without_ends(known.runs.sub(known.without_parts, text)) if known.values else text
-        )
+        if not known.values:
+            return text
+        return known.without_ends(known.runs.sub(known.without_parts, text))
 
 
 class _Known:
@@ -116,20 +116,35 @@ class _Known:
 
     def __init__(self, values: frozenset[str]) -> None:
         self.values = values
-        forms = {form for value in values for form in _forms(value)}
-        self.parts = frozenset(part for form in forms for part in _parts(form.lower()))
-        self.heads = frozenset(value[:shown] for value in values for shown in _MASKED)
-        self.tails = frozenset(value[-shown:] for value in values for shown in _MASKED)
-        characters = {character for part in self.parts for character in (part + part.upper())}
+        self.parts: set[str] = set()
+        self.heads: set[str] = set()
+        self.tails: set[str] = set()
+        for value in values:
+            for form in _forms(value):
+                self.parts.update(_parts(form.lower()))
+            for shown in _MASKED:
+                self.heads.add(value[:shown])
+                self.tails.add(value[-shown:])
+        self.runs = self._find_runs()
+
+    def _find_runs(self) -> re.Pattern[str]:
+        """Return what finds the runs of secrets' characters that are long enough to hold a part.
+
+        Only these are looked at closely, each once: most of a text has too short ones.
+        """
+        if not self.values:
+            return re.compile("(?!)")
+        characters: set[str] = set()
+        for part in self.parts:
+            characters.update(part, part.upper())
         alphabet = "".join(map(re.escape, sorted(characters)))
-        # Only runs of these characters are looked at closely, each once: most of a text has too
-        # short ones.
-        self.runs = re.compile(
-            f"(?<![{alphabet}])[{alphabet}]{{{MIN_LENGTH},}}" if values else "(?!)"
-        )
+        return re.compile(f"(?<![{alphabet}])[{alphabet}]{{{MIN_LENGTH},}}")
 
     def without_parts(self, run: re.Match[str]) -> str:
-        """Return a run of characters without parts of secrets; parts that overlap or touch are one."""
+        """Return a run of characters without parts of secrets.
+
+        Parts that overlap or touch are one.
+        """
         text, shown, end = run[0], "", -1
         for start, part in enumerate(_parts(text)):
             if part.lower() in self.parts:
@@ -143,22 +158,26 @@ class _Known:
         shown, end = [], 0
         for mask in _MASK.finditer(text):
             start, stop = mask.span()
-            head = next(
-                (n for n in _MASKED if start - n >= end and text[start - n : start] in self.heads),
-                0,
-            )
-            tail = next(
-                (
-                    n
-                    for n in _MASKED
-                    if stop + n <= len(text) and text[stop : stop + n] in self.tails
-                ),
-                0,
-            )
+            head = self._head(text[end:start])
+            tail = self._tail(text, stop)
             if head or tail:
                 shown += [text[end : start - head], HIDDEN]
                 end = stop + tail
         return "".join([*shown, text[end:]])
+
+    def _head(self, before: str) -> int:
+        """Return how many characters of a secret end a text."""
+        for length in _MASKED:
+            if length <= len(before) and before[-length:] in self.heads:
+                return length
+        return 0
+
+    def _tail(self, text: str, start: int) -> int:
+        """Return how many characters of a secret begin a text from ``start`` on."""
+        for length in _MASKED:
+            if start + length <= len(text) and text[start : start + length] in self.tails:
+                return length
+        return 0
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -168,15 +187,14 @@ def _parts(text: str) -> Iterator[str]:
 
 def _forms(value: str) -> set[str]:
     """Return the texts that a value can be written as."""
-    once = {value, *(escape(value) for escape in _ESCAPES)}
-    twice = {
-        escape(form) for form in once for escape in _ESCAPES
-    }  # such as JSON in the repr of an answer
-    return once | twice | set(_base64(value.encode(**_BYTES)))
+    forms = {value}
+    for _ in range(2):  # twice, as JSON in the repr of an answer
+        forms |= {escape(form) for form in forms for escape in _ESCAPES}
+    return forms | set(_base64(value.encode(**_BYTES)))
 
 
 def _base64(data: bytes) -> Iterator[str]:
-    """Yield what base64 makes of data within other data, such as of the password in ``user:password``."""
+    """Yield the base64 forms of data within other data, such as in ``user:password``."""
     for before in range(3):
         coded = base64.b64encode(b"\0" * before + data).decode()
         # The first characters depend on what is before, the last on what is behind.
@@ -191,7 +209,10 @@ redact = _process.redact
 
 
 def redacted(value: Json) -> Json:
-    """Return a JSON value with every text redacted; the names of an object stay, since readers look for them."""
+    """Return a JSON value with every text redacted.
+
+    The names of an object stay, since readers look for them.
+    """
     shown: Any = value
     if isinstance(value, str):
         shown = redact(value)
@@ -207,22 +228,22 @@ def redacted(value: Json) -> Json:
 
 def secrets_of(options: Mapping[str, Any]) -> list[str]:
     """Return the secrets among options: of fields named so, at any depth, and in addresses."""
-    found: list[str] = []
-    _sift(options, found)
-    return found
+    secrets: list[str] = []
+    _sift(options, secrets)
+    return secrets
 
 
 def without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
     """Register the secrets among options, and return the options with ``HIDDEN`` in their place."""
-    found: list[str] = []
-    shown: dict[str, Any] = _sift(options, found)
-    for secret in found:
+    secrets: list[str] = []
+    shown: dict[str, Any] = _sift(options, secrets)
+    for secret in secrets:
         register(secret)
     return redacted(shown)
 
 
 def register_environment() -> None:
-    """Register the keys of model providers, and the passwords of addresses, that the environment holds."""
+    """Register the environment's keys of model providers, and passwords in addresses."""
     for name, value in os.environ.items():
         if _KEYS_OF_PROVIDERS.search(name):
             register(value)
@@ -231,43 +252,50 @@ def register_environment() -> None:
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a field of this name holds a secret: ``api_key``, ``X-Auth-Token``, but not ``max_tokens``."""
+    """Return whether a field holds a secret: ``X-Auth-Token`` does, ``max_tokens`` does not."""
     words = [word.lower() for word in _WORD.findall(name)]
     return bool(words) and words[-1] not in _ABOUT and any(map(_SECRET_WORD.fullmatch, words))
 
 
-def _sift(value: Any, found: list[str], *, secret: bool = False) -> Any:
-    """Return a JSON value with ``HIDDEN`` in place of its secrets, which are added to ``found``."""
+def _sift(value: Any, secrets: list[str], *, secret: bool = False) -> Any:
+    """Return a JSON value with ``HIDDEN`` in place of its secrets, which are added to a list."""
     if isinstance(value, Mapping):
-        return {
-            name: _sift(item, found, secret=secret or is_secret_name(str(name)))
-            for name, item in value.items()
-        }
+        shown: dict[str, Any] = {}
+        for name, item in value.items():
+            shown[name] = _sift(item, secrets, secret=secret or is_secret_name(str(name)))
+        return shown
     if isinstance(value, list | tuple):
-        return [_sift(item, found, secret=secret) for item in value]
-    if not secret:
-        return _sift_text(value, found) if isinstance(value, str) else value
+        return [_sift(item, secrets, secret=secret) for item in value]
+    if secret:
+        return _hidden(value, secrets)
+    return _sift_text(value, secrets) if isinstance(value, str) else value
+
+
+def _hidden(value: Any, secrets: list[str]) -> Any:
+    """Return ``HIDDEN`` for the value of a secret field; what cannot be a secret as it is."""
     if value is None or isinstance(value, bool) or str(value).lower() in PLACEHOLDERS:
         return value
-    found.append(_SCHEME.sub("", str(value), count=1))
+    secrets.append(_SCHEME.sub("", str(value), count=1))
     return HIDDEN
 
 
-def _sift_text(text: str, found: list[str]) -> str:
+def _sift_text(text: str, secrets: list[str]) -> str:
     """Return a text without the secrets of an address, or of an object that is no valid JSON."""
 
     def user(match: re.Match[str]) -> str:
         name, _, password = match["userinfo"].partition(":")
-        found.extend((password or name, unquote(password or name)))
+        secrets.extend((password or name, unquote(password or name)))
         return f"{match['before']}{HIDDEN}@"
 
     def field(match: re.Match[str]) -> str:
         if not (is_secret_name(match["name"]) or match["name"].lower() in _QUERY_NAMES):
             return match[0]
         secret = _SCHEME.sub("", match["value"], count=1)
-        found.extend((secret, unquote(secret)))
+        secrets.extend((secret, unquote(secret)))
         return match["before"] + HIDDEN
 
     if text.startswith(("{", "[")):
         return _BROKEN_JSON.sub(field, text)
-    return _QUERY.sub(field, _USERINFO.sub(user, text)) if "://" in text or "@" in text else text
+    if "://" not in text and "@" not in text:
+        return text
+    return _QUERY.sub(field, _USERINFO.sub(user, text))

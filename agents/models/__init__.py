@@ -1,1 +1,1 @@
-"""Models that complete text: one in the process, any server that speaks OpenAI's API, and a cassette of either."""
+"""Models that complete text: local, behind OpenAI's API, and a cassette of either."""

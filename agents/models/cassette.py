@@ -15,7 +15,7 @@ import sqlite3
 import stat
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -80,7 +80,7 @@ class Cassette:
         form: Without a model, the form in which the recorded one was talked with.
 
     Raises:
-        ModelError: If the file is no cassette, cannot be written although there is a model, or
+        ModelError: If the file is not a cassette, cannot be written although there is a model, or
             there is neither.
     """
 
@@ -115,7 +115,7 @@ class Cassette:
 
     @property
     def complete_many(self) -> CompleteMany | None:
-        """Completes a batch: recorded requests from the file, the others in one batch; None if the model has none."""
+        """Completes a batch, of which only unrecorded requests are sent; None if it cannot."""
         return self._complete_many if self._model and batch_method(self._model) else None
 
     @property
@@ -139,14 +139,16 @@ class Cassette:
             ModelError: If it is not recorded and there is no model, or the model raises it; of the
                 class ``ModelUnavailable`` if an earlier answer could not be recorded.
         """
-        asked = CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
-        key, request = self._key(asked)
+        key, request = self._key(
+            CompletionRequest(prompt, stop, max_tokens, temperature, sample, tools)
+        )
         recorded = self._find(key)
         if recorded:
             return recorded
         if self._model is None:
             raise ModelError(
-                f"{self._file} holds no answer of {self.name} to a prompt that ends {prompt_text(prompt)[-80:]!r}"
+                f"{self._file} holds no answer of {self.name} "
+                f"to a prompt that ends {prompt_text(prompt)[-80:]!r}"
             )
         offered: dict[str, Any] = {"tools": tools} if tools else {}
         with self._asking(key, request):
@@ -164,65 +166,77 @@ class Cassette:
         """Close the file; it is also closed with the last reference to the cassette."""
         self._closing()
 
-    async def _complete_async(self, asked: CompletionRequest) -> Completion:
-        key, request = self._key(asked)
+    async def _complete_async(self, request: CompletionRequest) -> Completion:
+        key, written = self._key(request)
         recorded = self._find(key)
+        if recorded:
+            return recorded
         complete = async_method(self._model) if self._model else None
-        if recorded or complete is None:
-            return recorded or self.complete(**asked._asdict())
-        with self._asking(key, request):
-            completion = await complete(asked)
-        return self._record(key, request, completion)
+        if complete is None:
+            return self.complete(**request._asdict())
+        with self._asking(key, written):
+            completion = await complete(request)
+        return self._record(key, written, completion)
 
     def _complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
-        keyed = [self._key(request) for request in requests]
+        keys = [self._key(request) for request in requests]
         answers: dict[str, Completion | Exception] = {}
-        missing: dict[
-            tuple[str, str], CompletionRequest
-        ] = {}  # equal requests of one batch are asked once
-        for (key, written), request in zip(keyed, requests, strict=True):
+        # Equal requests of one batch are asked once.
+        missing: dict[tuple[str, str], CompletionRequest] = {}
+        for (key, written), request in zip(keys, requests, strict=True):
             recorded = self._find(key)
             if recorded:
                 answers[key] = recorded
             else:
                 missing[key, written] = request
-        if missing and self._model and (complete_many := batch_method(self._model)):
-            self._tape.settle()
-            for (key, written), answer in zip(
-                missing, complete_many(list(missing.values())), strict=True
-            ):
-                if isinstance(answer, ModelLimit):
-                    self._record_limit(key, written, answer)
-                answers[key] = (
-                    answer if isinstance(answer, Exception) else self._record(key, written, answer)
-                )
+        answers |= self._answers(missing)
         ordered: list[Completion | Exception] = []
-        for key, _ in keyed:
+        for key, _ in keys:
             answer = answers[key]
             ordered.append(answer)
             if isinstance(answer, Completion):
-                answers[key] = answer._replace(
-                    cost=0.0
-                )  # an equal request later in the batch was not paid for
+                # An equal request later in the batch was not paid for.
+                answers[key] = answer._replace(cost=0.0)
         return ordered
 
-    def _key(self, asked: CompletionRequest) -> tuple[str, str]:
+    def _answers(
+        self, missing: Mapping[tuple[str, str], CompletionRequest]
+    ) -> dict[str, Completion | Exception]:
+        """Return the model's answers to a batch by their keys, recorded."""
+        complete_many = batch_method(self._model) if self._model else None
+        if not missing or complete_many is None:
+            return {}
+        self._tape.settle()
+        answers: dict[str, Completion | Exception] = {}
+        completions = complete_many(list(missing.values()))
+        for (key, written), answer in zip(missing, completions, strict=True):
+            if isinstance(answer, ModelLimit):
+                self._record_limit(key, written, answer)
+            if not isinstance(answer, Exception):
+                answer = self._record(key, written, answer)
+            answers[key] = answer
+        return answers
+
+    def _key(self, request: CompletionRequest) -> tuple[str, str]:
         """Return the key of a request, and its JSON text."""
-        prompt = asked.prompt
-        messages = (
-            prompt
-            if isinstance(prompt, str) and not isinstance(prompt, Dialogue)
-            else _plain(prompt)
-        )
-        bounds = [list(asked.stop), asked.max_tokens, float(asked.temperature), asked.sample]
-        tools = [asdict(tool) for tool in asked.tools]
-        request = json.dumps(redacted([messages, *bounds, tools] if tools else [messages, *bounds]))
+        prompt = request.prompt
+        is_text = isinstance(prompt, str) and not isinstance(prompt, Dialogue)
+        values: list[Any] = [
+            prompt if is_text else _plain(prompt),
+            list(request.stop),
+            request.max_tokens,
+            float(request.temperature),
+            request.sample,
+        ]
+        if request.tools:
+            values.append([asdict(tool) for tool in request.tools])
+        written = json.dumps(redacted(values))
+        identity = [self.name, written]
         # A completion model gets the text of a dialogue, a chat model its messages: the key covers
         # both.
-        texts = [redact(str(asked.prompt))] if isinstance(asked.prompt, Dialogue) else []
-        return hashlib.sha256(
-            json.dumps([self.name, request, *texts]).encode()
-        ).hexdigest(), request
+        if isinstance(prompt, Dialogue):
+            identity.append(redact(str(prompt)))
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest(), written
 
     @contextmanager
     def _asking(self, key: str, request: str) -> Iterator[None]:
@@ -246,24 +260,22 @@ class Cassette:
         as in a replay. An empty answer is apart from those, since the next run asks again.
         """
         try:
-            row = _Row(
-                _apart(key) if completion.is_empty else key,
-                self.name,
-                request,
-                _written(_shown(completion)),
-            )
-        except (
-            AttributeError
-        ):  # no completion: a model is foreign code, and an episode says what is wrong
+            answer = _written(_shown(completion))
+            is_empty = completion.is_empty
+        except AttributeError:
+            # No completion: a model is foreign code, and an episode says what is wrong.
             return completion
         except (TypeError, ValueError, RecursionError) as error:
             self._tape.refuse(f"an answer cannot be written as JSON: {error}")
             return completion
-        recorded = self._tape.keep(row)
-        return completion if completion.is_empty else _read(recorded)._replace(cost=completion.cost)
+        if is_empty:
+            self._tape.keep(_Row(_apart(key), self.name, request, answer))
+            return completion
+        recorded = self._tape.keep(_Row(key, self.name, request, answer))
+        return _read(recorded)._replace(cost=completion.cost)
 
     def _record_limit(self, key: str, request: str, limit: ModelLimit) -> None:
-        """Record a limit of the model, which the next run may not meet, for those who only replay."""
+        """Record a limit of the model for replays; the next run may not meet it."""
         answer = json.dumps({"limit": limit.limit, "message": str(limit)})
         self._tape.keep(_Row(_apart(key), self.name, request, answer))
 
@@ -276,7 +288,9 @@ class Cassette:
         answer = self._tape.find(key)
         if answer is None and self._model is None:
             answer = self._tape.find(_apart(key))
-        return None if answer is None else _read(answer)
+        if answer is None:
+            return None
+        return _read(answer)
 
 
 def _apart(key: str) -> str:
@@ -285,7 +299,7 @@ def _apart(key: str) -> str:
 
 
 def _shown(completion: Completion) -> Completion:
-    """Return a completion without secrets, as it may be recorded; its tokens would tell them, too."""
+    """Return a completion without secrets; its tokens, which would tell them, are dropped."""
     shown = redacted(completion._asdict())
     if shown == completion._asdict():
         return completion
@@ -295,11 +309,10 @@ def _shown(completion: Completion) -> Completion:
 def _written(completion: Completion) -> str:
     """Return a completion as JSON, without its cost and its empty fields."""
     fields = completion._replace(cost=0.0, usage=dict(completion.usage))._asdict()
-    default = Completion("")._asdict()
-    kept = {
-        name: value for name, value in fields.items() if name == "text" or value != default[name]
-    }
-    return json.dumps(kept, default=float)  # a model may count in numbers of NumPy
+    for name, value in Completion("")._asdict().items():
+        if name != "text" and fields[name] == value:
+            del fields[name]
+    return json.dumps(fields, default=float)  # a model may count in numbers of NumPy
 
 
 def _read(answer: str) -> Completion:
@@ -322,45 +335,63 @@ def _read(answer: str) -> Completion:
 def _plain(prompt: Prompt) -> list[list[Any]]:
     """Return the messages of a prompt as JSON values, without their empty fields."""
     messages = []
-    for role, content, calls, answered in prompt_messages(prompt):
+    for role, content, calls, call_id in prompt_messages(prompt):
         message: list[Any] = [role, content]
-        messages.append([*message, calls, answered] if calls or answered else message)
+        if calls or call_id:
+            message += [calls, call_id]
+        messages.append(message)
     return messages
 
 
 def _check_is_cassette(file: Path) -> bool:
-    """Return whether a file is marked as a cassette, which one that is new or from before there were marks is not.
+    """Return whether a file is marked as a cassette.
+
+    A new one, or one from before there were marks, is not.
 
     Only its bytes are read: SQLite itself may change a file that it opens.
 
     Raises:
         ModelError: If it is anything else.
     """
-    try:
-        if not stat.S_ISREG(file.stat().st_mode):  # a pipe or a device could be read for ever
-            raise ModelError(f"{file} is no cassette: it is no file")
-        with file.open("rb") as opened:
-            header = opened.read(100)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise ModelError(f"{file} is no cassette: {error.strerror}") from error
+    header = _sqlite_header(file)
     if not header:
         return False
     if not header.startswith(b"SQLite format 3\0"):
-        raise ModelError(f"{file} is no cassette: it is no SQLite file")
-    version, application = (int.from_bytes(header[start : start + 4], "big") for start in (60, 68))
-    if application != _APPLICATION and (application or not _has_only_completions(file)):
-        raise ModelError(f"{file} is no cassette, but another SQLite file")
+        raise ModelError(f"{file} is not a cassette: not an SQLite file")
+    version = int.from_bytes(header[60:64], "big")
+    application = int.from_bytes(header[68:72], "big")
+    is_marked = application == _APPLICATION
+    if not is_marked and (application or not _has_only_completions(file)):
+        raise ModelError(f"{file} is not a cassette, but another SQLite file")
     if version > _FORMAT:
         raise ModelError(
             f"{file} is a cassette of a later version, in format {version}: expected {_FORMAT}"
         )
-    return application == _APPLICATION
+    return is_marked
+
+
+def _sqlite_header(file: Path) -> bytes:
+    """Return the first 100 bytes of a file; none if it is missing or empty.
+
+    Raises:
+        ModelError: If it is no file, or cannot be read.
+    """
+    try:
+        if not stat.S_ISREG(file.stat().st_mode):  # a pipe or a device could be read for ever
+            raise ModelError(f"{file} is not a cassette: not a regular file")
+        with file.open("rb") as opened:
+            return opened.read(100)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise ModelError(f"{file} is not a cassette: {error.strerror}") from error
 
 
 def _has_only_completions(file: Path) -> bool:
-    """Return whether an SQLite file has the table of a cassette and no other; nothing is changed or locked."""
+    """Return whether an SQLite file has a cassette's table and no other.
+
+    Nothing is changed or locked.
+    """
     try:
         with closing(
             sqlite3.connect(f"{file.absolute().as_uri()}?immutable=1", uri=True)
@@ -399,7 +430,7 @@ class _Tape:
                 file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
             )
         except (OSError, sqlite3.Error) as error:
-            raise ModelError(f"{file} is no cassette: {error}") from error
+            raise ModelError(f"{file} is not a cassette: {error}") from error
 
     def prepare(self, model: str, *, is_marked: bool) -> None:
         """Make a new file a cassette, and try whether a row can be written; none is.
@@ -413,11 +444,14 @@ class _Tape:
             try:
                 for statement in (*create, "begin immediate"):
                     self._execute(statement)
+                # A file may be readable but not writable: better known before a model is paid.
                 self._execute(_INSERT, *probe)
                 self._execute("rollback")
             except (sqlite3.Error, UnicodeError) as error:
-                told = f"{self._file}: no answer can be recorded: {error}"
-                raise ModelError(f"{told}; to replay what it holds, replay only") from error
+                raise ModelError(
+                    f"{self._file}: no answer can be recorded: {error}; "
+                    "to replay what it holds, replay only"
+                ) from error
 
     def find(self, key: str) -> str | None:
         """Return the answer of a row; None if there is none.
@@ -431,7 +465,7 @@ class _Tape:
                 return self._answer(key)
             except sqlite3.Error as error:
                 raise ModelError(
-                    f"{self._file} is no cassette, or cannot be read: {error}"
+                    f"{self._file} is not a cassette, or cannot be read: {error}"
                 ) from error
 
     def keep(self, row: _Row) -> str:
@@ -466,9 +500,8 @@ class _Tape:
                     del self._unwritten[key]
                     self._wait(_BUSY_SECONDS)
             except sqlite3.Error as error:
-                self._wait(
-                    0
-                )  # whoever locks the file was waited for twice; the others who ask need not wait again
+                # Whoever locks the file was waited for twice: the others need not wait again.
+                self._wait(0)
                 raise ModelUnavailable(
                     f"{self._file}: an answer could not be recorded: {error}"
                 ) from error

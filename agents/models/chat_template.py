@@ -1,4 +1,4 @@
-"""A model's own chat template, which is bounded: it is a part of the model's file, and so of whoever made that."""
+"""A model's own chat template, run within bounds: it comes from whoever made the model's file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 STEPS, STEPS_OF_A_MESSAGE = 10_000, 1000
 """Maximum number of rounds of loops and of calls, and how many more each message allows."""
 MAX_LENGTH = 1 << 16
-"""Maximum length of a range and of a product, and largest number that a filter or a text's method is given."""
+"""Maximum length of a range or product, and largest number for a filter or a text's method."""
 MAX_TEXT = 1 << 20
-"""Maximum length of what is joined: of each part, and of a text in which each character could become another text."""
+"""Maximum length of joined parts, and of a text whose every character could become another."""
 
 _steps: ContextVar[Iterator[int]] = ContextVar("steps")
 _most: ContextVar[int] = ContextVar("most")
@@ -34,14 +34,13 @@ def render(source: str, messages: Sequence[Mapping[str, str]]) -> str:
     """
     steps, most = _steps.set(count(1)), _most.set(STEPS + STEPS_OF_A_MESSAGE * len(messages))
     try:
-        # The server itself adds what begins a text.
-        given = {
-            "messages": messages,
-            "add_generation_prompt": True,
-            "bos_token": "",
-            "eos_token": "",
-        }
-        return compiled(source).render(given)
+        return compiled(source).render(
+            messages=messages,
+            add_generation_prompt=True,
+            # The server itself adds what begins a text.
+            bos_token="",
+            eos_token="",
+        )
     finally:
         _steps.reset(steps)
         _most.reset(most)
@@ -96,8 +95,7 @@ class _Bounded(ImmutableSandboxedEnvironment):
             raise jinja2.TemplateError("it formats by a text")
         if operator in "+%":
             return super().call_binop(context, operator, _short(left), _short(right))
-        sizes = [len(side) if hasattr(side, "__len__") else abs(side) for side in (left, right)]
-        if sizes[0] * sizes[1] > MAX_LENGTH:
+        if _length(left) * _length(right) > MAX_LENGTH:
             raise jinja2.TemplateError(f"it multiplies to more than {MAX_LENGTH}")
         return super().call_binop(context, operator, left, right)
 
@@ -119,11 +117,20 @@ def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _check(name: str, *given: Any) -> None:
     """Raise TemplateError if a function might write a long text with what it is given."""
-    if any(isinstance(value, int) and value > MAX_LENGTH for value in given):
-        raise jinja2.TemplateError(f"it gives {name} a number above {MAX_LENGTH}")
-    sizes = [len(value) for value in given if hasattr(value, "__len__")]
-    if name in ("replace", "join") and prod(size + 1 for size in sizes) > MAX_TEXT:
+    for value in given:
+        if isinstance(value, int) and value > MAX_LENGTH:
+            raise jinja2.TemplateError(f"it gives {name} a number above {MAX_LENGTH}")
+    if name not in ("replace", "join"):
+        return
+    # At worst every character of one text becomes the whole of each other one.
+    length = prod(len(value) + 1 for value in given if hasattr(value, "__len__"))
+    if length > MAX_TEXT:
         raise jinja2.TemplateError(f"it might {name} to more than {MAX_TEXT} characters")
+
+
+def _length(value: Any) -> Any:
+    """Return the length of a text or list, or the size of a number."""
+    return len(value) if hasattr(value, "__len__") else abs(value)
 
 
 def _short(value: Any) -> Any:
@@ -144,10 +151,10 @@ def _count() -> None:
 
 
 def _range(*bounds: int) -> range:
-    found = range(*bounds)
-    if len(found) > MAX_LENGTH:
+    numbers = range(*bounds)
+    if len(numbers) > MAX_LENGTH:
         raise jinja2.TemplateError(f"it counts to more than {MAX_LENGTH}")
-    return found
+    return numbers
 
 
 def _refuse(message: str) -> None:

@@ -1,4 +1,4 @@
-"""What every client of a remote model does with completions: prices them, cuts them, gives them room to reason."""
+"""What clients of remote models share: prices, stop sequences, and room for reasoning."""
 
 from __future__ import annotations
 
@@ -72,12 +72,11 @@ class ReasoningRoom:
             Whether the completion was cut off before it had a text, and another one would have more
             room.
         """
-        cut_off = (
-            completion.is_empty and completion.finish_reason == "length"
-        )  # some reason where nobody can see it
-        if self._learns and (
-            cut_off or completion.reasoning or completion.usage.get("reasoning_tokens")
-        ):
+        # Cut off before it wrote anything: some models reason where nobody can see it.
+        cut_off = completion.is_empty and completion.finish_reason == "length"
+        reasoned = bool(completion.reasoning or completion.usage.get("reasoning_tokens"))
+        # A number that the caller gave is kept.
+        if self._learns and (cut_off or reasoned):
             self.tokens = REASONING_TOKENS
         return cut_off and self.tokens > given
 
@@ -87,12 +86,25 @@ def with_costs_of(completion: Completion, spent: Collection[Completion]) -> Comp
     if not spent:
         return completion
     usage = dict(completion.usage)
+    cost = completion.cost
     for earlier in spent:
+        cost += earlier.cost
         for kind, count in earlier.usage.items():
             usage[kind] = usage.get(kind, 0) + count
-    return completion._replace(
-        usage=usage, cost=completion.cost + sum(earlier.cost for earlier in spent)
-    )
+    return completion._replace(usage=usage, cost=cost)
+
+
+def calls_as_text(completion: Completion) -> Completion:
+    """Return a completion whose tool calls, which nobody asked for, are read as text."""
+    if not completion.tool_calls:
+        return completion
+    text = completion.text
+    if not text.strip():
+        text = "\n".join(f"{call.name}({call.arguments})" for call in completion.tool_calls)
+    finish_reason = completion.finish_reason
+    if finish_reason == "tool_calls":
+        finish_reason = "stop"
+    return completion._replace(text=text, tool_calls=(), finish_reason=finish_reason)
 
 
 @contextmanager
@@ -101,18 +113,26 @@ def counted(spent: Collection[Completion]) -> Iterator[None]:
     try:
         yield
     except ModelError as error:
-        error.spent = with_costs_of(Completion(""), spent) if spent else None
+        if spent:
+            error.spent = with_costs_of(Completion(""), spent)
         raise
 
 
 def stops_to_send(stop: tuple[str, ...]) -> list[str]:
-    """Return the stop sequences that a chat model may be sent: reasoning and answers begin with a lone line break."""
+    """Return the stop sequences for a chat model.
+
+    A lone line break is none: reasoning and answers begin with one.
+    """
     return [end for end in stop if end.strip("\n")]
 
 
 def cut(text: str, stop: tuple[str, ...]) -> str:
-    """Cut a text at the first stop sequence, since some servers ignore ``stop``; line breaks before it do not count."""
-    text = text.lstrip("\r\n") if any(end.startswith("\n") for end in stop) else text
+    """Cut a text at the first stop sequence, since some servers ignore ``stop``.
+
+    Line breaks at its beginning do not count.
+    """
+    if any(end.startswith("\n") for end in stop):
+        text = text.lstrip("\r\n")
     for end in stop:
-        text = text.split(end, 1)[0]
+        text, _, _ = text.partition(end)
     return text

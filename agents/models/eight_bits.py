@@ -21,6 +21,7 @@ from textcraft_gym.agents.models.gguf import (
     MAGIC,
     Q4_1,
     Q8_0,
+    TENSOR_TYPES,
     Header,
     Tensor,
     read_adapter,
@@ -35,13 +36,15 @@ BLOCK = 32
 
 
 def can_be_written(model: Header, adapter: Header | None) -> bool:
-    """Return whether a model can be read and written so; others are of types that are not known here."""
-    adapted = {_layer(name) for name in adapter.tensors} if adapter else set()
-    return all(
-        tensor.type in (F32, F16, Q4_1, Q8_0)
-        and (len(tensor.shape) == 1 or tensor.shape[0] % BLOCK == 0)
-        for tensor in model.tensors.values()
-    ) and all(_fits(model.tensors.get(layer), layer, adapter) for layer in adapted if adapter)
+    """Return whether a model can be read and written at 8 bits: all its types are known here."""
+    for tensor in model.tensors.values():
+        in_blocks = len(tensor.shape) == 1 or tensor.shape[0] % BLOCK == 0
+        if tensor.type not in (F32, F16, Q4_1, Q8_0) or not in_blocks:
+            return False
+    if adapter is None:
+        return True
+    layers = {_layer(name) for name in adapter.tensors}
+    return all(_fits(model.tensors.get(layer), layer, adapter) for layer in layers)
 
 
 def size_of(model: Header) -> int:
@@ -64,9 +67,12 @@ def write_eight_bits(weights: Path, adapter: Path | None, out: Path) -> None:
         for name, tensor in model.tensors.items():
             values = _bytes_of(model, tensor, data)
             change = changes.of(name) if changes else None
+            # Vectors keep their type, and what is Q8_0 already is copied.
             if len(tensor.shape) > 1 and (tensor.type != Q8_0 or change is not None):
                 whole = dequantised(values, tensor)
-                values = quantised(whole if change is None else whole + change)
+                if change is not None:
+                    whole = whole + change
+                values = quantised(whole)
             file.write(values.tobytes())
             file.write(bytes(-file.tell() % model.alignment))
 
@@ -74,19 +80,19 @@ def write_eight_bits(weights: Path, adapter: Path | None, out: Path) -> None:
 def dequantised(data: Bytes, tensor: Tensor) -> Floats:
     """Return a tensor's bytes as numbers, (rows, columns)."""
     shape = tensor.shape[::-1]
-    if tensor.type in (F32, F16):
-        return (
-            data.view(np.float32 if tensor.type == F32 else np.float16)
-            .astype(np.float32)
-            .reshape(shape)
-        )
-    blocks = data.reshape(-1, 20 if tensor.type == Q4_1 else 34)
+    if tensor.type == F32:
+        return data.view(np.float32).reshape(shape)
+    if tensor.type == F16:
+        return data.view(np.float16).astype(np.float32).reshape(shape)
+    _, block_bytes = TENSOR_TYPES[tensor.type]
+    blocks = data.reshape(-1, block_bytes)
     scales = blocks[:, :2].copy().view(np.float16).astype(np.float32)
     if tensor.type == Q8_0:
         values: Floats = blocks[:, 2:].view(np.int8) * scales
     else:  # the lower halves of the bytes are the first 16 weights, and the upper ones the others
         numbers = np.concatenate([blocks[:, 4:] & 15, blocks[:, 4:] >> 4], 1)
-        values = numbers * scales + blocks[:, 2:4].copy().view(np.float16)
+        minima = blocks[:, 2:4].copy().view(np.float16)
+        values = numbers * scales + minima
     return values.reshape(shape)
 
 
@@ -114,10 +120,11 @@ class _Changes:
         """Return what is added, or None if nothing is."""
         if f"{layer}.lora_a" not in self._header.tensors:
             return None
-        first, second = (self._half(f"{layer}.lora_{half}") for half in "ab")
+        first, second = self._half(f"{layer}.lora_a"), self._half(f"{layer}.lora_b")
         alpha = self._header.metadata.get("adapter.lora.alpha", 0.0)
         # As llama.cpp does, which takes an alpha of 0 for a factor of 1.
-        change: Floats = np.float32(alpha / len(first) if alpha else 1) * (second @ first)
+        factor = alpha / len(first) if alpha else 1
+        change: Floats = np.float32(factor) * (second @ first)
         return change
 
     def _half(self, name: str) -> Floats:
@@ -130,17 +137,20 @@ def _layer(name: str) -> str:
 
 
 def _fits(tensor: Tensor | None, layer: str, adapter: Header) -> bool:
-    first, second = (adapter.tensors.get(f"{layer}.lora_{half}") for half in "ab")
+    """Return whether an adapter's halves are of known types, and together as large as a layer."""
+    first = adapter.tensors.get(f"{layer}.lora_a")
+    second = adapter.tensors.get(f"{layer}.lora_b")
     if not tensor or not first or not second:
         return False
-    return tensor.shape == (first.shape[0], second.shape[1]) and {first.type, second.type} <= {
-        F32,
-        F16,
-    }
+    is_known = first.type in (F32, F16) and second.type in (F32, F16)
+    return is_known and tensor.shape == (first.shape[0], second.shape[1])
 
 
 def _size(tensor: Tensor) -> int:
-    return prod(tensor.shape) // BLOCK * (2 + BLOCK) if len(tensor.shape) > 1 else tensor.size
+    """Return the number of bytes of a tensor once it is written; vectors keep their type."""
+    if len(tensor.shape) == 1:
+        return tensor.size
+    return prod(tensor.shape) // BLOCK * (2 + BLOCK)
 
 
 def _bytes_of(header: Header, tensor: Tensor, data: Bytes) -> Bytes:

@@ -1,4 +1,4 @@
-"""One asyncio event loop for all models of a process that wait for a network, in a thread of its own."""
+"""One asyncio event loop, in a thread of its own, for all models of a process on a network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def submit(coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
 
 
 def close(coroutine: Coroutine[Any, Any, None], seconds: float = 2.0) -> None:
-    """Run a coroutine that closes something, and wait for its end, but not in the loop's own thread.
+    """Run a coroutine that closes something, and wait for it, but not in the loop's thread.
 
     There the collector of garbage may close a model, and waiting would stop every request.
     """

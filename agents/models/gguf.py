@@ -48,7 +48,7 @@ SIZES: Mapping[str, tuple[int, int]] = {
     "expert_used_count": (0, 512),
     "vocab_size": (1, 1 << 24),
 }
-"""Bounds of the sizes of a model, by their keys after the architecture: of llama.cpp, or far above any model."""
+"""Bounds of a model's sizes, by key after the architecture: llama.cpp's, or far above any model."""
 POSITIVE = ("attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon", "rope.freq_base")
 """Numbers that are above 0. All that have a fraction are finite."""
 
@@ -70,11 +70,11 @@ TENSOR_TYPES: Mapping[int, tuple[int, int]] = {
     23: (256, 136),  # IQ4_XS
     30: (1, 2),  # BF16
 }
-"""Number of values of a block, and its size in bytes, by the id of a tensor's type. Others are not checked."""
+"""Values and bytes of a block, by the id of a tensor's type; other types are not checked."""
 
 
 class GgufError(ValueError):
-    """A file that is no GGUF file, or is not whole, or does not fit."""
+    """A file that is not a GGUF file, or is not whole, or does not fit."""
 
 
 class Tensor(NamedTuple):
@@ -134,22 +134,23 @@ class Header:
         return self.metadata.get(f"{self.architecture}.{key}", default)
 
     def cache_bytes(self) -> int:
-        """Return the memory that one token of context takes in half precision; 0 for an unusual attention."""
+        """Return the bytes of one token of context, in half precision; 0 if unknown."""
         heads = self.of_architecture("attention.head_count", 0)
         heads_kv = self.of_architecture("attention.head_count_kv", heads)
-        layers, width = (
-            self.of_architecture("block_count", 0),
-            self.of_architecture("embedding_length", 0),
-        )
-        if not all(
-            type(number) is int and number > 0 for number in (heads, heads_kv, layers, width)
-        ):
+        layers = self.of_architecture("block_count", 0)
+        width = self.of_architecture("embedding_length", 0)
+        if not _all_positive(heads, heads_kv, layers, width):
             return 0
         key = self.of_architecture("attention.key_length", width // heads)
         value = self.of_architecture("attention.value_length", width // heads)
-        if not all(type(number) is int and number > 0 for number in (key, value)):
+        if not _all_positive(key, value):
             return 0
         return int(2 * layers * heads_kv * (key + value))
+
+
+def _all_positive(*numbers: Any) -> bool:
+    """Return whether all are integers above 0."""
+    return all(type(number) is int and number > 0 for number in numbers)
 
 
 def read_model(file: Path) -> Header:
@@ -162,7 +163,7 @@ def read_model(file: Path) -> Header:
     header = read_header(file)
     if header.kind != "model" or not header.architecture or not header.shapes:
         raise GgufError(
-            f"holds no model but something of type {header.kind!r}, architecture {header.architecture!r}"
+            f"holds type {header.kind!r}, architecture {header.architecture!r}, expected a model"
         )
     if "tokenizer.ggml.tokens" not in header.metadata:
         raise GgufError("holds a model without a vocabulary")
@@ -173,29 +174,40 @@ def read_model(file: Path) -> Header:
 
 
 def _check_numbers(header: Header) -> None:
-    """Make sure that llama.cpp can compute with the numbers of a model: it ends the process, or never, where not."""
+    """Check the numbers of a model: with bad ones llama.cpp ends the process, or never returns."""
     for key, (least, most) in SIZES.items():
-        found = header.of_architecture(key, least)
-        for number in found if isinstance(found, tuple) else (found,):  # layers may have their own
-            if type(number) is not int or not least <= number <= most:
-                raise GgufError(f"has a broken header: {_a(key)} of {number!r}")
-    experts, used = (
-        header.of_architecture(key, 0) for key in ("expert_count", "expert_used_count")
-    )
+        value = header.of_architecture(key, least)
+        sizes = value if isinstance(value, tuple) else (value,)  # layers may have their own
+        for size in sizes:
+            if type(size) is not int or not least <= size <= most:
+                raise GgufError(f"has a broken header: {_a(key)} of {size!r}")
+    _check_experts(header)
+    prefix = f"{header.architecture}."
+    for name, value in header.metadata.items():
+        if name.startswith(prefix) and isinstance(value, float):
+            _check_fraction(name.removeprefix(prefix), value)
+
+
+def _check_experts(header: Header) -> None:
+    """Make sure that a mixture of experts uses some of them, and no more than it has."""
+    experts = header.of_architecture("expert_count", 0)
+    used = header.of_architecture("expert_used_count", 0)
     if type(experts) is type(used) is int and not min(experts, 1) <= used <= experts:
         raise GgufError(
             f"has a broken header: an expert_used_count of {used!r}, of {experts!r} experts"
         )
-    prefix = f"{header.architecture}."
-    for name, value in header.metadata.items():
-        key = name.removeprefix(prefix)
-        is_number = name.startswith(prefix) and isinstance(value, float)
-        if is_number and (not math.isfinite(value) or (key in POSITIVE and value <= 0)):
-            raise GgufError(f"has a broken header: {_a(key)} of {value!r}")
+
+
+def _check_fraction(key: str, value: float) -> None:
+    """Make sure that a number with a fraction is finite, and positive where it must be."""
+    if not math.isfinite(value) or (key in POSITIVE and value <= 0):
+        raise GgufError(f"has a broken header: {_a(key)} of {value!r}")
 
 
 def _a(key: str) -> str:
-    return f"{'an' if key[0] in 'aeiou' else 'a'} {key}"
+    """Return a key with its article."""
+    article = "an" if key[0] in "aeiou" else "a"
+    return f"{article} {key}"
 
 
 def read_adapter(file: Path, model: Header) -> Header:
@@ -207,7 +219,7 @@ def read_adapter(file: Path, model: Header) -> Header:
     """
     header = read_header(file)
     if header.kind != "adapter" or header.metadata.get("adapter.type") != "lora":
-        raise GgufError(f"holds no LoRA adapter but something of type {header.kind!r}")
+        raise GgufError(f"holds type {header.kind!r}, expected a LoRA adapter")
     if header.architecture != model.architecture:
         raise GgufError(
             f"is an adapter for {header.architecture!r}, and the model is of {model.architecture!r}"
@@ -235,7 +247,8 @@ def _check_layer(
     adapted = (first[0], second[1])
     if expected not in (adapted, adapted[::-1]):  # embeddings are adapted the other way round
         raise GgufError(
-            f"is an adapter for another model: {layer} is {adapted} in it, and {expected} in this one"
+            f"is an adapter for another model: {layer} is {adapted} in it, "
+            f"and {expected} in this one"
         )
 
 
@@ -248,7 +261,7 @@ def read_header(file: Path) -> Header:
     """
     with file.open("rb") as opened:
         if opened.read(len(MAGIC)) != MAGIC:
-            raise GgufError("is no GGUF file")
+            raise GgufError("is not a GGUF file")
         with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _Reader(data).header()
 
@@ -270,13 +283,18 @@ class _Reader:
         if max(tensors, entries) > MAX_ENTRIES:
             raise GgufError(f"has a broken header: {tensors} tensors and {entries} entries")
         metadata_start = self._position
-        metadata = {self._string(): self._value(*self._numbers("I")) for _ in range(entries)}
+        metadata: dict[str, Any] = {}
+        for _ in range(entries):
+            key = self._string()
+            (kind,) = self._numbers("I")
+            metadata[key] = self._value(kind)
         metadata_bytes = slice(metadata_start, self._position)
         infos = [self._tensor() for _ in range(tensors)]
         alignment = metadata.get("general.alignment", ALIGNMENT)
+        # Checked before it is divided by.
         if type(alignment) is not int or alignment < 1:
             raise GgufError(f"has a broken header: an alignment of {alignment!r}")
-        start = -(-self._position // alignment) * alignment
+        start = -(-self._position // alignment) * alignment  # rounded up
         for name, tensor in infos:
             end = start + tensor.start + tensor.size
             if end > len(self._data):

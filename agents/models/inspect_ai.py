@@ -1,4 +1,4 @@
-"""Models of inspect_ai's model layer, which reaches the providers that it has clients for. Extra ``[inspect]``."""
+"""Models of inspect_ai's model layer, with all its providers. Extra ``[inspect]``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
+    Content,
     ContentReasoning,
     ContentText,
     GenerateConfig,
@@ -44,6 +45,7 @@ from textcraft_gym.agents.models.completions import (
     NO_MONEY,
     Price,
     ReasoningRoom,
+    calls_as_text,
     counted,
     cut,
     stops_to_send,
@@ -71,7 +73,7 @@ _FINISH: Mapping[str, FinishReason] = {
 
 
 class InspectModel:
-    """A model by its name in inspect_ai, such as ``anthropic/claude-sonnet-4-5``, or one of inspect's models.
+    """A model by its name in inspect_ai (``anthropic/claude-sonnet-4-5``), or inspect's own.
 
     Retries, the number of connections and what a provider needs besides are inspect's own. Each
     request sets ``PARAMETERS``: the seed where the temperature is above 0, and stop sequences but
@@ -114,27 +116,24 @@ class InspectModel:
     ) -> None:
         true_or_false("dialogue", dialogue)
         _check_names("parameter of inspect to leave out", omit, PARAMETERS)
-        _check_names(
-            "option of inspect",
-            config,
-            [field for field in GenerateConfig.model_fields if field not in PARAMETERS],
-        )
+        fields = [field for field in GenerateConfig.model_fields if field not in PARAMETERS]
+        _check_names("option of inspect", config, fields)
         self.name = str(name)
         self.price = price
         self.dialogue = dialogue
         self.omit = frozenset(omit)
         self.room = ReasoningRoom(reasoning_tokens)
-        self.config = GenerateConfig(
-            **{"max_retries": MAX_RETRIES, "attempt_timeout": ATTEMPT_SECONDS}
-            if isinstance(name, str)
-            else {},
-            **{} if reasoning_tokens is None else {"reasoning_tokens": reasoning_tokens},
-        ).merge(GenerateConfig(**config))
-        self._model = (
-            name
-            if isinstance(name, Inspects)
-            else self._make(name, base_url, api_key, model_args or {})
-        )
+        # Inspect itself retries and waits without end.
+        defaults: dict[str, Any] = {}
+        if isinstance(name, str):  # a model that inspect made has its own
+            defaults |= {"max_retries": MAX_RETRIES, "attempt_timeout": ATTEMPT_SECONDS}
+        if reasoning_tokens is not None:
+            defaults["reasoning_tokens"] = reasoning_tokens
+        self.config = GenerateConfig(**defaults).merge(GenerateConfig(**config))
+        if isinstance(name, Inspects):
+            self._model = name
+        else:
+            self._model = self._make(name, base_url, api_key, model_args or {})
         # The suite's own models have another one where they do not chat.
         self.form: Form = getattr(self._model.api, "form", "chat")
 
@@ -157,7 +156,7 @@ class InspectModel:
         sample: int,
         tools: tuple[Tool, ...] = (),
     ) -> Completion:
-        """Return the completion; the sample is the provider's seed where the temperature is above 0.
+        """Return the completion; above temperature 0 the sample is the provider's seed.
 
         Raises:
             ModelError: If the provider gave none, after every retry; of the class ``ModelLimit`` if
@@ -185,50 +184,51 @@ class InspectModel:
     async def _ask(
         self, request: CompletionRequest, room: int, spent: list[Completion]
     ) -> Completion:
-        turns = (
-            prompt_messages(request.prompt)
-            if self.dialogue
-            else (Message("user", prompt_text(request.prompt)),)
-        )
+        output = await self._generate(request, room)
+        usage = _usage(output.usage)
+        cost = self.price.of(usage) if self.price else 0.0
+        try:
+            completion = completion_of(output, takes_tools=bool(request.tools))
+        except ModelLimit as limit:
+            spent.append(Completion("", usage, cost))
+            raise ModelLimit(f"{self.name}: {limit}", limit.limit) from None
+        except ModelError as error:
+            spent.append(Completion("", usage, cost))
+            raise self._error(error) from error
+        return completion._replace(text=cut(completion.text, request.stop), cost=cost)
+
+    async def _generate(self, request: CompletionRequest, room: int) -> ModelOutput:
+        """Return inspect's output for a request, with ``room`` more tokens for reasoning."""
+        turns = prompt_messages(request.prompt)
+        if not self.dialogue:
+            turns = (Message("user", prompt_text(request.prompt)),)
         parameters = {
             "max_tokens": request.max_tokens + room,
             "temperature": request.temperature,
             "seed": request.sample if request.temperature > 0 else None,
             "stop_seqs": stops_to_send(request.stop) or None,
         }
-        config = GenerateConfig(
-            **{name: value for name, value in parameters.items() if name not in self.omit}
-        )
+        sent = {name: value for name, value in parameters.items() if name not in self.omit}
         try:
-            output = await self._model.generate(
+            return await self._model.generate(
                 list(messages_for(turns)),
                 [_tool(tool) for tool in request.tools],
-                config=self.config.merge(config),
+                config=self.config.merge(GenerateConfig(**sent)),
             )
         except LimitExceededError:
             raise  # of a sample of inspect, which it ends
         except Exception as error:  # a provider's client may raise anything
             raise self._error(error) from error
-        usage = _usage(output.usage)
-        cost = self.price.of(usage) if self.price else 0.0
-        try:
-            completion = completion_of(output, takes_tools=bool(request.tools))
-        except ModelError as error:
-            spent.append(Completion("", usage, cost))
-            if isinstance(error, ModelLimit):
-                raise ModelLimit(f"{self.name}: {error}", error.limit) from None
-            raise self._error(error) from error
-        return completion._replace(text=cut(completion.text, request.stop), cost=cost)
 
     def _error(self, error: Exception) -> ModelError:
         """Return what a provider's error means for the episode and the run."""
         cause = _last_attempt(error)
-        told = f"{self.name}: {_reason(cause)}"
-        status = _status(cause)
-        if is_overflow(told):
-            return ModelLimit(told, "context")
-        unavailable = status in (401, 402, 403, 404) or NO_MONEY.search(told)
-        return ModelUnavailable(told) if unavailable else ModelError(told)
+        message = f"{self.name}: {_reason(cause)}"
+        if is_overflow(message):
+            return ModelLimit(message, "context")
+        if _status(cause) in (401, 402, 403, 404) or NO_MONEY.search(message):
+            return ModelUnavailable(message)
+        return ModelError(message)
 
 
 def messages_for(turns: Collection[Message]) -> Iterator[ChatMessage]:
@@ -265,41 +265,53 @@ def completion_of(output: ModelOutput, *, takes_tools: bool = False) -> Completi
     """
     if output.empty:
         raise ModelError(output.error or "an answer without a choice")
-    message, stop_reason = output.message, output.stop_reason
-    usage = _usage(output.usage)
-    if stop_reason == "model_length" and not usage.get("completion_tokens"):
-        raise ModelLimit(message.text or "the prompt exceeds the context", "context")
+    message, usage = output.message, _usage(output.usage)
     content = message.content if isinstance(message.content, list) else []
-    if stop_reason == "content_filter":  # the text is the provider's, not the model's
-        refused = any(isinstance(part, ContentText) and part.refusal for part in content)
-        limit: Literal["refusal", "content_filter"] = "refusal" if refused else "content_filter"
-        if not usage.get("completion_tokens"):
+    written = usage.get("completion_tokens", 0)
+    if output.stop_reason == "model_length" and not written:
+        raise ModelLimit(message.text or "the prompt exceeds the context", "context")
+    if output.stop_reason == "content_filter":
+        limit = _limit(content)
+        if not written:
             raise ModelLimit(output.error or message.text or "no text", limit)
+        # The text is the provider's, not the model's.
         return Completion("", usage, finish_reason=limit)
-    apart = "\n".join(
-        part.reasoning
-        for part in content
-        if isinstance(part, ContentReasoning) and not part.redacted
-    )
     inside, text = split_reasoning(message.text)
-    finish_reason = _FINISH.get(stop_reason, "stop")
-    calls = tuple(
-        ToolCall(call.id, call.function, json.dumps(call.arguments))
-        for call in message.tool_calls or ()
+    completion = Completion(
+        text,
+        usage,
+        reasoning=_reasoning(content) or inside,
+        finish_reason=_FINISH.get(output.stop_reason, "stop"),
+        tool_calls=tuple(_calls(message)),
     )
-    if calls and not takes_tools:
-        text, calls = (
-            text if text.strip() else "\n".join(f"{call.name}({call.arguments})" for call in calls),
-            (),
-        )
-        finish_reason = "stop" if finish_reason == "tool_calls" else finish_reason
-    return Completion(
-        text, usage, reasoning=apart or inside, finish_reason=finish_reason, tool_calls=calls
-    )
+    return completion if takes_tools else calls_as_text(completion)
+
+
+def _limit(content: Collection[Content]) -> Literal["refusal", "content_filter"]:
+    """Return why a provider withheld an answer: the model refused, or a filter took it."""
+    for part in content:
+        if isinstance(part, ContentText) and part.refusal:
+            return "refusal"
+    return "content_filter"
+
+
+def _reasoning(content: Collection[Content]) -> str:
+    """Return the reasoning in parts of its own, without redacted ones."""
+    reasoning = [part for part in content if isinstance(part, ContentReasoning)]
+    return "\n".join(part.reasoning for part in reasoning if not part.redacted)
+
+
+def _calls(message: ChatMessageAssistant) -> Iterator[ToolCall]:
+    """Yield the tool calls of a message."""
+    for call in message.tool_calls or ():
+        yield ToolCall(call.id, call.function, json.dumps(call.arguments))
 
 
 def _usage(usage: ModelUsage | None) -> dict[str, int]:
-    """Return token counts; inspect counts what a provider's cache read or wrote apart from the rest of the prompt."""
+    """Return token counts.
+
+    Inspect counts apart what a provider's cache read or wrote of the prompt.
+    """
     if usage is None:
         return {}
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
@@ -307,7 +319,9 @@ def _usage(usage: ModelUsage | None) -> dict[str, int]:
         "prompt_tokens": usage.input_tokens + cached,
         "completion_tokens": usage.output_tokens,
     }
-    return counts | ({"reasoning_tokens": usage.reasoning_tokens} if usage.reasoning_tokens else {})
+    if usage.reasoning_tokens:
+        counts["reasoning_tokens"] = usage.reasoning_tokens
+    return counts
 
 
 def _call(call: ToolCall) -> InspectsCall:
@@ -337,14 +351,15 @@ def _last_attempt(error: BaseException) -> BaseException:
 
 def _reason(error: BaseException) -> str:
     """Return the provider's message of an error, on one line."""
-    told = getattr(error, "provider_message", None) or str(error) or type(error).__name__
-    return " ".join(told.split())[:2000]
+    message = getattr(error, "provider_message", None) or str(error) or type(error).__name__
+    return " ".join(message.split())[:2000]
 
 
 def _status(error: BaseException | None) -> int | None:
     """Return the HTTP status of an error, as providers' clients name it; None if it has none."""
     while error is not None:
-        for status in (getattr(error, name, None) for name in ("status_code", "code", "status")):
+        for name in ("status_code", "code", "status"):
+            status = getattr(error, name, None)
             if type(status) is int:
                 return status
         error = error.__cause__

@@ -1,4 +1,4 @@
-"""llama.cpp's server in this process, by xllamacpp: it completes several prompts at once, and can be stopped."""
+"""llama.cpp's server in this process, by xllamacpp: completes batches, and can be stopped."""
 
 from __future__ import annotations
 
@@ -104,30 +104,33 @@ def import_xllamacpp() -> Any:
 
 
 def available_memory() -> int | None:
-    """Return the bytes of memory that are free for this process; None if the system does not say."""
-    found = []
-    with suppress(OSError, ValueError, StopIteration):
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        found.append(
-            1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-        )
-    with suppress(
-        OSError, ValueError, StopIteration
-    ):  # of a container; not a number if it has no limit
-        limit, used = (
-            int((_CONTROL_GROUP / f"memory.{name}").read_text("ascii"))
-            for name in ("max", "current")
-        )
-        lines = (_CONTROL_GROUP / "memory.stat").read_text("ascii").splitlines()
+    """Return the bytes of memory that are free for this process; None if unknown."""
+    amounts: list[int] = []
+    with suppress(OSError, ValueError, KeyError):
+        amounts.append(1024 * _number(Path("/proc/meminfo"), "MemAvailable:"))
+    # Of a container; ``memory.max`` is not a number if it has no limit.
+    with suppress(OSError, ValueError, KeyError):
+        limit = int((_CONTROL_GROUP / "memory.max").read_text("ascii"))
+        used = int((_CONTROL_GROUP / "memory.current").read_text("ascii"))
         # Pages of files that were not read lately count as used, and are given up when memory is
         # wanted.
-        idle = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
-        found.append(max(0, limit - used + idle))
-    return min(found, default=None)
+        idle = _number(_CONTROL_GROUP / "memory.stat", "inactive_file ")
+        amounts.append(max(0, limit - used + idle))
+    return min(amounts, default=None)
+
+
+def _number(file: Path, name: str) -> int:
+    """Return the number of the line ``name number ...``; KeyError if there is none."""
+    for line in file.read_text("ascii").splitlines():
+        if line.startswith(name):
+            return int(line.split()[1])
+    raise KeyError(name)
 
 
 class LlamaServer:
-    """A model, which is loaded for the first prompts. One thread at a time may ask it; any may close it, for good.
+    """A model, loaded for the first prompts.
+
+    One thread at a time may ask it; any thread may close it, for good.
 
     Args:
         options: What to load.
@@ -147,7 +150,7 @@ class LlamaServer:
 
     @property
     def open(self) -> bool:
-        """Whether it can be asked: it is not closed, and of this process, not of the one that this is a fork of."""
+        """Whether it can be asked: not closed, and made by this process, not by its parent."""
         return not self._state.closing.is_set() and self._state.pid == os.getpid()
 
     def close(self) -> None:
@@ -155,7 +158,10 @@ class LlamaServer:
         _end(self._state)
 
     def unload(self) -> None:
-        """Forget what was computed: the next prompts load the model again. Only the thread that asks may do this."""
+        """Unload the model; the next prompts load it again.
+
+        Only the thread that asks may do this.
+        """
         self._state.native.clear()
 
     def complete(self, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
@@ -182,7 +188,9 @@ class LlamaServer:
 
 @dataclass
 class _State:
-    """The state that a server's threads share, apart from the server itself so that its end can be noticed.
+    """The state that a server's threads share.
+
+    It is apart from the server, so that the server's end can be noticed.
 
     Attributes:
         options: What to load.
@@ -265,9 +273,8 @@ def _serve(options: ServerOptions, files: Files) -> Any:
 def _wait(outcome: SimpleQueue[list[Completion] | Exception]) -> list[Completion] | Exception:
     while True:
         with suppress(Empty):
-            return outcome.get(
-                timeout=_WAIT_SECONDS
-            )  # a wait without end cannot be interrupted on Windows
+            # A wait without end cannot be interrupted on Windows.
+            return outcome.get(timeout=_WAIT_SECONDS)
 
 
 def _ask(
@@ -280,13 +287,12 @@ def _ask(
     state.idle.clear()
     try:
         answer: list[Completion] | Exception = _completions(state, prompts, sampling)
-    except (
-        AttributeError,
-        KeyError,
-        TypeError,
-    ) as error:  # a native module has no stable interface
-        message = f"this needs another version of xllamacpp than the installed {version('xllamacpp')}: {error!r}"
-        answer = ModelError(message)
+    except (AttributeError, KeyError, TypeError) as error:
+        # A native module has no stable interface.
+        answer = ModelError(
+            "this needs another version of xllamacpp than the installed "
+            f"{version('xllamacpp')}: {error!r}"
+        )
         answer.__cause__ = error
     except Exception as error:
         answer = error
@@ -295,19 +301,40 @@ def _ask(
     outcome.put(answer)
 
 
+class _Answers:
+    """The answers to some prompts, which arrive in chunks of any of them."""
+
+    def __init__(self, prompts: int) -> None:
+        self.texts = [""] * prompts
+        self.usages: dict[int, Mapping[str, Any]] = {}
+        self.errors: list[Mapping[str, Any]] = []
+
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        """Keep a chunk; the last one of each answer has its usage."""
+        if "error" in chunk:
+            self.errors.append(chunk["error"])
+        for choice in chunk.get("choices", ()):
+            self.texts[choice["index"]] += choice["text"]
+            if "usage" in chunk:
+                self.usages[choice["index"]] = chunk["usage"]
+
+    def completions(self) -> list[Completion]:
+        """Return the completions; Refused if one of them is missing."""
+        if self.errors:
+            raise Refused(self.errors[0])
+        if len(self.usages) < len(self.texts):
+            raise Refused({"message": "there is no answer"})
+        return [
+            Completion(text, _counts(self.usages[index])) for index, text in enumerate(self.texts)
+        ]
+
+
 def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
-    texts: list[list[str]] = [[] for _ in prompts]
-    usages: dict[int, Mapping[str, Any]] = {}
-    errors: list[Mapping[str, Any]] = []
+    answers = _Answers(len(prompts))
 
     def collect(chunk: Any) -> bool:
         """Keep a chunk of the answers; return whether to stop."""
-        if chunk and "error" in chunk:
-            errors.append(chunk["error"])
-        for choice in (chunk or {}).get("choices", ()):
-            texts[choice["index"]].append(choice["text"])
-            if "usage" in chunk:
-                usages[choice["index"]] = chunk["usage"]
+        answers.add(chunk or {})
         return state.closing.is_set()
 
     if not state.closing.is_set():
@@ -321,18 +348,15 @@ def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> l
             raise Refused({"message": str(error)}) from error
     if state.closing.is_set():
         raise ModelError("the model is closed")
-    if errors or len(usages) < len(prompts):
-        raise Refused(errors[0] if errors else {"message": "there is no answer"})
-    return [
-        Completion("".join(written), _counts(usages[index])) for index, written in enumerate(texts)
-    ]
+    return answers.completions()
 
 
 def _body(prompts: Sequence[str], sampling: Sampling) -> dict[str, Any]:
     # The whole distribution at a temperature; without one its maximum, which need not be sorted
     # for.
-    greedy = sampling.temperature <= 0
-    chosen = {"samplers": ["top_k"], "top_k": 1} if greedy else {"samplers": ["temperature"]}
+    samplers: dict[str, Any] = {"samplers": ["temperature"]}
+    if sampling.temperature <= 0:
+        samplers = {"samplers": ["top_k"], "top_k": 1}
     return {
         "prompt": list(prompts),
         "stop": list(sampling.stop),
@@ -341,7 +365,7 @@ def _body(prompts: Sequence[str], sampling: Sampling) -> dict[str, Any]:
         "seed": sampling.seed % _MAX_SEED,
         "stream": True,
         "return_progress": True,
-        **chosen,
+        **samplers,
     }
 
 
@@ -361,12 +385,11 @@ def _end(state: _State) -> None:
         return
     state.closing.set()
     interrupts: list[KeyboardInterrupt] = []
-    while (
-        not state.idle.is_set()
-    ):  # a thread that is still in llama.cpp would crash the process at its end
+    # A thread that is still in llama.cpp would crash the process at its end.
+    while not state.idle.is_set():
         try:
             state.idle.wait(_WAIT_SECONDS)
-        except KeyboardInterrupt as interrupt:  # the wait is short, and is not to be left
+        except KeyboardInterrupt as interrupt:  # deferred: the wait is short
             interrupts.append(interrupt)
     state.native.clear()
     if interrupts:
@@ -375,7 +398,10 @@ def _end(state: _State) -> None:
 
 @contextmanager
 def _short_waits() -> Iterator[None]:
-    """Have OpenMP, which reads this once when it is loaded, wait as ``SPINS`` says, unless the user says otherwise."""
+    """Have OpenMP, which reads this once at loading, wait for ``SPINS`` rounds.
+
+    A user's own setting is kept.
+    """
     if any(name in os.environ for name in _SPIN_VARIABLES):
         yield
         return

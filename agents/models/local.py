@@ -42,7 +42,7 @@ MAX_DEFAULT_THREADS = 4
 
 
 class LocalModel:
-    """A language model in this process. It is loaded at the first request; its files are checked before.
+    """A language model in this process, loaded at the first request; its files are checked before.
 
     The requests of a batch that differ only in their prompts are computed together, as many at a
     time as there are slots. A prompt that begins as an earlier one does is read from there on. The
@@ -93,35 +93,37 @@ class LocalModel:
         adapted = _checked(lora, lambda: read_adapter(lora, header)) if lora else None
         if digest is not None:
             self._files.expect(digest)
+        self._own_threads = threads is not None
+        threads = _default_threads() if threads is None else threads
+        between("threads", threads, 1, os.cpu_count() or 1)
+        context = _context(context, header)
+        between("slots", slots, 1, MAX_SLOTS)
         self.options = ServerOptions(
             self._files,
             self._files.digest,
-            _between(
-                "threads",
-                _default_threads() if threads is None else threads,
-                1,
-                os.cpu_count() or 1,
-            ),
-            _context(context, header),
-            _between("slots", slots, 1, MAX_SLOTS),
+            threads,
+            context,
+            slots,
             eight_bits=file is None and can_be_written(header, adapted),
         )
         self._needed = _needed_memory(self.options, header)
         _check_memory(self.options, self._needed)
         self._template = _template_source(header) if chat else None
-        self._own_threads = threads is not None
-        self._label = f"local:{weights.name}" + (f",adapter={lora.name}" if lora else "")
+        self._label = f"local:{weights.name}"
+        if lora:
+            self._label += f",adapter={lora.name}"
         self.prompts = prompts_for(file, adapter)
         self._server: LlamaServer | None = None
 
     @property
     def name(self) -> str:
-        """Name for records, which tells it from models that answer otherwise, with other files of these names too."""
-        chat, bits = (
-            ",chat=true" if self._template else "",
-            ",bits=8" if self.options.eight_bits else "",
-        )
-        return f"{self._label}{chat}{bits},digest={self.options.digest}"
+        """Name for records; a digest tells it from models with other files of these names."""
+        name = self._label
+        if self._template:
+            name += ",chat=true"
+        if self.options.eight_bits:
+            name += ",bits=8"
+        return f"{name},digest={self.options.digest}"
 
     def complete(
         self,
@@ -132,7 +134,7 @@ class LocalModel:
         temperature: float,
         sample: int,
     ) -> Completion:
-        """Return the completion of one request; the sample is the seed where the temperature is above 0.
+        """Return the completion of one request; above temperature 0 the sample is the seed.
 
         Raises:
             ModelError: If the prompt is longer than the context, or cannot be written in the
@@ -147,26 +149,24 @@ class LocalModel:
 
     def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
         """Return the answers to a batch, in its order; equal requests are computed once."""
-        asked = [self._question(request) for request in requests]
+        questions = [self._question(request) for request in requests]
+        distinct = {question for question in questions if isinstance(question, _Question)}
         answers: dict[_Question, Completion | Exception] = {}
         # One server for the whole batch: if it is closed meanwhile, the rest fails instead of
         # loading the model again.
         server = self._open_server()
         with server.turn:
             # In an order that does not depend on which episode was there first.
-            questions = sorted({question for question in asked if isinstance(question, _Question)})
-            for sampling, alike in groupby(questions, key=lambda question: question.sampling):
-                group = list(alike)
-                answers.update(
-                    zip(
-                        group,
-                        self._answers(server, [each.text for each in group], sampling),
-                        strict=True,
-                    )
-                )
-        return [
-            question if isinstance(question, Exception) else answers[question] for question in asked
-        ]
+            by_sampling = groupby(sorted(distinct), key=lambda question: question.sampling)
+            for sampling, group in by_sampling:
+                alike = list(group)
+                texts = [question.text for question in alike]
+                answers |= zip(alike, self._answers(server, texts, sampling), strict=True)
+        ordered: list[Completion | Exception] = []
+        for question in questions:
+            answer = answers[question] if isinstance(question, _Question) else question
+            ordered.append(answer)
+        return ordered
 
     def close(self) -> None:
         """Stop what is computed, and free the memory; a later request loads the model again."""
@@ -230,15 +230,19 @@ class LocalModel:
         # others is a matter of chance, and so are the sums that it kept of them: a fresh one is
         # asked one by one.
         server.unload()
-        return [
-            answer for prompt in prompts for answer in self._answers(server, [prompt], sampling)
-        ]
+        answers: list[Completion | Exception] = []
+        for prompt in prompts:
+            answers += self._answers(server, [prompt], sampling)
+        return answers
 
     def _reason(self, details: Mapping[str, Any]) -> str:
         if "n_prompt_tokens" not in details:
             return str(details.get("message", details))
         tokens, context = details["n_prompt_tokens"], details.get("n_ctx")
-        return f"the prompt has {tokens} tokens, and the context of the model ends at {context} (option context)"
+        return (
+            f"the prompt has {tokens} tokens, "
+            f"and the context of the model ends at {context} (option context)"
+        )
 
 
 class _Question(NamedTuple):
@@ -257,30 +261,26 @@ def _checked(file: Path, read: Callable[[], Header]) -> Header:
         raise ModelError(f"{file} cannot be read: {error.strerror or error}") from error
 
 
-def _between(name: str, value: int, minimum: int, maximum: int) -> int:
-    between(name, value, minimum, maximum)
-    return value
-
-
 def _context(context: int | None, header: Header) -> int:
-    longest = header.of_architecture("context_length", DEFAULT_CONTEXT)
-    return _between(
-        "context",
-        min(DEFAULT_CONTEXT, longest) if context is None else context,
-        MIN_CONTEXT,
-        longest,
-    )
+    """Return the context that was asked for, by default as long as the model can."""
+    longest: int = header.of_architecture("context_length", DEFAULT_CONTEXT)
+    if context is None:
+        context = min(DEFAULT_CONTEXT, longest)
+    between("context", context, MIN_CONTEXT, longest)
+    return context
 
 
 def _default_threads() -> int:
-    """Return a number of threads that are likely to have a core each: those that wait for others keep theirs busy."""
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    if given.isdecimal() and int(given) > 0:
-        return min(int(given), cores)
-    return 1 if multiprocessing.parent_process() else min(cores, MAX_DEFAULT_THREADS)
+    """Return a number of threads likely to have a core each: waiting threads keep theirs busy."""
+    cores = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+        cores = len(os.sched_getaffinity(0))
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    if limit.isdecimal() and int(limit) > 0:
+        return min(int(limit), cores)
+    if multiprocessing.parent_process():  # a worker, which has others beside it
+        return 1
+    return min(cores, MAX_DEFAULT_THREADS)
 
 
 def _needed_memory(options: ServerOptions, header: Header) -> int:
@@ -294,8 +294,9 @@ def _check_memory(options: ServerOptions, needed: int) -> None:
     free = available_memory()
     if free is not None and needed > free:
         raise ModelError(
-            f"the weights and {options.slots} slots of {options.context} tokens need {needed / 2**30:.1f} GiB of "
-            f"memory, and {free / 2**30:.1f} GiB are free: options slots and context"
+            f"the weights and {options.slots} slots of {options.context} tokens need "
+            f"{needed / 2**30:.1f} GiB of memory, and {free / 2**30:.1f} GiB are free: "
+            "options slots and context"
         )
 
 

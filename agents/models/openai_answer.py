@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from textcraft_gym.agents.contract.model import Completion, FinishReason, ToolCall
+from textcraft_gym.agents.models.completions import calls_as_text
 from textcraft_gym.replies import split_reasoning
 
 _FINISH: Mapping[str, FinishReason] = {
@@ -23,12 +24,14 @@ _FINISH: Mapping[str, FinishReason] = {
     "function_call": "tool_calls",
     "tool_use": "tool_calls",
 }
-"""The reasons that do not mean that a completion ended by itself, in the words of several providers."""
+"""Reasons, in several providers' words, that do not mean that a completion ended by itself."""
 
 MAX_DEPTH = 100
 """Maximum number of levels of an answer in JSON."""
 MAX_MESSAGE = 500
 """Maximum number of characters of a server's message that is passed on."""
+MAX_COUNT = 1 << 53
+"""Token counts are smaller: a float holds them exactly."""
 
 
 class Malformed(ValueError):
@@ -48,9 +51,14 @@ class ServerError(NamedTuple):
     code: str = ""
     parameter: str = ""
 
+    @property
+    def words(self) -> str:
+        """The message and the code."""
+        return f"{self.message} {self.code}"
+
 
 def parse(body: bytes) -> Any:
-    """Return the JSON value of a body, or of a stream of server-sent events the answer that its chunks make.
+    """Return the JSON value of a body; a stream of server-sent events is joined into one.
 
     Raises:
         Malformed: If it is neither.
@@ -80,9 +88,13 @@ def _is_deep(value: Any) -> bool:
     """Return whether a JSON value has more levels than ``MAX_DEPTH``."""
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [item for outer in level if isinstance(outer, list) for item in outer] + [
-            item for outer in level if isinstance(outer, dict) for item in outer.values()
-        ]
+        below: list[Any] = []
+        for outer in level:
+            if isinstance(outer, list):
+                below += outer
+            elif isinstance(outer, dict):
+                below += outer.values()
+        level = below
     return bool(level)
 
 
@@ -96,28 +108,46 @@ def error_of(body: bytes) -> ServerError | None:
         answer = answer[0]
     if not isinstance(answer, Mapping):
         return ServerError(_excerpt(str(answer)))
-    told = answer.get("error") or answer.get("detail") or answer.get("message")
-    if not told or ("choices" in answer and not answer.get("error")):
+    error = _error_field(answer)
+    if not error:
         return None
-    if isinstance(told, list):  # FastAPI's list of what is wrong with a request
-        told = told[0] if told and isinstance(told[0], Mapping) else {"message": str(told)}
-        told = {
-            "param": _last(told.get("loc")),
-            "message": f"{told.get('msg', '')} {_last(told.get('loc'))}",
-            **told,
-        }
-    if not isinstance(told, Mapping):
-        return ServerError(_excerpt(str(told)), str(answer.get("code") or answer.get("type") or ""))
-    codes = [str(told[key]) for key in ("code", "type", "status") if told.get(key)]
-    message = str(told.get("message") or told)
-    metadata = told.get("metadata")  # where OpenRouter tells what its provider said
+    if isinstance(error, list):
+        error = _first_complaint(error)
+    if isinstance(error, Mapping):
+        return _server_error(error)
+    return ServerError(_excerpt(str(error)), str(answer.get("code") or answer.get("type") or ""))
+
+
+def _error_field(answer: Mapping[str, Any]) -> Any:
+    """Return the field of an answer that tells of a failure; falsy if there is none."""
+    error = answer.get("error")
+    # Beside choices, a detail or a message is no failure.
+    if error or "choices" in answer:
+        return error
+    return answer.get("detail") or answer.get("message")
+
+
+def _first_complaint(complaints: Sequence[Any]) -> dict[str, Any]:
+    """Return the first complaint about a request, of FastAPI's list, in OpenAI's fields."""
+    first = complaints[0]
+    if not isinstance(first, Mapping):
+        first = {"message": str(complaints)}
+    parameter = _last(first.get("loc"))
+    return {"param": parameter, "message": f"{first.get('msg', '')} {parameter}", **first}
+
+
+def _server_error(error: Mapping[str, Any]) -> ServerError:
+    """Return the failure that an object of the API describes."""
+    codes = [str(error[key]) for key in ("code", "type", "status") if error.get(key)]
+    message = str(error.get("message") or error)
+    metadata = error.get("metadata")  # where OpenRouter tells what its provider said
     if isinstance(metadata, Mapping) and metadata.get("raw"):
         message = f"{message}: {metadata['raw']}"
-    return ServerError(_excerpt(message), " ".join(codes), str(told.get("param") or ""))
+    return ServerError(_excerpt(message), " ".join(codes), str(error.get("param") or ""))
 
 
 def read_completion(answer: Any, *, takes_tools: bool = False) -> Completion:
-    """Return the completion of an answer of either endpoint, before anything is cut at a stop sequence.
+    """Return the completion of either endpoint's answer, before it is cut at a stop sequence.
 
     Args:
         answer: The parsed body.
@@ -130,55 +160,66 @@ def read_completion(answer: Any, *, takes_tools: bool = False) -> Completion:
     try:
         choice = answer["choices"][0]
         message = choice.get("message")
-        message = {"content": choice["text"]} if message is None else message
+        if message is None:  # of the completion endpoint
+            message = {"content": choice["text"]}
         written = _clean(_content(message.get("content")))
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise Malformed(f"expected a completion, got {_excerpt(json.dumps(answer))}") from error
     inside, text = split_reasoning(written)
-    calls = tuple(_calls(message))
-    finish = _FINISH.get(str(choice.get("finish_reason") or "").lower(), "stop")
-    if not text.strip() and message.get("refusal"):
-        finish = "refusal"
-    if calls and not takes_tools:
-        text, calls = (
-            text if text.strip() else "\n".join(f"{call.name}({call.arguments})" for call in calls),
-            (),
-        )
-        finish = "stop" if finish == "tool_calls" else finish
-    return Completion(
+    completion = Completion(
         text,
         usage_of(answer),
-        logprobs=_logprobs(choice) if text == written else None,
-        token_ids=_token_ids(choice) if text == written else None,
         reasoning=reasoning_apart(answer) or inside,
-        finish_reason=finish,
-        tool_calls=calls,
+        finish_reason=_finish_reason(choice, message, text),
+        tool_calls=tuple(_calls(message)),
     )
+    if not takes_tools:
+        completion = calls_as_text(completion)
+    if completion.text != written:  # the tokens would be those of another text
+        return completion
+    return completion._replace(logprobs=_logprobs(choice), token_ids=_token_ids(choice))
+
+
+def _finish_reason(
+    choice: Mapping[str, Any], message: Mapping[str, Any], text: str
+) -> FinishReason:
+    """Return why a completion ended."""
+    if not text.strip() and message.get("refusal"):
+        return "refusal"
+    return _FINISH.get(str(choice.get("finish_reason") or "").lower(), "stop")
 
 
 def reasoning_apart(answer: Any) -> str:
-    """Return the reasoning that stands beside the text of a completion, or in parts of its own, as Mistral has it."""
+    """Return the reasoning beside the text of a completion.
+
+    Mistral has it in parts of its own.
+    """
     message = answer["choices"][0].get("message") or {}
     beside = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(beside, str):
         return _clean(beside)
     content = message.get("content")
-    parts = (
-        [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
-    )
-    return _clean("".join(_content(part["thinking"]) for part in parts if part.get("thinking")))
+    reasoning = ""
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and part.get("thinking"):
+            reasoning += _content(part["thinking"])
+    return _clean(reasoning)
 
 
 def usage_of(answer: Any) -> dict[str, int]:
-    """Return the token counts of an answer, those that can be read; ``reasoning_tokens`` are among the completion's."""
-    found = answer.get("usage") if isinstance(answer, Mapping) else None
-    if not isinstance(found, Mapping):
+    """Return the readable token counts; ``reasoning_tokens`` are among the completion's."""
+    counts = answer.get("usage") if isinstance(answer, Mapping) else None
+    if not isinstance(counts, Mapping):
         return {}
-    details = found.get("completion_tokens_details")
-    counts = {**found, **(details if isinstance(details, Mapping) else {})}
-    kinds = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
-    numbers = {kind: counts[kind] for kind in kinds if type(counts.get(kind)) in (int, float)}
-    return {kind: int(number) for kind, number in numbers.items() if 0 <= number < 1 << 53}
+    details = counts.get("completion_tokens_details")
+    if isinstance(details, Mapping):
+        counts = {**counts, **details}
+    usage: dict[str, int] = {}
+    for kind in ("prompt_tokens", "completion_tokens", "reasoning_tokens"):
+        number: Any = counts.get(kind)
+        if type(number) in (int, float) and 0 <= number < MAX_COUNT:
+            usage[kind] = int(number)
+    return usage
 
 
 def _content(content: object) -> str:
@@ -189,40 +230,44 @@ def _content(content: object) -> str:
         return content
     if not isinstance(content, list):
         raise Malformed("no text")
-    parts = (
-        part
-        for part in content
-        if isinstance(part, Mapping) and part.get("type", "text") in ("text", "output_text")
-    )
-    return "".join(str(part.get("text") or "") for part in parts)
+    text = ""
+    for part in content:
+        if isinstance(part, Mapping) and part.get("type", "text") in ("text", "output_text"):
+            text += str(part.get("text") or "")
+    return text
 
 
 def _calls(message: Mapping[str, Any]) -> Iterable[ToolCall]:
     """Yield the tool calls of a message, in the present form and in that of 2023."""
-    listed = message.get("tool_calls") or []
+    calls = message.get("tool_calls")
     if isinstance(message.get("function_call"), Mapping):
-        listed = [{"function": message["function_call"]}]
-    for number, call in enumerate(listed if isinstance(listed, list) else []):
+        calls = [{"function": message["function_call"]}]
+    if not isinstance(calls, list):
+        return
+    for number, call in enumerate(calls):
         function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-            arguments = function.get("arguments")
-            written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-            yield ToolCall(
-                str(call.get("id") or f"call_{number}"), function["name"], _clean(written)
-            )
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            continue
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments or {})
+        name = str(call.get("id") or f"call_{number}")
+        yield ToolCall(name, function["name"], _clean(arguments))
 
 
 def _logprobs(choice: Mapping[str, Any]) -> tuple[float, ...] | None:
-    """Return the log-probability of each token, None if the server sent none; the two endpoints differ in form."""
-    found = choice.get("logprobs")
-    if not isinstance(found, Mapping):
+    """Return the log-probability of each token, None without any.
+
+    The two endpoints differ in form.
+    """
+    logprobs = choice.get("logprobs")
+    if not isinstance(logprobs, Mapping):
         return None
     try:
-        content = found.get("content")
-        values = (
-            found["token_logprobs"] if content is None else [token["logprob"] for token in content]
-        )
-        return tuple(map(float, values))
+        content = logprobs.get("content")
+        if content is None:  # of the completion endpoint
+            return tuple(map(float, logprobs["token_logprobs"]))
+        return tuple(float(token["logprob"]) for token in content)
     except (LookupError, TypeError, ValueError, OverflowError):
         return None
 
@@ -236,22 +281,22 @@ def _token_ids(choice: Mapping[str, Any]) -> tuple[int, ...] | None:
 
 
 def _events(text: str) -> Iterable[Any]:
-    """Yield the values of a stream of server-sent events; what is no value, such as ``[DONE]``, is skipped."""
+    """Yield the values of a stream of server-sent events, without ``[DONE]``."""
     for line in text.splitlines():
         if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
             yield _value(line[5:])
 
 
 def _joined(chunks: Sequence[Any]) -> dict[str, Any]:
-    """Return the answer that the chunks of a stream make; one without choices if those are malformed."""
-    usage = [
-        chunk["usage"] for chunk in chunks if isinstance(chunk, Mapping) and chunk.get("usage")
-    ]
-    told = {"usage": usage[-1]} if usage else {}
+    """Return the answer that a stream's chunks make; without choices if they are malformed."""
+    usage: dict[str, Any] = {}
+    for chunk in chunks:
+        if isinstance(chunk, Mapping) and chunk.get("usage"):
+            usage = {"usage": chunk["usage"]}  # the last one counts them all
     try:
-        return {**_joined_choices(chunks), **told}
+        return {**_joined_choices(chunks), **usage}
     except (LookupError, TypeError, AttributeError, ValueError):
-        return told
+        return usage
 
 
 def _joined_choices(chunks: Iterable[Any]) -> dict[str, Any]:
@@ -265,25 +310,32 @@ def _joined_choices(chunks: Iterable[Any]) -> dict[str, Any]:
             return {"error": chunk["error"]}
         for part in (chunk.get("choices") or [])[:1]:
             answer["choices"] = [choice]
-            delta = part.get("delta") or part.get("message") or {"content": part.get("text")}
-            for key in ("content", "reasoning_content", "reasoning", "refusal"):
-                if delta.get(key):
-                    message[key] = message.get(key, "") + _content(delta[key])
+            delta = _delta(part)
+            _join_texts(message, delta)
             for call in delta.get("tool_calls") or []:
-                _join_call(
-                    calls.setdefault(
-                        call.get("index", len(calls)), {"function": {"arguments": ""}}
-                    ),
-                    call,
-                )
+                _join_call(calls, call)
             choice["finish_reason"] = part.get("finish_reason") or choice.get("finish_reason")
     if calls:
         message["tool_calls"] = [calls[index] for index in sorted(calls)]
     return answer
 
 
-def _join_call(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
-    """Add a chunk of a tool call."""
+def _delta(part: Mapping[str, Any]) -> Any:
+    """Return what a chunk adds to a message; the completion endpoint sends a bare text."""
+    return part.get("delta") or part.get("message") or {"content": part.get("text")}
+
+
+def _join_texts(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    """Add the texts of a chunk."""
+    for key in ("content", "reasoning_content", "reasoning", "refusal"):
+        if delta.get(key):
+            message[key] = message.get(key, "") + _content(delta[key])
+
+
+def _join_call(calls: dict[int, dict[str, Any]], part: Mapping[str, Any]) -> None:
+    """Add a chunk of a tool call; without an index it begins another call."""
+    index = part.get("index", len(calls))
+    whole = calls.setdefault(index, {"function": {"arguments": ""}})
     whole["id"] = part.get("id") or whole.get("id")
     function = part.get("function") or {}
     whole["function"]["name"] = function.get("name") or whole["function"].get("name")
@@ -291,7 +343,7 @@ def _join_call(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
 
 
 def _clean(text: str) -> str:
-    """Return a text that can be encoded: halves of surrogate pairs are joined, or replaced where they stand alone."""
+    """Return a text that can be encoded: surrogate pairs are joined, lone halves replaced."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -302,9 +354,8 @@ def _last(path: object) -> str:
 
 
 def _excerpt(text: str) -> str:
-    """Return the beginning of a message as one line; of a page in HTML what a browser would show."""
+    """Return the beginning of a message as one line; of an HTML page, what a browser would show."""
     if "<html" in text[:1000].lower() or "<!doctype" in text[:100].lower():
-        text = "a page in HTML: " + html.unescape(
-            re.sub(r"(?s)<(style|script).*?</\1>|<[^>]*>", " ", text[:20_000])
-        )
+        shown = re.sub(r"(?s)<(style|script).*?</\1>|<[^>]*>", " ", text[:20_000])
+        text = "a page in HTML: " + html.unescape(shown)
     return " ".join(text.split())[:MAX_MESSAGE]

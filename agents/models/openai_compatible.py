@@ -67,7 +67,7 @@ PARAMETERS = ("max_tokens", "temperature", "top_p", "stop", "seed", "logprobs")
 OMITTED = (*PARAMETERS, "stream_options")
 """What can be left out."""
 MAX_STOPS = 4
-"""Maximum number of stop sequences that the API accepts; completions are cut at the others after they arrive."""
+"""Maximum number of stop sequences of the API; completions are cut at the others here."""
 MAX_CONNECTIONS = 512
 MAX_ANSWER = 1 << 24
 """Maximum size of an answer in bytes, also after decompression."""
@@ -77,8 +77,9 @@ DEFAULT_URL = "https://api.openai.com/v1"
 
 _log = logging.getLogger("textcraft_gym.models")
 _REFUSES = re.compile(
-    r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not (?:allowed|permitted|available|accepted)|"
-    r"extra|invalid|cannot (?:be )?(?:used|specified|set)|only the default|deprecated|instead|must not|"
+    r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|"
+    r"not (?:allowed|permitted|available|accepted)|extra|invalid|"
+    r"cannot (?:be )?(?:used|specified|set)|only the default|deprecated|instead|must not|"
     r"must be (?:[<>]|strictly|in )",
     re.IGNORECASE,
 )
@@ -237,7 +238,10 @@ class OpenAIModel:
         return submit(self.complete_async(request)).result()
 
     async def complete_async(self, request: CompletionRequest) -> Completion:
-        """Return the completion of one request beside others, in the loop of ``event_loop``; see ``complete``."""
+        """Return the completion of one request beside others; see ``complete``.
+
+        It runs in the loop of ``event_loop``.
+        """
         spent: list[Completion] = []  # answers that were paid for and could not be used
         with counted(spent):
             return with_costs_of(await self._complete(request, spent), spent)
@@ -261,14 +265,18 @@ class OpenAIModel:
     def learned_options(self) -> dict[str, Any]:
         """Return the options by which a new model begins with what this one has learned."""
         learned = self.learned
-        found = {
-            "stream": learned.stream,
-            "omit": [name for name in OMITTED if name in learned.omit],
-            "rename": learned.rename,
-            "reasoning_tokens": self.room.tokens,
-        }
-        system = {"system": False} if learned.no_system else {}
-        return {name: value for name, value in found.items() if value} | system
+        options: dict[str, Any] = {}
+        if learned.stream:
+            options["stream"] = True
+        if learned.omit:
+            options["omit"] = [name for name in OMITTED if name in learned.omit]
+        if learned.rename:
+            options["rename"] = learned.rename
+        if self.room.tokens:
+            options["reasoning_tokens"] = self.room.tokens
+        if learned.no_system:
+            options["system"] = False
+        return options
 
     def close(self) -> None:
         """Close the connections; they are also closed with the last reference to the model."""
@@ -276,6 +284,26 @@ class OpenAIModel:
 
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
         """Return the request as the server is thought to want it."""
+        learned = self.learned
+        body: dict[str, Any] = {"model": self.name}
+        if self.endpoint == "chat":
+            body["messages"] = self._messages(request.prompt)
+        else:
+            body["prompt"] = prompt_text(request.prompt)
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        for key, value in self._parameters(request).items():
+            if key not in learned.omit:
+                body[learned.rename.get(key, key)] = value
+        if learned.stream:
+            if "stream" not in learned.omit:
+                body["stream"] = True
+            if "stream_options" not in learned.omit:
+                body["stream_options"] = {"include_usage": True}
+        return {**body, **self.extra}
+
+    def _parameters(self, request: CompletionRequest) -> dict[str, Any]:
+        """Return the sampling parameters of a request."""
         is_chat = self.endpoint == "chat"
         parameters: dict[str, Any] = {
             "max_tokens": request.max_tokens + self.room.tokens,
@@ -291,32 +319,14 @@ class OpenAIModel:
             # The chat endpoint takes a flag; the other takes the number of alternatives to report,
             # at least 1.
             parameters["logprobs"] = True if is_chat else 1
-        learned = self.learned
-        sent = {
-            learned.rename.get(key, key): value
-            for key, value in parameters.items()
-            if key not in learned.omit
-        }
-        prompt = (
-            {"messages": self._messages(request.prompt)}
-            if is_chat
-            else {"prompt": prompt_text(request.prompt)}
-        )
-        tools = {"tools": [_tool(tool) for tool in request.tools]} if request.tools else {}
-        stream = (
-            {"stream": True, "stream_options": {"include_usage": True}} if learned.stream else {}
-        )
-        stream = {key: value for key, value in stream.items() if key not in learned.omit}
-        return {"model": self.name, **prompt, **tools, **sent, **stream, **self.extra}
+        return parameters
 
     def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
-        turns = (
-            list(prompt_messages(prompt))
-            if self.dialogue
-            else [Message("user", prompt_text(prompt))]
-        )
+        if not self.dialogue:
+            return [_message(Message("user", prompt_text(prompt)))]
+        turns = list(prompt_messages(prompt))
         if self.learned.no_system and len(turns) > 1 and turns[0].role == "system":
-            system, first, *rest = turns
+            system, first, *rest = turns  # the instructions stand in the user's first message
             turns = [first._replace(content=f"{system.content}\n\n{first.content}"), *rest]
         return [_message(turn) for turn in turns]
 
@@ -337,41 +347,46 @@ class OpenAIModel:
         return self.price.of(usage) if self.price else 0.0
 
     def _paid(self, body: bytes) -> list[Completion]:
-        """Return what an answer took that is of no use, as a completion without text; nothing if it does not say."""
+        """Return the costs of a useless answer, as a completion without text; empty if unknown."""
         try:
             usage = usage_of(parse(body))
         except Malformed:
             return []
-        return [Completion("", usage, self._cost(usage))] if usage else []
+        if not usage:
+            return []
+        return [Completion("", usage, self._cost(usage))]
 
     def _learn(self, error: ServerError, body: Mapping[str, Any]) -> bool:
-        """Leave out or rename what the server refuses; return whether there was something to change."""
+        """Leave out or rename what the server refuses; return whether anything changed."""
         learned = self.learned
-        told = f"{error.message} {error.code}"
-        if re.search(r"stream", told, re.I) and "stream_options" not in told and not learned.stream:
+        about_stream = re.search(r"stream", error.words, re.I) is not None
+        if about_stream and "stream_options" not in error.words and not learned.stream:
             learned.stream = True
             return self._say("the server only streams")
-        if not (_REFUSES.search(told) or error.parameter):
+        if not (_REFUSES.search(error.words) or error.parameter):
             return False
+        return self._drop_parameter(error, body) or self._drop_system(error, body)
+
+    def _drop_parameter(self, error: ServerError, body: Mapping[str, Any]) -> bool:
+        """Leave out the parameter that an error is about, or give it its newer name."""
+        learned = self.learned
+        # The server names a parameter as it was sent.
         names = {learned.rename.get(key, key): key for key in OMITTED}
         sent = [name for name in names if name in body and name not in self.extra]
-        refused = next((name for name in sent if name == error.parameter), None)
-        refused = refused or next(
-            (name for name in sent if re.search(rf"\b{name}\b", error.message)), None
-        )
+        refused = _refused_parameter(error, sent)
         if refused == "max_tokens" and "max_tokens" not in learned.rename:
             learned.rename["max_tokens"] = "max_completion_tokens"
             return self._say("max_tokens is sent as max_completion_tokens")
         if refused:
             learned.omit.add(names[refused])
             return self._say(f"the server refuses {refused}, which is left out")
-        roles = re.search(r"\bsystem\b|\brole", told, re.I)
-        if (
-            roles
-            and not learned.no_system
-            and body.get("messages", [{}])[0].get("role") == "system"
-        ):
-            learned.no_system = True
+        return False
+
+    def _drop_system(self, error: ServerError, body: Mapping[str, Any]) -> bool:
+        """Send no message of the system any more, if an error is about one."""
+        about_roles = re.search(r"\bsystem\b|\brole", error.words, re.I) is not None
+        if about_roles and not self.learned.no_system and _begins_with_system(body):
+            self.learned.no_system = True
             return self._say(
                 "the server takes no system message: instructions stand in the user's first"
             )
@@ -408,10 +423,12 @@ class OpenAIModel:
                 trouble, wait = failure, _asked_wait(response.headers)
             if wait is not None and wait > self.timeout:
                 raise ModelError(
-                    f"{self.name}: {trouble}; the server asks to wait {wait:.0f} s, longer than timeout"
+                    f"{self.name}: {trouble}; "
+                    f"the server asks to wait {wait:.0f} s, longer than timeout"
                 )
             if attempt == self.max_retries:
                 raise ModelError(f"{self.name}: {trouble}")
+            # The jitter keeps requests that failed together from coming back together.
             backoff = min(0.5 * 2**attempt, MAX_BACKOFF) * random.uniform(0.75, 1.25)
             await asyncio.sleep(backoff if wait is None else wait)
             attempt += 1
@@ -421,57 +438,54 @@ class OpenAIModel:
         if isinstance(error, asyncio.TimeoutError):
             return f"none after {self.timeout:g} s"
         if isinstance(error, aiohttp.ClientConnectorError):
-            return f"connection failed: {os.strerror(error.errno) if error.errno else error.os_error}".lower()
+            reason = os.strerror(error.errno) if error.errno else error.os_error
+            return f"connection failed: {reason}".lower()
         return redact(str(error)) or type(error).__name__
 
     def _failure(self, response: _Response) -> str | None:
-        """Return what went wrong if another attempt may succeed; None for an answer that can be read.
+        """Return what went wrong if a retry may succeed; None for a readable answer.
 
         Raises:
             _Refused, ModelError: If another attempt would end in the same way.
         """
-        status = response.status
         error = error_of(response.body)
-        if error is not None:
-            error = error._replace(
-                message=redact(error.message)
-            )  # some servers repeat what they were sent
-        if status == 200:
-            if error is None:
-                return _unusable(response.body)
-            numbers = re.findall(r"\b[45]\d\d\b", error.code)
-            status = (
-                int(numbers[0]) if numbers else 500
-            )  # a gateway passes on its provider's failure
+        if error is None and response.status == 200:
+            return _unusable(response.body)
         error = error or ServerError("an empty answer")
-        told = (
-            f"status {response.status}: {error.message}"
-            if error.message
-            else f"status {response.status}"
-        )
-        if is_overflow(f"{error.message} {error.code}"):
-            raise ModelLimit(f"{self.name}: {told}", "context")
-        if NO_MONEY.search(f"{error.message} {error.code}") or status == 402:
-            raise ModelUnavailable(f"{self.name}: no money left: {told}")
+        # Some servers repeat what they were sent.
+        error = error._replace(message=redact(error.message))
+        status = _failed_status(response.status, error)
+        message = f"status {response.status}"
+        if error.message:
+            message += f": {error.message}"
+        # By their words before their status: servers report an overflow by any.
+        if is_overflow(error.words):
+            raise ModelLimit(f"{self.name}: {message}", "context")
+        self._check_available(status, error, message)
+        if status >= 500 or status in _RETRIED:
+            return message
+        if _FILTERED.search(error.words):
+            raise ModelLimit(f"{self.name}: {message}", "content_filter")
+        raise _Refused(error)
+
+    def _check_available(self, status: int, error: ServerError, message: str) -> None:
+        """Raise ModelUnavailable for a failure that only the user can mend."""
+        if NO_MONEY.search(error.words) or status == 402:
+            raise ModelUnavailable(f"{self.name}: no money left: {message}")
         if status in (401, 403):
-            raise ModelUnavailable(f"{self.name}: the key is refused: {told}")
+            raise ModelUnavailable(f"{self.name}: the key is refused: {message}")
         if status in (404, 405):
             if re.search(r"\bmodel\b", error.message, re.I):
                 raise ModelUnavailable(
-                    f"{self.name}: there is no such model at {self.address}: {told}"
+                    f"{self.name}: there is no such model at {self.address}: {message}"
                 )
             raise ModelUnavailable(
-                f"{self.name}: POST {self.address}: {told}; base_url mostly ends with /v1"
+                f"{self.name}: POST {self.address}: {message}; base_url mostly ends with /v1"
             )
         if 300 <= status < 400:
             raise ModelUnavailable(
                 f"{self.name}: POST {self.address} is redirected: give base_url as it is now"
             )
-        if status >= 500 or status in _RETRIED:
-            return told
-        if _FILTERED.search(f"{error.message} {error.code}"):
-            raise ModelLimit(f"{self.name}: {told}", "content_filter")
-        raise _Refused(error)
 
 
 class _Session:
@@ -488,7 +502,7 @@ class _Session:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, data: bytes, headers: Mapping[str, str]) -> _Response:
-        """Send a request and return its whole answer; a longer one than ``MAX_ANSWER`` is an error."""
+        """Send a request and return its whole answer, of at most ``MAX_ANSWER`` bytes."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
@@ -510,18 +524,39 @@ class _Session:
                         f"the answer is longer than {MAX_ANSWER >> 20} MiB"
                     )
                 chunks.append(chunk)
-            found = {key.lower(): value for key, value in response.headers.items()}
-            return _Response(
-                response.status,
-                found,
-                _decompressed(b"".join(chunks), found.get("content-encoding", "")),
-            )
+            answered = {key.lower(): value for key, value in response.headers.items()}
+            body = _decompressed(b"".join(chunks), answered.get("content-encoding", ""))
+            return _Response(response.status, answered, body)
 
     def close(self) -> None:
         """Close the connections."""
         session, self._session = self._session, None
         if session is not None:
             close(session.close())
+
+
+def _failed_status(status: int, error: ServerError) -> int:
+    """Return the status of a failure; under 200 a gateway passes on its provider's."""
+    if status != 200:
+        return status
+    numbers = re.findall(r"\b[45]\d\d\b", error.code)
+    return int(numbers[0]) if numbers else 500
+
+
+def _refused_parameter(error: ServerError, sent: Collection[str]) -> str | None:
+    """Return the sent parameter that an error is about; None if it names none."""
+    if error.parameter in sent:
+        return error.parameter
+    for name in sent:
+        if re.search(rf"\b{name}\b", error.message):
+            return name
+    return None
+
+
+def _begins_with_system(body: Mapping[str, Any]) -> bool:
+    """Return whether the first message of a request is the system's."""
+    messages = body.get("messages", [{}])
+    return bool(messages[0].get("role") == "system")
 
 
 def _unusable(body: bytes) -> str | None:
@@ -582,19 +617,20 @@ def _decompressed(body: bytes, encoding: str) -> bytes:
 
 
 def _asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a server asks to wait before another attempt; None if it asks for none."""
+    """Return the seconds to wait that a server asks for; None if it asks for none."""
     with contextlib.suppress(KeyError, ValueError):
         return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    asked = headers.get("retry-after", "")
+    retry_after = headers.get("retry-after", "")
     with contextlib.suppress(ValueError):
-        return max(0.0, float(asked))
+        return max(0.0, float(retry_after))
     with contextlib.suppress(ValueError, OverflowError):  # no date, or one that no clock shows
-        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - time.time())
+        date = email.utils.parsedate_to_datetime(retry_after)
+        return max(0.0, date.timestamp() - time.time())
     return None
 
 
 def _address(url: str, endpoint: str) -> tuple[str, str, str]:
-    """Return where requests are sent, the same as it may be shown, and the ``user:password`` of an address."""
+    """Return the URL of requests, the same to show, and an address's ``user:password``."""
     parts = urlsplit(url)
     userinfo, _, host = parts.netloc.rpartition("@")
     path = parts.path.rstrip("/") + ("/chat/completions" if endpoint == "chat" else "/completions")
@@ -615,7 +651,8 @@ def _authorization(name: str, api_key: str | None, userinfo: str) -> str:
     register(key)
     if not key:
         raise ModelError(
-            f"{name}: there is no key: set OPENAI_API_KEY, or api_key=none for a server that needs none"
+            f"{name}: there is no key: "
+            "set OPENAI_API_KEY, or api_key=none for a server that needs none"
         )
     if not key.isascii() or not key.isprintable():
         raise ModelError(
@@ -657,7 +694,8 @@ def _check_parameters(
     if isinstance(omit, str) or not isinstance(omit, Collection):
         raise ValueError(f"expected omit to be a list of names, got {omit!r}")
     for option, names, known in (("omit", omit, OMITTED), ("rename", rename or {}, PARAMETERS)):
-        if unknown := [name for name in names if name not in known]:
-            raise ValueError(
-                f"expected {option} to name some of {', '.join(known)}, got {unknown[0]!r}"
-            )
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"expected {option} to name some of {', '.join(known)}, got {name!r}"
+                )

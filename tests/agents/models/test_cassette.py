@@ -127,7 +127,7 @@ def test_cassette__is_named_when_it_is_missing_or_no_cassette(tmp_path: Path):
     with pytest.raises(ModelError, match="no such cassette"):
         Cassette(tmp_path / "missing")
     (tmp_path / "text").write_text("This is no database, whatever its name says. " * 50)
-    with pytest.raises(ModelError, match="is no cassette"):
+    with pytest.raises(ModelError, match="is not a cassette"):
         Cassette(tmp_path / "text", Counting())
 
 
@@ -169,7 +169,7 @@ def test_cassette__changes_no_file_of_another(
 ):
     make(tmp_path / "other")
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    with pytest.raises(ModelError, match="other is no cassette"):
+    with pytest.raises(ModelError, match="other is not a cassette"):
         Cassette(tmp_path / "other", Counting() if record else None, name="m")
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
@@ -179,7 +179,7 @@ def test_cassette__reads_no_pipe_device_or_folder(tmp_path: Path, record: bool):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "endless").symlink_to("/dev/zero")
     for file in (tmp_path / "pipe", tmp_path / "endless", tmp_path):
-        with pytest.raises(ModelError, match=f"{file} is no cassette: it is no file"):
+        with pytest.raises(ModelError, match=f"{file} is not a cassette: not a regular file"):
             Cassette(file, Counting() if record else None, name="m")
 
 
@@ -370,7 +370,7 @@ def test_cassette__returns_what_json_has_not(tmp_path: Path, usage: dict[str, An
 
 def test_cassette__makes_its_folder(tmp_path: Path):
     (tmp_path / "text").touch()
-    with pytest.raises(ModelError, match="is no cassette"):
+    with pytest.raises(ModelError, match="is not a cassette"):
         Cassette(tmp_path / "text" / "tape", Counting())
     recorded = Cassette(tmp_path / "new" / "runs" / "tape", Counting()).complete("p", **ASK)
     assert (

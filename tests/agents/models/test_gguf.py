@@ -49,7 +49,7 @@ def test_read_header__refuses_a_file_that_ends_anywhere_before_its_end(tmp_path:
     cut = tmp_path / "cut.gguf"
     for length in [*range(60), *(rng.randrange(len(whole)) for _ in range(200)), len(whole) - 1]:
         cut.write_bytes(whole[:length])
-        with pytest.raises(GgufError, match="is no GGUF file" if length < 4 else "is cut short"):
+        with pytest.raises(GgufError, match="is not a GGUF file" if length < 4 else "is cut short"):
             read_header(cut)
 
 
@@ -73,10 +73,10 @@ def test_read_header__reads_or_refuses_a_file_with_wrong_bytes(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no GGUF file"),
-        (b"hello world", "is no GGUF file"),
+        (b"", "is not a GGUF file"),
+        (b"hello world", "is not a GGUF file"),
         (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "is of GGUF version 1; expected 2 or 3"),
-        (b"FUGG" + struct.pack(">IQQ", 3, 0, 0), "is no GGUF file"),
+        (b"FUGG" + struct.pack(">IQQ", 3, 0, 0), "is not a GGUF file"),
         (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 0), "broken header: 1152921504606846976 tensors"),
         (
             b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q1sI", 1, b"k", 99),

@@ -248,7 +248,7 @@ def test_adapter__that_was_replaced_meanwhile_is_not_played(folder: Path):
     model.close()
     assert model.name == before
     with pytest.raises(
-        ModelError, match=r"these are other files: their digest is sha256-.*, expected sha256-"
+        ModelError, match=r"the files differ: their digest is sha256-.*, expected sha256-"
     ):
         model.complete(PROMPT, **HOW)
 
@@ -351,7 +351,7 @@ def test_chat__writes_messages_in_the_models_template(tmp_path: Path):
         ("chat=yes", "expected chat to be true or false, got 'yes'"),
         ("adaptor=x", "Did you mean adapter"),
         ("adapter=missing.gguf", "missing.gguf cannot be read: No such file"),
-        ("adapter=TINY", "holds no LoRA adapter but something of type 'model'"),
+        ("adapter=TINY", "holds type 'model', expected a LoRA adapter"),
     ],
 )
 def test_make_model__says_what_is_wrong_with_an_option(options: str, message: str, folder: Path):
@@ -366,13 +366,13 @@ def test_make_model__says_what_is_wrong_with_a_file(tmp_path: Path):
     for spec, message in (
         (f"local:{tmp_path}/none.gguf", "none.gguf cannot be read: No such file"),
         (f"local:{tmp_path}", "cannot be read: Is a directory"),
-        (f"local:{tmp_path}/no.gguf", "no.gguf is no GGUF file"),
+        (f"local:{tmp_path}/no.gguf", "no.gguf is not a GGUF file"),
         (f"local:{tmp_path}/cut.gguf", "cut.gguf is cut short"),
         (
             f"local:{tiny_adapter(tmp_path / 'a.gguf')}",
-            "holds no model but something of type 'adapter'",
+            "holds type 'adapter', architecture",
         ),
-        (f"local:{tmp_path}/m.gguf,adapter={tmp_path}/no.gguf", "no.gguf is no GGUF file"),
+        (f"local:{tmp_path}/m.gguf,adapter={tmp_path}/no.gguf", "no.gguf is not a GGUF file"),
         (
             f"local:{tmp_path}/m.gguf,adapter={tiny_adapter(tmp_path / 'o.gguf', layers=other)}",
             "for another model",
@@ -682,7 +682,7 @@ def test_cassette__has_the_answers_of_each_adapter_at_a_path(folder: Path, tmp_p
     assert answers[0] != answers[1]
     digest = re.search("digest=[^,]*", names[0])
     assert digest is not None
-    with pytest.raises(ModelError, match="these are other files: their digest is sha256-"):
+    with pytest.raises(ModelError, match="the files differ: their digest is sha256-"):
         make_model(f"{spec},{digest[0]}")
     adapter.unlink()
     replayed = make_model(f"{spec},{digest[0]}", cassette=tape, replay_only=True)
