@@ -1,4 +1,4 @@
-"""AdaPlanner: a model writes the plan as a function with assertions, and mends it where an assertion fails.
+"""AdaPlanner: a model writes a plan as a function with assertions, and mends it where one fails.
 
 Source: Sun et al., AdaPlanner: Adaptive Planning from Feedback with Language Models, 2023; as a
 baseline of AutoPlan (Ouyang and Li, 2023).
@@ -49,7 +49,10 @@ It failed, and this is why:
 
 Think step by step, in comments, what went wrong and how it can be done otherwise.
 Then write the whole program anew; leave the steps that were right as they are."""
-UNFINISHED = "The program was played to its end without an error, but the task is not done. What does it lack?"
+UNFINISHED = (
+    "The program was played to its end without an error, but the task is not done. "
+    "What does it lack?"
+)
 FIRST_CHANGE = (
     "From which step on do these two programs differ? Answer with the number of that step only."
 )
@@ -69,7 +72,7 @@ class _Request(NamedTuple):
 
 
 class AdaPlannerAgent:
-    """Writes a function in steps, plays it step by step, and mends it from the assertion that fails.
+    """Writes a function in steps, plays it step by step, and mends it from a failed assertion.
 
     The function is interpreted, never executed. The roles are ``planner``, who writes it,
     ``checker``, who looks for errors of syntax before it is played, ``ask``, who answers its
@@ -134,28 +137,35 @@ class AdaPlannerAgent:
         avatar = self.avatar(play, situation)
         kind = avatar.kind(task)
         request = _Request(situation, task, kind, self._example(kind))
+        # Plan
         source = yield from self._write(play, request)
         played: Solution | None = None
         start, names = 1, Names()
         for tried in range(1, self.tries + 1):
+            # Execute, up to the first assertion that fails
             feedback = UNFINISHED
             try:
                 played = read_solution(source)
-                names = {**(carried(names) if start > 1 else {}), "agent": AGENT, START: start}
+                # The variables of the run before, where this one goes on at a later step.
+                names = carried(names) if start > 1 else {}
+                names |= {"agent": AGENT, START: start}
                 yield from self._run(play, avatar, played, names)
             except ProgramError as error:
                 feedback = explained(error, source)
-            except EpisodeOver as over:
+            except EpisodeOver as over:  # a won game ends in the middle of a program
                 if over.won:
                     self._learn(play, request, source)
                 raise
             if play.last.won:
                 self._learn(play, request, source)
                 return True
+
+            # Refine
             play.note(feedback)
             if tried < self.tries:
                 source, start = yield from self._refine(play, request, source, played, feedback)
-                start = start if tried < self.resets else 1
+                if tried >= self.resets:
+                    start = 1
         return False
 
     def _write(self, play: Play, request: _Request) -> Generator[Request, Any, str]:
@@ -170,26 +180,29 @@ class AdaPlannerAgent:
             )
             play.note(completion.text)
         decision, _, corrected = completion.text.strip().partition("\n")
-        return (
-            source_of(corrected)
-            if re.search(r"\byes\b", decision.lower()) and corrected
-            else source
-        )
+        has_errors = re.search(r"\byes\b", decision.lower()) is not None
+        if has_errors and corrected:
+            return source_of(corrected)
+        return source
 
     def _refine(
         self, play: Play, request: _Request, source: str, played: Solution | None, feedback: str
     ) -> Generator[Request, Any, tuple[str, int]]:
-        """Return another function, and the step at which it goes on: the first that differs from what was played."""
+        """Return a mended function, and the first step that differs, where it goes on."""
         with play.sub(request.task, "refiner", 1):
             mending = MEND.format(source=_shown(source), feedback=feedback)
             mended = yield from self._say(play, self._prompt(request, mending), "refiner")
+            # Programs that cannot be read have no steps to compare.
             try:
                 read_solution(mended)
             except ProgramError:
                 return mended, 1
             if played is None:
                 return mended, 1
-            question = f"The first program:\n{played.source}\n\nThe second program:\n{mended}\n\n{FIRST_CHANGE}"
+            question = (
+                f"The first program:\n{played.source}\n\n"
+                f"The second program:\n{mended}\n\n{FIRST_CHANGE}"
+            )
             completion = yield from play.ask(question, role="refiner", max_tokens=NUMBER_TOKENS)
             play.note(completion.text)
         number = re.search(r"\d{1,4}", completion.text)
@@ -245,6 +258,7 @@ class AdaPlannerAgent:
         file = self._skill(request.kind)
         if file is None or file.is_file():
             return
+        # The example begins with the situation, without the game's welcome.
         opening = play.first.observation
         text = f"{opening[opening.find(request.situation) :].strip()}\n{source}\n"
         unfinished = file.with_suffix(f".{os.getpid()}.tmp")
@@ -262,8 +276,10 @@ class AdaPlannerAgent:
 
 
 def _shown(source: str) -> str:
-    """Return a function as it is shown to the model; what is too long to be read as a program is cut off."""
-    return source if len(source) <= MAX_CHARACTERS else f"{source[:MAX_CHARACTERS]} ..."
+    """Return a function to show to the model, cut off where it is too long for a program."""
+    if len(source) <= MAX_CHARACTERS:
+        return source
+    return f"{source[:MAX_CHARACTERS]} ..."
 
 
 @contextmanager

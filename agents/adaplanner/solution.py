@@ -33,8 +33,9 @@ def source_of(text: str) -> str:
     source = code_block(text, containing=f"def {NAME}").strip("\n")
     if f"def {NAME}" in source:
         return source
-    # Some models leave out the spaces with which the first line begins.
-    return f"{HEAD}\n{source}" if source[:1].isspace() else f"{HEAD}\n    {source}"
+    if not source[:1].isspace():  # some models leave out the spaces of the first line
+        source = f"    {source}"
+    return f"{HEAD}\n{source}"
 
 
 def read_solution(source: str) -> Solution:
@@ -44,12 +45,10 @@ def read_solution(source: str) -> Solution:
         ProgramError: If it cannot be parsed, or has no function of the form.
     """
     program = parse_program(source)
-    if not any(
-        isinstance(statement, ast.FunctionDef) and statement.name == NAME
-        for statement in program.body
-    ):
-        raise ProgramError(f"there is no function {HEAD}")
-    return Solution(source, program)
+    for statement in program.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == NAME:
+            return Solution(source, program)
+    raise ProgramError(f"there is no function {HEAD}")
 
 
 def explained(error: ProgramError, source: str) -> str:
@@ -61,7 +60,7 @@ def explained(error: ProgramError, source: str) -> str:
 
 
 def step_of(node: ast.If) -> int | None:
-    """Return the number of the step that an ``if start_from <= 2`` begins; None for any other condition."""
+    """Return the step that ``if start_from <= 2`` begins; None for another condition."""
     match node.test:
         case ast.Compare(
             left=ast.Name(id=name),

@@ -1,1 +1,1 @@
-"""ADaPT and the agents that its paper compares with: ReAct, Plan-and-Execute, Try-Again, Reflexion."""
+"""ADaPT and its paper's baselines: ReAct, Plan-and-Execute, Try-Again, Reflexion."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from textcraft_gym.agents.adapt.planner import Planner, follow
 from textcraft_gym.agents.adapt.react import EXECUTOR, Demonstrations, ExecutorForm, make_executor
+from textcraft_gym.agents.adapt.step_plan import Plan
 from textcraft_gym.agents.adapt.steps import StepExecutor
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
@@ -75,29 +76,40 @@ class ADaPTAgent:
         self, play: Play, task: str, depth: int, known: Known
     ) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
-        hooks = self.profile.adapt
         at_bottom = depth == self.settings.d_max
+        is_atomic = task.lower().startswith(self.profile.adapt.atomic)
         with play.sub(task, "task", depth) as node:
+            # Execute; level 0 only plans.
             if depth:
                 succeeded = yield from self.execute(play, task, depth, known)
-                if succeeded or at_bottom or task.lower().startswith(hooks.atomic):
+                if succeeded or at_bottom or is_atomic:
                     node.outcome = succeeded
                     return succeeded
-            if self.tell_planner:
-                yield from self.steps.refresh(play, known)
-            told = known.information if self.tell_planner else ""
-            if hooks.brief:
-                told = hooks.brief(play, known)
-            plan = yield from self.planner.plan(play, task, known.situation, told, depth=depth)
+
+            # Decompose, as the executor failed.
+            plan = yield from self.plan(play, task, depth, known)
             node.outcome = yield from follow(
                 play, plan, known, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)
             )
             return node.outcome
 
+    def plan(
+        self, play: Play, task: str, depth: int, known: Known
+    ) -> Generator[Request, Any, Plan | None]:
+        """Have the planner write a plan for the task, with what it is told of the world."""
+        information = ""
+        if self.tell_planner:
+            yield from self.steps.refresh(play, known)
+            information = known.information
+        brief = self.profile.adapt.brief
+        if brief:
+            information = brief(play, known)
+        return (yield from self.planner.plan(play, task, known.situation, information, depth=depth))
+
     def execute(
         self, play: Play, task: str, depth: int, known: Known
     ) -> Generator[Request, Any, bool]:
-        """Attempt the task, from where the last success left the world if failures are rolled back."""
+        """Attempt the task; with rollback, from where the last success left the world."""
         if self.rollback == "replay" and len(play.history) > known.mark:
             yield from play.rewind(known.mark)
         return (yield from self.steps.attempt(play, task, known, depth=depth))

@@ -1,10 +1,11 @@
-"""How an executor talks with a model: as a text that goes on line by line, in messages, or by calls of tools."""
+"""How an executor talks with a model: a text continued line by line, messages, or tool calls."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from textcraft_gym.agents.contract.model import Completion, Dialogue, Form, Message, Tool, ToolCall
 from textcraft_gym.agents.prompts import Prompts, Template
@@ -41,14 +42,16 @@ class Instructions:
         return tools_of(self.reader)
 
     def begin(self, form: Form, **values: str) -> Dialogue:
-        """Return the dialogue before the first turn; its text is the paper's prompt in each form."""
+        """Return the dialogue before the first turn; its text is always the paper's prompt."""
         text = self.prompt.fill(**values)
         if form == "line":
             return Dialogue(text, [Message("user", text)])
         head, task = self.prompt.halves()
-        told = f"{head.text}\n\n{self.chat}" if form == "chat" else f"{self.manual}\n\n{self.tools}"
-        asked = task.fill(**values).removesuffix(">").rstrip()
-        return Dialogue(text, [Message("system", told), Message("user", asked)])
+        system = f"{self.manual}\n\n{self.tools}"
+        if form == "chat":
+            system = f"{head.text}\n\n{self.chat}"
+        user = task.fill(**values).removesuffix(">").rstrip()
+        return Dialogue(text, [Message("system", system), Message("user", user)])
 
 
 def instructions(prompts: Prompts, game: str, variant: str, form: Form | None) -> Instructions:
@@ -85,13 +88,14 @@ class Talk:
 
     def add(self, turn: Turn, observation: str) -> None:
         """Add a turn with its answer."""
-        thought = turn._replace(action="").line if turn.action and turn.thought else ""
-        before = f" {thought}\nOK.\n>" if thought else ""
-        said = f"{thought}\n{turn.action}" if thought else turn.line
+        text, reply = f" {turn.line}\n{observation}\n>", turn.line
+        if turn.action and turn.thought:
+            # In lines a thought is a turn of its own, which the paper's prompt answers by OK.
+            thought = turn._replace(action="").line
+            text = f" {thought}\nOK.\n>{text}"
+            reply = f"{thought}\n{turn.action}"
         self.dialogue = self.dialogue.extended(
-            f"{before} {turn.line}\n{observation}\n>",
-            Message("assistant", said),
-            Message("user", observation),
+            text, Message("assistant", reply), Message("user", observation)
         )
 
     def add_calls(self, completion: Completion) -> None:
@@ -118,27 +122,33 @@ def read_call(reader: CommandReader, call: ToolCall) -> Turn:
 
 def tools_of(reader: CommandReader) -> tuple[Tool, ...]:
     """Return a tool for each verb of a game."""
-    names = dict.fromkeys(form.name for form in reader.forms)
-    return tuple(_tool([form for form in reader.forms if form.name == name]) for name in names)
+    forms: dict[str, list[CommandForm]] = {}
+    for form in reader.forms:
+        forms.setdefault(form.name, []).append(form)
+    return tuple(map(_tool, forms.values()))
 
 
 def _tool(forms: list[CommandForm]) -> Tool:
     """Return the tool of one verb; what not all of its forms have is optional."""
     longest = max(forms, key=lambda form: len(form.parameters))
     shortest = min(forms, key=lambda form: len(form.parameters))
-    properties = {
-        name: {"type": "integer" if name == "count" else "string"} for name in longest.parameters
-    }
-    lines = [
-        f"{form.form} - {form.description}" if form.description else form.form for form in forms
-    ]
-    required = [
-        name for name in longest.parameters if longest is shortest or name in shortest.parameters
-    ]
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for name in longest.parameters:
+        properties[name] = {"type": "integer" if name == "count" else "string"}
+        if name in shortest.parameters:
+            required.append(name)
     schema = {
         "type": "object",
         "properties": properties,
         "required": required,
         "additionalProperties": False,
     }
-    return Tool(forms[0].name, "; ".join(lines), schema)
+    return Tool(forms[0].name, "; ".join(map(_described, forms)), schema)
+
+
+def _described(form: CommandForm) -> str:
+    """Return a form of a command with its description, if it has one."""
+    if not form.description:
+        return form.form
+    return f"{form.form} - {form.description}"

@@ -1,4 +1,4 @@
-"""Plan-and-Execute: one detailed plan up front, whose steps the executor attempts and nothing decomposes further.
+"""Plan-and-Execute: one detailed plan, whose steps are attempted and never decomposed further.
 
 Source: the baseline of Prasad et al. 2023, after Wang et al., Plan-and-Solve Prompting, 2023.
 """

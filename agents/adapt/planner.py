@@ -1,4 +1,4 @@
-"""Planning: a model writes a plan, and its steps are attempted according to the logic that joins them."""
+"""Planning: a model writes a plan, whose steps are attempted by the logic that joins them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Planner:
 def follow(
     play: Play, plan: Plan | None, known: Known, depth: int, attempt: Attempt
 ) -> Generator[Request, Any, bool]:
-    """Attempt the steps of a plan: of ``all`` up to the first that fails, of ``any`` up to the first that succeeds.
+    """Attempt the steps of a plan: ``all`` up to a failure, ``any`` up to a success.
 
     Each part of ``any`` begins with what was known before the first. A group within a group is a
     node of the trace. A plan of None is a failure.
@@ -55,7 +55,7 @@ def follow(
     succeeded = False
     earlier = replace(known)
     for part in plan.parts:
-        if plan.logic == "any":
+        if plan.logic == "any":  # an alternative does not build on the one that failed
             known.forget(earlier)
         if isinstance(part, str):
             succeeded = yield from attempt(part)

@@ -28,11 +28,14 @@ COMPLETED = "task completed"
 FAILED = "task failed"
 THOUGHT = "think:"
 Demonstrations: TypeAlias = Literal["hybrid", "atomic", "task"]
-"""The examples in an executor's prompt: of single skills and a few whole tasks, of single skills, or of whole tasks."""
+"""The examples in a prompt: single skills and a few whole tasks, single skills, or whole tasks."""
 ExecutorForm: TypeAlias = Literal["line", "chat", "tools", "numbered"]
-"""How an executor talks with a model: ``line`` continues the paper's prompt by an action or a thought a turn, ``chat``
-has instructions in a system message, ``tools`` has the game's commands as functions, and
-``numbered`` continues the prompt by a thought and an action with the turn's number."""
+"""How an executor talks with a model.
+
+``line`` continues the paper's prompt by an action or a thought a turn, ``chat`` has instructions in
+a system message, ``tools`` has the game's commands as functions, and ``numbered`` continues the
+prompt by a thought and an action with the turn's number.
+"""
 
 EXECUTOR = ("turns", "patience", "max_tokens")
 """Fields of ``Settings`` that every agent with an executor uses."""
@@ -54,7 +57,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class Executor:
-    """Attempts one task: asks the model for one turn after the other, and plays its action unless it is a thought.
+    """Attempts one task, turn by turn: asks the model, and plays its action unless it is a thought.
 
     Attributes:
         instructions: The head of every prompt; the turns so far follow it.
@@ -80,7 +83,7 @@ class Executor:
         sample: int = 0,
         lines: list[str] | None = None,
     ) -> Generator[Request, Any, bool]:
-        """Attempt a task and return whether the model says that it is done; False when the turns are spent.
+        """Attempt a task; return whether the model claims success, False when turns are spent.
 
         Each turn is appended to ``lines`` at once, so that the caller has them even if the episode
         ends here.
@@ -105,7 +108,10 @@ class Executor:
         sample: int = 0,
         lines: list[str] | None = None,
     ) -> Generator[Request, Any, Trial]:
-        """Attempt a whole task up to the model's claim or the end of the episode; the arguments are ``attempt``'s."""
+        """Attempt a whole task, up to the model's claim or the end of the episode.
+
+        The arguments are ``attempt``'s.
+        """
         try:
             claimed = yield from self.attempt(
                 play,
@@ -121,11 +127,11 @@ class Executor:
         return Trial(claimed, play.last.won)
 
     def _turns(self, play: Play, talk: Talk) -> Generator[Request, Any, bool]:
-        """Ask for turns and play them; return the model's claim, False when turns or patience are spent."""
+        """Ask for turns and play them; return the model's claim, False when it ran out."""
         turns = dead_turns = 0
         while turns < self.settings.turns:
             completion = yield from self._ask(play, talk)
-            if completion.tool_calls:
+            if completion.tool_calls:  # the dialogue has them before their results
                 talk.add_calls(completion)
             for call, turn in self._read(play, completion):
                 turns += 1
@@ -139,25 +145,31 @@ class Executor:
                     talk.add(turn, observation)
                 else:
                     talk.add_result(call, turn, observation)
-                dead_turns = (
-                    dead_turns + 1 if observation.startswith((*self.profile.no_op, NO_CALL)) else 0
-                )
+                # Turns that change nothing count as dead; one that does starts the count again.
+                dead_turns += 1
+                if not observation.startswith((*self.profile.no_op, NO_CALL)):
+                    dead_turns = 0
                 if dead_turns >= self.settings.patience:
                     return False
         return False
 
     def _ask(self, play: Play, talk: Talk) -> Generator[Request, Any, Completion]:
-        line = talk.form == "line"
+        stop: tuple[str, ...] = ("\n",) if talk.form == "line" else ()
+        tools = self.instructions.offered if talk.form == "tools" else ()
         return (
             yield from play.ask(
                 talk.dialogue,
-                stop=("\n",) if line else (),
-                max_tokens=self.settings.max_tokens if line else self.settings.chat_tokens,
+                stop=stop,
+                max_tokens=self._max_tokens(talk),
                 temperature=talk.temperature,
                 sample=talk.sample,
-                tools=self.instructions.offered if talk.form == "tools" else (),
+                tools=tools,
             )
         )
+
+    def _max_tokens(self, talk: Talk) -> int:
+        """Return the bound of a turn; a chat model may think before it acts."""
+        return self.settings.max_tokens if talk.form == "line" else self.settings.chat_tokens
 
     def _read(self, play: Play, completion: Completion) -> list[tuple[ToolCall | None, Turn]]:
         """Return the turns of a completion: its calls in order, or the one that its text is."""
@@ -167,21 +179,18 @@ class Executor:
         return [(None, play.read(reader, completion.text))]
 
     def _claim(self, turn: Turn, completion: Completion) -> bool | None:
-        """Return whether the model claims success or failure instead of acting; None if it claims neither."""
-        if turn.action and turn.known and self.instructions.reader.forms:
-            said, thought = turn.action.lower(), turn.thought.lower().rstrip(" .!*")
-            claimed = next(
-                (
-                    claim
-                    for claim in (COMPLETED, FAILED)
-                    if claim in said or thought.endswith(claim)
-                ),
-                None,
-            )
-        else:  # models also announce the end inside a thought, "think: task completed"
-            said = f"{turn.thought} {turn.action} {completion.text if turn.mended else ''}".lower()
-            claimed = next((claim for claim in (COMPLETED, FAILED) if claim in said), None)
-        return None if claimed is None else claimed == COMPLETED
+        """Return the claim, success or failure, that a turn makes; None if it makes none."""
+        action, thought = turn.action.lower(), turn.thought.lower()
+        is_command = bool(turn.action and turn.known and self.instructions.reader.forms)
+        for claim in (COMPLETED, FAILED):
+            if is_command:  # whose thought only claims what it ends with
+                is_claimed = claim in action or thought.rstrip(" .!*").endswith(claim)
+            else:  # models also announce the end inside a thought, "think: task completed"
+                reply = completion.text.lower() if turn.mended else ""
+                is_claimed = claim in f"{thought} {action} {reply}"
+            if is_claimed:
+                return claim == COMPLETED
+        return None
 
     def _play(self, play: Play, talk: Talk, turn: Turn) -> Generator[Request, Any, str]:
         """Play a turn and return the answer; a thought is not played.
@@ -193,6 +202,7 @@ class Executor:
             play.note(turn._replace(action="").line)
         talk.lines.append(f"> {turn.line}")
         over: EpisodeOver | None = None
+        # An unknown command in words may be one of the game's all the same; a call cannot.
         if turn.action and (turn.known or talk.form != "tools"):
             observation, over = yield from self._act(play, turn)
         else:
@@ -206,7 +216,7 @@ class Executor:
     def _act(
         self, play: Play, turn: Turn
     ) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
-        """Play an action and return the answer, and the end of the episode if the action brought it."""
+        """Play an action; return the answer, and the end of the episode if this was it."""
         play.replies["no_command"] += not turn.known
         try:
             step = yield from play.act(turn.action, claim=self.profile.claim(turn.action))
@@ -218,7 +228,7 @@ class Executor:
 
 
 class NumberedExecutor(Executor):
-    """Attempts one task in numbered turns, each a thought and an action, as ReAct's program for questions does.
+    """Attempts one task in numbered turns of a thought and an action, as ReAct does questions.
 
     Such a turn counts as two of ``settings.turns``, and patience is without end. An action that the
     model leaves out is asked for in a second call. When the turns are spent, the profile's action
@@ -232,28 +242,39 @@ class NumberedExecutor(Executor):
             turn = read_numbered(play, self.instructions.reader, completion.text, number)
             thought = f"Thought {number}: {turn.thought}"
             if not turn.action:
-                asked = Message("assistant", thought), Message("user", f"Action {number}:")
-                cue = talk.dialogue.extended(f"\n{thought}\nAction {number}:", *asked)
-                completion = yield from self._complete(play, talk, cue, "\n")
-                written = completion.text.strip().removeprefix(f"Action {number}:")
-                turn = play.read(self.instructions.reader, written)._replace(thought=turn.thought)
+                acting = yield from self._ask_action(play, talk, thought, number)
+                turn = acting._replace(thought=turn.thought)
             play.note(thought)
-            said = f"{thought}\nAction {number}: {turn.action}"
-            talk.lines.append(said)
-            answer, over = yield from self._act(
-                play, turn._replace(action=turn.action[:1].lower() + turn.action[1:])
-            )
+            written = f"{thought}\nAction {number}: {turn.action}"
+            talk.lines.append(written)
+            # The paper's prompt begins actions with a capital, the game's commands do not.
+            command = turn.action[:1].lower() + turn.action[1:]
+            answer, over = yield from self._act(play, turn._replace(action=command))
             # Pages of the original's wiki have the two characters where a line was broken.
             observation = f"Observation {number}: " + answer.replace("\\n", "")
             talk.lines.append(observation)
             if over:
                 raise over
             talk.dialogue = talk.dialogue.extended(
-                f"\n{said}\n{observation}", Message("assistant", said), Message("user", observation)
+                f"\n{written}\n{observation}",
+                Message("assistant", written),
+                Message("user", observation),
             )
         if self.profile.giving_up:
             yield from play.act(self.profile.giving_up, claim=False)
         return False
+
+    def _ask_action(
+        self, play: Play, talk: Talk, thought: str, number: int
+    ) -> Generator[Request, Any, Turn]:
+        """Return the turn of an action that the model left out after its thought."""
+        label = f"Action {number}:"
+        cue = talk.dialogue.extended(
+            f"\n{thought}\n{label}", Message("assistant", thought), Message("user", label)
+        )
+        completion = yield from self._complete(play, talk, cue, "\n")
+        written = completion.text.strip().removeprefix(label)
+        return play.read(self.instructions.reader, written)
 
     def _complete(
         self, play: Play, talk: Talk, dialogue: Dialogue, stop: str
@@ -262,9 +283,7 @@ class NumberedExecutor(Executor):
             yield from play.ask(
                 dialogue,
                 stop=(stop,),
-                max_tokens=self.settings.max_tokens
-                if talk.form == "line"
-                else self.settings.chat_tokens,
+                max_tokens=self._max_tokens(talk),
                 temperature=talk.temperature,
                 sample=talk.sample,
             )
@@ -272,21 +291,24 @@ class NumberedExecutor(Executor):
 
 
 def read_numbered(play: Play, reader: CommandReader, written: str, number: int) -> Turn:
-    """Return the numbered turn in a completion, which may go on from ``Thought 1:`` and may lack the action."""
+    """Return the numbered turn in a completion.
+
+    It may go on from ``Thought 1:``, and may lack the action.
+    """
     # A chat model begins with the label, which completes the text of the prompt for others.
-    said = written.strip().removeprefix(f"Thought {number}:")
-    thought, label, rest = said.partition(f"Action {number}:")
+    reply = written.strip().removeprefix(f"Thought {number}:")
+    thought, label, rest = reply.partition(f"Action {number}:")
     if label:
         action = first_line(rest)
-        read = play.read(reader, rest).action
-        if read.lower() != action.lower():  # the case is the paper's, until it is played
-            action = read
+        command = play.read(reader, rest).action
+        if command.lower() != action.lower():  # the case is the paper's, until it is played
+            action = command
         return Turn(action, thought.strip()[:MAX_LINE], known=reader.is_known(action))
     if play.reading == "lenient":
-        turn = play.read(reader, said)
+        turn = play.read(reader, reply)
         if turn.action and reader.canonical(turn.action):
             return turn
-    return Turn("", first_line(said))
+    return Turn("", first_line(reply))
 
 
 def make_executor(
@@ -296,7 +318,9 @@ def make_executor(
     demonstrations: Demonstrations = "hybrid",
     form: ExecutorForm | None = None,
 ) -> Executor:
-    """Return the executor with the prompt ``react/<game>``, or ``react/<game>_atomic``, ``_task`` or ``_numbered``.
+    """Return the executor with a game's prompt ``react/<game>``.
+
+    Variants of the prompt end in ``_atomic``, ``_task`` or ``_numbered``.
 
     Raises:
         ValueError: For other demonstrations or another form than these.

@@ -24,7 +24,7 @@ MAX_REFLECTION = 4000
 
 
 class ReflexionAgent:
-    """ReAct in trials; after each that is not won, the model writes a reflection that later trials read.
+    """ReAct in trials; after a failed one the model writes a reflection for later trials.
 
     It claims what it claimed in the last trial.
 
@@ -76,17 +76,25 @@ class ReflexionAgent:
             for trial in range(self.settings.d_max):
                 if trial:
                     yield from play.reset()
+                # Act
                 lines: list[str] = []
                 learned = self._learned(reflections)
                 claimed, won = yield from self.executor.trial(
                     play, task, situation, learned, lines=lines
                 )
+
+                # Evaluate
                 if won or (self.trust_claims and claimed):
                     break
-                if trial + 1 < self.settings.d_max:
-                    transcript = "\n".join(lines)[-MAX_TRANSCRIPT:]
+
+                # Reflect, but not on the last trial: nobody would read it
+                is_last = trial + 1 == self.settings.d_max
+                if not is_last:
                     prompt = self.reflection.fill(
-                        situation=situation, task=task, information=learned, transcript=transcript
+                        situation=situation,
+                        task=task,
+                        information=learned,
+                        transcript="\n".join(lines)[-MAX_TRANSCRIPT:],
                     )
                     reflections.append((yield from self._reflect(play, task, prompt)))
         return claimed
@@ -100,7 +108,5 @@ class ReflexionAgent:
         return completion.text.strip()[:MAX_REFLECTION]
 
     def _learned(self, reflections: list[str]) -> str:
-        latest = (
-            reflections[-self.memory :] if self.memory else []
-        )  # a slice from -0 would return all of them
+        latest = reflections[max(0, len(reflections) - self.memory) :]
         return "\n\n".join(f"From an earlier trial: {reflection}" for reflection in latest)

@@ -1,4 +1,4 @@
-"""Plans in the format that planners write: numbered steps, and an execution order that joins them by logic.
+"""Plans as planners write them: numbered steps, and an execution order that joins them by logic.
 
     # comments are skipped
     Step 1: get 2 oak logs
@@ -60,23 +60,28 @@ def parse_plan(text: str) -> Plan | None:
 
 def _parsed(text: str, form: re.Pattern[str]) -> Plan | None:
     """Return the plan whose steps have a form; None if there is no step."""
+    lines, order = _split_order(text)
     steps: dict[int, str] = {}
-    order = None
-    lines = iter(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     for line in lines:
-        if found := _ORDER.match(line):
-            order = (
-                found[1] or found[2] or next(lines, "")
-            )  # the order may be on the line after its heading
-            break
-        if (step := form.match(line)) and step[2].strip() and len(steps) < MAX_STEPS:
-            steps.setdefault(
-                int(step[1]), step[2].strip()[:MAX_STEP_LENGTH]
-            )  # of equal numbers, the first counts
+        step = form.match(line)
+        if step and step[2].strip() and len(steps) < MAX_STEPS:
+            # Of equal numbers, the first counts.
+            steps.setdefault(int(step[1]), step[2].strip()[:MAX_STEP_LENGTH])
     if not steps:
         return None
-    ordered = _Order(order, steps).read() if order is not None else None
-    return ordered or _group("all", list(steps.values()))
+    return _Order(order, steps).read() or _group("all", list(steps.values()))
+
+
+def _split_order(text: str) -> tuple[list[str], str]:
+    """Return the lines before the execution order, without comments, and the order itself."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    for index, line in enumerate(lines):
+        heading = _ORDER.match(line)
+        if heading:
+            # The order may be on the line after its heading.
+            below = "".join(lines[index + 1 : index + 2])
+            return lines[:index], heading[1] or heading[2] or below
+    return lines, ""
 
 
 def write_plan(steps: Iterable[Sequence[str]]) -> str:
@@ -84,8 +89,10 @@ def write_plan(steps: Iterable[Sequence[str]]) -> str:
     lines: list[str] = []
     parts: list[str] = []
     for alternatives in steps:
-        labels = [f"Step {len(lines) + index}" for index in range(1, len(alternatives) + 1)]
-        lines += [f"{label}: {step}" for label, step in zip(labels, alternatives, strict=True)]
+        labels: list[str] = []
+        for step in alternatives:
+            labels.append(f"Step {len(lines) + 1}")
+            lines.append(f"{labels[-1]}: {step}")
         parts.append(labels[0] if len(labels) == 1 else f"({' OR '.join(labels)})")
     return "\n".join([*lines, f"Execution Order: ({' AND '.join(parts)})"])
 
@@ -95,10 +102,10 @@ class _Order:
 
     def __init__(self, line: str, steps: dict[int, str]) -> None:
         self.steps = steps
+        # A bound, since models may repeat themselves: some brackets and words for each step.
         tokens = [token.upper() for token in _TOKEN.findall(line)][: 8 * MAX_STEPS]
-        if any(
-            token.startswith("STEP") for token in tokens
-        ):  # then a bare number is a count, not a step
+        says_step = any(token.startswith("STEP") for token in tokens)
+        if says_step:  # then a bare number is a count, not a step
             tokens = [token for token in tokens if not token.isdigit()]
         self.tokens = [token.removeprefix("STEP").strip() for token in reversed(tokens)]
 
@@ -134,8 +141,11 @@ class _Order:
 
 
 def _group(logic: Literal["all", "any"], parts: list[Plan | None]) -> Plan | None:
-    """Return a group of the parts that are not None: a single part without a group, and None if there is none."""
+    """Return a group of the parts that are not None.
+
+    A single part stands alone; no part is None.
+    """
     present = tuple(part for part in parts if part)
     if len(present) < 2:
-        return present[0] if present else None
+        return next(iter(present), None)
     return Group(logic, present)

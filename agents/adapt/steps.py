@@ -1,4 +1,4 @@
-"""Attempts at single steps, which ADaPT and Plan-and-Execute share: by the skill that fits, else by the executor."""
+"""Attempts at single steps, for ADaPT and Plan-and-Execute: by a fitting skill, or the executor."""
 
 from __future__ import annotations
 
@@ -30,19 +30,13 @@ class StepExecutor:
         self, play: Play, task: str, known: Known, *, depth: int
     ) -> Generator[Request, Any, bool]:
         """Attempt a step and return whether it succeeded."""
-        report: str | None = None
-        if skill := next((skill for skill in self.skills if skill.fits(task)), None):
+        skill = next((skill for skill in self.skills if skill.fits(task)), None)
+        if skill:
             with play.sub(task, "skill", depth) as node:
                 report = yield from skill.attempt(play, task, known)
                 node.outcome = report is not None
         else:
-            yield from self.refresh(play, known)
-            if (
-                yield from self.executor.attempt(
-                    play, task, known.situation, known.information, depth=depth
-                )
-            ):
-                report = yield from self.profile.report(play)
+            report = yield from self._execute(play, task, known, depth)
         if report is None:
             known.failed.append(task)
             return False
@@ -51,8 +45,21 @@ class StepExecutor:
         known.mark = known.learned
         return True
 
+    def _execute(
+        self, play: Play, task: str, known: Known, depth: int
+    ) -> Generator[Request, Any, str | None]:
+        """Have the executor attempt a step; return the report of a success, None if it failed."""
+        # The executor reads the state; a skill looks at the game itself.
+        yield from self.refresh(play, known)
+        succeeded = yield from self.executor.attempt(
+            play, task, known.situation, known.information, depth=depth
+        )
+        if not succeeded:
+            return None
+        return (yield from self.profile.report(play))
+
     def refresh(self, play: Play, known: Known) -> Generator[Request, Any, None]:
-        """Look the state up again where that is what is reported, and something was played or taken back since."""
+        """Report the state again, if the game reports it and it changed since."""
         if self.profile.reports_state and len(play.history) != known.learned:
             report = yield from self.profile.report(play)
             known.learn(report, len(play.history))

@@ -17,7 +17,9 @@ from textcraft_gym.errors import true_or_false
 
 
 class TryAgainAgent:
-    """ReAct in trials, the first one greedy, later ones sampled; it claims what it claimed in the last one.
+    """ReAct in trials, the first one greedy, later ones sampled.
+
+    It claims what it claimed in the last trial.
 
     Args:
         profile: The game to play.

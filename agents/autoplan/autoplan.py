@@ -1,4 +1,4 @@
-"""AutoPlan's inner loop: an episode with a plan, and the reflections on it that a training episode ends with."""
+"""AutoPlan's inner loop: an episode with a plan, and the reflections after a training episode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least, true_or_false
 
 Reflect: TypeAlias = Literal["none", "summary", "full"]
-"""What is asked after an episode: nothing, the summary, or the summary, the flaws and their revision."""
+"""The reflections after an episode: none, the summary, or summary, flaws and revision."""
 
 MAX_PLAN = 20_000
 """Maximum number of characters of a plan."""
@@ -95,35 +95,37 @@ class AutoPlanAgent:
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
-        # A game that states no task apart from the situation, such as a question, has that for its
-        # objective.
-        objective = (situation if task == self.profile.default_task else task)[:MAX_TEXT]
+        objective = task
+        if task == self.profile.default_task:
+            # A game that states no task apart from the situation, such as a question, has that for
+            # its objective.
+            objective = situation
+        objective = objective[:MAX_TEXT]
         plan = self.wording.fill("plan", plan=self.plan) + "\n" if self.plan else ""
         talk = Talk(self.wording.fill("opening", situation=situation, task=task, information=plan))
         over: EpisodeOver | None = None
         with play.sub(objective, "executor", 1) as node:
             for turn in range(self.settings.turns):
                 action = yield from self._turn(play, talk, is_first=turn == 0)
-                over = yield from self._play(play, talk, action)
+                over = yield from self._play(play, talk, action, self.profile.claim(action))
                 if over:
                     break
+            # Giving up ends the game, whose last info then has the solution for the reflections.
             is_spent = over is None
             if is_spent and self.profile.giving_up:
-                over = yield from self._play(play, talk, self.profile.giving_up, claim=False)
+                over = yield from self._play(play, talk, self.profile.giving_up, False)
             claim = node.outcome = over.claim if over else None
         if self.reflect != "none":
             yield from self._reflect(play, talk, objective, is_spent=is_spent)
         return claim
 
     def _play(
-        self, play: Play, talk: Talk, action: str, *, claim: bool | None = None
+        self, play: Play, talk: Talk, action: str, claim: bool | None
     ) -> Generator[Request, Any, EpisodeOver | None]:
         """Play an action and hear the answer; return the end of the episode if this is it."""
         over: EpisodeOver | None = None
         try:
-            step = yield from play.act(
-                action, claim=self.profile.claim(action) if claim is None else claim
-            )
+            step = yield from play.act(action, claim=claim)
         except EpisodeOver as end:
             step, over = end.step, end
         talk.hear(step.observation)
@@ -131,48 +133,51 @@ class AutoPlanAgent:
 
     def _turn(self, play: Play, talk: Talk, *, is_first: bool) -> Generator[Request, Any, str]:
         """Return the action after a thought."""
-        question = self.wording.fill("planned_thought" if self.plan else "thought")
-        bounds: dict[str, Any] = (
-            {"max_tokens": FIRST_THOUGHT_TOKENS}
-            if is_first
-            else {"stop": ("\n",), "max_tokens": self.thought_tokens}
-        )
-        asked = talk.asked(question)
-        thought = yield from self._ask(
-            play, "thought", asked, temperature=self.temperature, **bounds
-        )
-        talk.answer(question, thought)
+        yield from self._think(play, talk, is_first=is_first)
         question = self.wording.fill("action")
-        line = {"stop": ("\n",), "max_tokens": self.settings.max_tokens}
-        raw = yield from self._ask(
+        line = {"stop": ("\n",), "max_tokens": self.settings.max_tokens}  # actions have one line
+        reply = yield from self._ask(
             play, "action", talk.asked(question), temperature=self.temperature, **line
         )
-        turn = play.read(self.reader, raw)
-        if self.formalizer:
+        turn = play.read(self.reader, reply)
+        if self.formalizer:  # apart from the dialogue, which keeps the action that it wrote
             request = self.wording.fill("formalizer", action=turn.action)
-            turn = play.read(
-                self.reader, (yield from self._ask(play, "formalizer", request, **line))
-            )
+            reply = yield from self._ask(play, "formalizer", request, **line)
+            turn = play.read(self.reader, reply)
         play.replies["no_command"] += not turn.known
         talk.answer(question, turn.action)
         return turn.action
 
+    def _think(self, play: Play, talk: Talk, *, is_first: bool) -> Generator[Request, Any, None]:
+        """Ask for a thought; only the first may have many lines."""
+        question = self.wording.fill("planned_thought" if self.plan else "thought")
+        bounds: dict[str, Any] = {"stop": ("\n",), "max_tokens": self.thought_tokens}
+        if is_first:
+            bounds = {"max_tokens": FIRST_THOUGHT_TOKENS}
+        thought = yield from self._ask(
+            play, "thought", talk.asked(question), temperature=self.temperature, **bounds
+        )
+        talk.answer(question, thought)
+
     def _reflect(
         self, play: Play, talk: Talk, objective: str, *, is_spent: bool
     ) -> Generator[Request, Any, None]:
-        """Ask the reflections in the dialogue of the episode; giving up when the turns are spent is no answer."""
+        """Ask the reflections in the dialogue of the episode.
+
+        Giving up when the turns are spent is no answer.
+        """
         last = play.last
-        outcome = (
-            "succeeded"
-            if last.won
-            else "rejected"
-            if last.terminated and not is_spent
-            else "failed"
-        )
+        outcome = "failed"
+        if last.won:
+            outcome = "succeeded"
+        elif last.terminated and not is_spent:
+            outcome = "rejected"
         talk.hear(self.wording.fill(outcome, solution=self.profile.solution(last.info)[:MAX_TEXT]))
         sections = ["summary"]
         if self.reflect == "full":
-            sections += ["flaws", "revision"] if self.plan else ["flaws"]
+            sections.append("flaws")
+            if self.plan:
+                sections.append("revision")
         with play.sub(objective, "reflection", 1):
             for section in sections:
                 question = self.wording.fill(section)
@@ -191,7 +196,9 @@ class AutoPlanAgent:
 
 
 class Talk:
-    """The dialogue of one episode; a message of the player's side is what was heard, and a question below it.
+    """The dialogue of one episode.
+
+    A message of the player's side is what was heard, with a question below it.
 
     Args:
         opening: What is heard first.
@@ -202,15 +209,14 @@ class Talk:
         self._heard = [opening, ""]
 
     def hear(self, text: str) -> None:
-        """Add what the next question stands below."""
+        """Append a text that precedes the next question."""
         self._heard.append(text)
 
     def asked(self, question: str) -> Dialogue:
         """Return the dialogue with a question at its end."""
         message = "\n".join([*self._heard, question])
-        return self._said.extended(
-            f"\n{message}" if self._said else message, Message("user", message)
-        )
+        text = f"\n{message}" if self._said else message
+        return self._said.extended(text, Message("user", message))
 
     def answer(self, question: str, text: str) -> None:
         """Add a question and the answer to it."""
@@ -234,6 +240,7 @@ def read_plan(plan: str | Path | None) -> str:
         try:
             if not Path(text).is_file():  # a pipe or a device could be read for ever
                 raise ValueError(f"there is no file {text[:80]!r} with a plan")
+            # Some editors begin with a mark. More than allowed is read, to notice a longer plan.
             with Path(text).open(encoding="utf-8-sig") as file:
                 text = file.read(2 * MAX_PLAN)
         except (OSError, UnicodeError) as error:

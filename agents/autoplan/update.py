@@ -1,4 +1,4 @@
-"""AutoPlan's update: the request for a new plan, made of a plan and of what was learned in the episodes with it."""
+"""AutoPlan's update: the request for a new plan, from the old one and its episodes."""
 
 from __future__ import annotations
 
@@ -37,42 +37,43 @@ def experience(trace: Mapping[str, Any], *, won: bool) -> Experience:
         if node["role"] == "executor":
             objective = node["task"]
         elif node["role"] in ("summary", "flaws", "revision"):
-            said[node["role"]] = "\n".join(part for part in node["parts"] if isinstance(part, str))[
-                :MAX_TEXT
-            ]
+            notes = [part for part in node["parts"] if isinstance(part, str)]
+            said[node["role"]] = "\n".join(notes)[:MAX_TEXT]
     return Experience(objective, won, **said)
 
 
 def update_prompt(wording: Wording, plan: str, experiences: Sequence[Experience]) -> str:
     """Return the request for a new plan, in a dialogue of its own."""
-    told = [
-        wording.fill(
-            "experience",
-            objective=one.objective,
-            result="succeeded" if one.won else "failed",
-            summary=one.summary or NOTHING,
-            flaws=one.flaws or NOTHING,
-            revision=one.revision or NOTHING,
-        )
-        for one in experiences
-    ]
-    return wording.fill("update", plan=plan or NO_PLAN, experiences="\n\n".join(told))
+    texts = [_experience_text(wording, experience) for experience in experiences]
+    return wording.fill("update", plan=plan or NO_PLAN, experiences="\n\n".join(texts))
+
+
+def _experience_text(wording: Wording, experience: Experience) -> str:
+    return wording.fill(
+        "experience",
+        objective=experience.objective,
+        result="succeeded" if experience.won else "failed",
+        summary=experience.summary or NOTHING,
+        flaws=experience.flaws or NOTHING,
+        revision=experience.revision or NOTHING,
+    )
 
 
 def new_plan(text: str) -> str:
     """Return the plan that a completion is, as a text that a file can hold."""
+    # Lone surrogates cannot be written, and files of other systems end lines in other ways.
     whole = "\n".join(text.encode(errors="replace").decode().strip().splitlines())
     return whole[:MAX_PLAN].strip()
 
 
 def calls_by_role(trace: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     """Return the calls and the tokens of each role in a trace, as records hold it."""
-    found: dict[str, tuple[int, int]] = {}
+    by_role: dict[str, tuple[int, int]] = {}
     for node in walk(trace):
         if node["calls"]:
-            calls, tokens = found.get(node["role"], (0, 0))
-            found[node["role"]] = calls + node["calls"], tokens + node["tokens"]
-    return found
+            calls, tokens = by_role.get(node["role"], (0, 0))
+            by_role[node["role"]] = calls + node["calls"], tokens + node["tokens"]
+    return by_role
 
 
 def walk(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

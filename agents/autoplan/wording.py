@@ -31,7 +31,7 @@ _HEADING = re.compile(r"^=== (\w+)\n", re.MULTILINE)
 
 
 class Wording:
-    """The sections of the prompt ``autoplan/<game>``; those that it lacks are ``autoplan/default``'s.
+    """The sections of the prompt ``autoplan/<game>``, with ``autoplan/default`` as fallback.
 
     Args:
         prompts: Source of the prompts.
@@ -51,19 +51,19 @@ class Wording:
                 )
 
     def fill(self, section: str, **values: str) -> str:
-        """Return a section with values for its placeholders; ``{game}`` is the game's own section."""
-        game = {} if section == "game" else {"game": self.fill("game")}
-        return self._sections[section].fill(**game, **values).rstrip()
+        """Return a section with its placeholders filled; ``{game}`` is the game's own section."""
+        if section != "game":
+            values["game"] = self.fill("game")
+        return self._sections[section].fill(**values).rstrip()
 
 
 def _read(prompts: Prompts, game: str) -> Mapping[str, Template]:
     _, *parts = _HEADING.split(prompts.of("autoplan", game).text)
-    for name in parts[::2]:
+    sections: dict[str, Template] = {}
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
         if name not in SECTIONS:
             raise PromptError(
                 f"autoplan/{game}.txt: expected a section of {', '.join(SECTIONS)}, got {name}"
             )
-    return {
-        name: Template(text.rstrip("\n"))
-        for name, text in zip(parts[::2], parts[1::2], strict=True)
-    }
+        sections[name] = Template(text.rstrip("\n"))
+    return sections

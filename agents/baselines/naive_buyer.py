@@ -1,4 +1,4 @@
-"""The naive buyer: searches for the instruction and buys the first product, the rule baseline of WebShop's paper."""
+"""The naive buyer, the rule baseline of WebShop's paper: searches and buys the first result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _INSTRUCTION = re.compile(
 
 
 class NaiveBuyerAgent:
-    """Buys the first product that the instruction's own words find, with no option chosen; it reads every format.
+    """Buys the first product that the instruction's words find, with no option chosen.
+
+    It reads every format.
 
     In a game without such an instruction it does nothing. Source: Yao et al., WebShop, 2022.
 
@@ -28,10 +30,13 @@ class NaiveBuyerAgent:
 
     def episode(self, play: Play) -> Routine:
         """Search, open, buy: the purchase is its claim of success."""
-        if instruction := _INSTRUCTION.search(play.first.observation):
-            results = yield from play.act(query(instruction[1]))
-            found = ASIN.search(results.observation.replace(instruction[1], ""))
-            if found:
-                yield from play.act(f"click[{found[0].lower()}]")
-                yield from play.act("click[buy now]", claim=True)
+        instruction = _INSTRUCTION.search(play.first.observation)
+        if instruction is None:
+            return None
+        results = yield from play.act(query(instruction[1]))
+        # The page repeats the instruction, which may name another product.
+        product = ASIN.search(results.observation.replace(instruction[1], ""))
+        if product:
+            yield from play.act(f"click[{product[0].lower()}]")
+            yield from play.act("click[buy now]", claim=True)
         return None

@@ -9,7 +9,10 @@ from textcraft_gym.agents.contract.agent import Play, Routine
 
 
 class RandomAgent:
-    """Plays any of ``info["admissible_commands"]``, which environments give when made with ``admissible=True``."""
+    """Plays a random admissible command.
+
+    Environments list them in info if made with ``admissible=True``.
+    """
 
     asks: ClassVar[bool] = False
     env_args: ClassVar[dict[str, Any]] = {"admissible": True}
@@ -20,4 +23,5 @@ class RandomAgent:
         step = play.first
         while True:
             commands = step.info["admissible_commands"]
+            # random() draws alike in every version of Python, which choice() need not.
             step = yield from play.act(commands[int(rng.random() * len(commands))])

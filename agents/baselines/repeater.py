@@ -1,4 +1,4 @@
-"""A scripted player that repeats each goal of a task until the world says that it is reached, and never replans."""
+"""A scripted player that repeats each goal until the world says it is reached; never replans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RepeaterAgent:
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         for action in play.first.info["expert_plan"]:
-            info: Mapping[str, Any] = {"missed": True}
+            info: Mapping[str, Any] = {"missed": True}  # so that it is played once
             while info.get("missed") or "invalid_reason" in info:
                 info = (yield from play.act(action)).info
         return None

@@ -1,4 +1,4 @@
-"""Planners that write programs: Code-as-Policies and ProgPrompt, in the forms that the paper of DEPS gives them.
+"""Planners that write programs, Code-as-Policies and ProgPrompt, in the forms of DEPS's paper.
 
 A program of Code-as-Policies repeats each step until the inventory has what it is for; one of
 ProgPrompt imports its actions and calls each once, or, as Singh et al. wrote it, asserts what a
@@ -51,7 +51,7 @@ class Inventory:
 
 
 class CodeAsPoliciesAgent(GoalPlanner):
-    """Writes one program, whose calls pursue goals, each in a loop until the inventory has what it is for.
+    """Writes one program of calls, each in a loop until the inventory has what it is for.
 
     It is interpreted, never executed. A loop that gets nowhere ends with the game's time, the step
     budget or the bounds of programs.
@@ -77,7 +77,10 @@ class CodeAsPoliciesAgent(GoalPlanner):
         super().__init__(profile, prompts, temperature=temperature, settings=settings)
 
     def episode(self, play: Play) -> Routine:
-        """Play one episode; a program with an error fails at that point, and one that pursues no goal does nothing."""
+        """Play one episode.
+
+        A program fails at its first error; one that pursues no goal does nothing.
+        """
         task, dialogue = yield from self.begin(play)
         program = yield from self.say(play, dialogue, task)
         interpreter = Interpreter(
@@ -90,10 +93,11 @@ class CodeAsPoliciesAgent(GoalPlanner):
         except ProgramError as error:
             play.note(f"The program ends: {error}")
             return False
+        # It claims success if it ran to its end and pursued any goal.
         return any(part.role == "executor" for part in play.node.children)
 
     def _call(self, play: Play, name: str, arguments: list[Any]) -> Generator[Request, Any, Any]:
-        """Answer ``count(item)``, or pursue ``verb(item, count)`` and return whether it was reached."""
+        """Answer ``count(item)``, or pursue ``verb(item, count)``; return if it was reached."""
         item, count = _item_and_count(name, arguments)
         scene = yield from self.controller.look(play)
         if name == "count":
@@ -108,7 +112,7 @@ class CodeAsPoliciesAgent(GoalPlanner):
 
 
 class ProgPromptAgent(CodeAsPoliciesAgent):
-    """Writes a program that imports its actions and calls each once, or that asserts what its steps need.
+    """Writes a program that calls each action once, or asserts what each step needs.
 
     Args:
         profile, prompts, temperature, settings: As in ``CodeAsPoliciesAgent``; the prompt is

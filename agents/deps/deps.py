@@ -78,14 +78,19 @@ class DEPSAgent(Replanner):
         self, play: Play, dialogue: list[Message], task: str, progress: Progress
     ) -> Generator[Request, Any, None]:
         """Describe the outcome, have the model explain the failure, and ask for a new plan."""
+        # Describe
         description = yield from self.describe(play, progress)
         dialogue.append(Message("user", f"{description}\n{WHY}"))
+
+        # Explain: the answer stays in the dialogue that the next plan continues.
         yield from self.say(play, dialogue, task, "explainer", EXPLANATION_TOKENS)
+
+        # Plan
         dialogue.append(Message("user", REPLAN.format(task=task)))
 
 
 class DEPAgent(DEPSAgent):
-    """DEPS without its selector, the ablation that the paper calls DEP: goals are pursued in the plan's order.
+    """DEPS without its selector, which the paper calls DEP: goals keep the plan's order.
 
     Args:
         profile, prompts, rounds, feedback, temperature, settings: As in ``DEPSAgent``.

@@ -1,9 +1,9 @@
-"""The base of all planners of goals: a dialogue with the planner, and goals that the game's controller pursues."""
+"""The base of planners of goals: a dialogue, and goals that the game's controller pursues."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request
@@ -26,11 +26,13 @@ TEMPERATURE = 0.7
 """Sampling temperature of the planners in DEPS's program; its paper has the model's default."""
 FEEDBACKS = ("terse", "reason")
 MAX_DIALOGUE = 40_000
-"""Maximum number of characters of a dialogue after the task; the oldest turns of a longer one are dropped."""
+"""Maximum number of characters of a dialogue after the task; its oldest turns are dropped."""
 
 
 class GoalPlanner:
-    """Has a model write goals in a dialogue, and a controller pursue them; a subclass says when, in ``episode``.
+    """Has a model write goals in a dialogue, and a controller pursue them.
+
+    A subclass says when, in ``episode``.
 
     Args:
         profile: The game to play; it must have a controller.
@@ -136,12 +138,14 @@ class GoalPlanner:
         }
         possible = candidates(alternatives, scene.held)
         info = play.last.info
-        return choose(
-            possible, lambda goals: self.selector.horizons(goals, scene, info), uniform, self.tau
-        )
+
+        def horizons(goals: Sequence[Goal]) -> Sequence[float]:
+            return self.selector.horizons(goals, scene, info)
+
+        return choose(possible, horizons, uniform, self.tau)
 
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
-        """Pursue a goal, unless it is already reached, and return why it failed; None if it was reached."""
+        """Pursue a goal unless it is reached; return why it failed, None if it was reached."""
         reason = None
         with play.sub(goal.line, "executor", 1) as node:
             if not is_reached(goal, scene.held):

@@ -1,4 +1,4 @@
-"""The learned horizon: the expected duration of a subgoal in ticks, by softmax regression over duration classes.
+"""The learned horizon: the expected ticks of a subgoal, by softmax regression over classes.
 
 The classes are geometric: each is longer than the one before by the same factor. The expected
 duration is the mean over the classes, weighted by their probabilities.
@@ -66,8 +66,6 @@ def features(subgoal: Subgoal) -> dict[str, float]:
         "way": walk,
         "way squared": walk * walk / 5,
         "work squared": work * work / 3,
-    }
-    values |= {
         "work without a way": work * math.exp(-subgoal.steps / 20),
         kind: 1.0,
         f"work of {kind}": work,
@@ -86,7 +84,7 @@ def has_horizons(game: str) -> bool:
 
 @cache
 def learned_horizons(game: str) -> Mapping[str, Horizon]:
-    """Return the horizons that the package has for a game, one for each way in which it tells distances.
+    """Return the horizons of a game, one for each way in which it tells distances.
 
     Raises:
         ValueError: If there is none.

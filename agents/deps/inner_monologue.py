@@ -1,4 +1,4 @@
-"""Inner Monologue: the model names one goal at a time; the feedback is its success, the view and the inventory.
+"""Inner Monologue: the model names one goal at a time, and reads success, view and inventory.
 
 Source: Huang et al., Inner Monologue: Embodied Reasoning through Planning with Language Models,
 2022; as in DEPS.
@@ -61,12 +61,17 @@ class InnerMonologueAgent(GoalPlanner):
             scene = yield from self.controller.look(play)
             success = "I found no step in that."
             if goal:
-                _, alternative = self.select(
-                    play, {1: goal}, scene, 0.0
-                )  # with a single goal the draw has no effect
+                # With a single goal the draw has no effect.
+                _, alternative = self.select(play, {1: goal}, scene, 0.0)
                 reason = yield from self.pursue(play, alternative, scene)
-                success = "yes" if reason is None else reason if self.feedback == "reason" else "no"
+                success = self._success(reason)
             scene = yield from self.controller.look(play)
             feedback = [f"Success: {success}", scene.view_text, scene.inventory_text, "Next goal:"]
             dialogue.append(Message("user", "\n".join(filter(None, feedback))))
         return False
+
+    def _success(self, reason: str | None) -> str:
+        """Return what the model is told of a goal that failed for a reason, or was reached."""
+        if reason is None:
+            return "yes"
+        return reason if self.feedback == "reason" else "no"

@@ -83,12 +83,17 @@ class Replanner(GoalPlanner, ABC):
         rng = random.Random(play.seed)
         replans = 0
         while True:
+            # Plan
             plan = yield from self.say(play, dialogue, task)
+
+            # Select and execute
             progress = yield from self.execute(play, plan, rng)
             if progress.done:
                 return True
             if replans == self.rounds:
                 return False
+
+            # Describe, explain and ask for another plan
             yield from self.replan(play, dialogue, task, progress)
             replans += 1
 
@@ -105,6 +110,7 @@ class Replanner(GoalPlanner, ABC):
         progress = Progress(dict(enumerate(play.understand(self.controller.goals, plan), 1)))
         pending = dict(progress.goals)
         while pending:
+            # The view decides which goal is nearest, and each goal changes it.
             scene = yield from self.controller.look(play)
             step, goal = self.select(play, pending, scene, rng.random())
             del pending[step]

@@ -1,4 +1,4 @@
-"""DEPS's selector: among the goals that are possible now, prefer the one that is likely to be reached soonest.
+"""DEPS's selector: among the goals possible now, prefer the one likely to be reached soonest.
 
 The probability of each goal is the softmax of its negative horizon, the time until it is reached. A
 selector returns horizons; ``fixed`` and ``random`` return constant ones that keep the plan's order
@@ -18,7 +18,7 @@ from textcraft_gym.agents.contract.goals import KINDS, Goal, has, is_reached
 from textcraft_gym.agents.deps.horizon import has_horizons, learned_horizons
 
 TAU = 10.0
-"""Temperature of the softmax, in ticks; chosen, where the paper's equation 2 has none, that is 1."""
+"""Temperature of the softmax, in ticks; our choice, since the paper's equation 2 has none (1)."""
 
 
 class Selector(Protocol):
@@ -55,7 +55,7 @@ class RandomSelector:
 
 
 class NearestSelector:
-    """Picks the goal whose source is nearest by the printed distances; what is made at once is nearest of all."""
+    """Picks the goal with the nearest source; what is made at once is nearest of all."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
 
@@ -65,11 +65,16 @@ class NearestSelector:
     def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
         """Return 0 for the nearest goals and infinity for the others."""
         steps = [self.controller.subgoal(goal, scene).steps for goal in goals]
-        return [0.0 if each == min(steps) else math.inf for each in steps]
+        nearest = min(steps, default=0)
+        horizons = [math.inf] * len(steps)
+        for index, distance in enumerate(steps):
+            if distance == nearest:
+                horizons[index] = 0.0
+        return horizons
 
 
 class LearnedSelector:
-    """Estimates horizons from the text alone, by a regression fitted to another player's trajectories.
+    """Estimates horizons from text, by a regression on another player's trajectories.
 
     Raises:
         ValueError: If none was fitted for the game.
@@ -92,9 +97,9 @@ SELECTORS = ("fixed", "random", "nearest", "learned")
 
 def default_selector(controller: Controller, game: str) -> str:
     """Return DEPS's own selector where one was learned for a game, else ``fixed``."""
-    return (
-        "learned" if isinstance(controller, SubgoalController) and has_horizons(game) else "fixed"
-    )
+    if isinstance(controller, SubgoalController) and has_horizons(game):
+        return "learned"
+    return "fixed"
 
 
 def make_selector(name: str, controller: Controller, game: str) -> Selector:
@@ -131,16 +136,32 @@ def candidates(
         pending: The alternatives of each goal that is not finished.
         held: The inventory.
     """
-    reached = {step: goals[:1] for step, goals in pending.items() if _any_reached(goals, held)}
-    unreached = {step: goals for step, goals in pending.items() if step not in reached}
-    ready = {step: _ready(goals, held) for step, goals in unreached.items()}
-    free = {step: _free(goals, _without(unreached, step), held) for step, goals in ready.items()}
-    possible = {step: goals for step in pending if (goals := reached.get(step) or free[step])}
+    unreached = {step: goals for step, goals in pending.items() if not _any_reached(goals, held)}
+    possible: dict[int, Sequence[Goal]] = {}
+    for step, goals in pending.items():
+        if step in unreached:
+            others = [unreached[other] for other in unreached if other != step]
+            goals = _free(_ready(goals, held), others, held)
+        else:
+            goals = goals[:1]  # by whichever alternative it was reached, nothing is left to do
+        if goals:
+            possible[step] = goals
     if possible or not unreached:
         return possible
     # A deadlock: each goal waits for items reserved for another, so one of them must take them.
-    first = next((step for step, goals in ready.items() if goals), next(iter(unreached)))
-    return {first: ready[first] or unreached[first]}
+    return _first_ready(unreached, held)
+
+
+def _first_ready(
+    unreached: Mapping[int, Sequence[Goal]], held: Mapping[str, int]
+) -> dict[int, Sequence[Goal]]:
+    """Return the first goal that is ready, reserves aside; the first of all if none is."""
+    for step, goals in unreached.items():
+        ready = _ready(goals, held)
+        if ready:
+            return {step: ready}
+    step, goals = next(iter(unreached.items()))
+    return {step: goals}
 
 
 def choose(
@@ -158,21 +179,23 @@ def choose(
         tau: Temperature of the softmax, in ticks.
     """
     alternatives = [(step, goal) for step, goals in can.items() for goal in goals]
+    estimates = horizons([goal for _, goal in alternatives])
+    # A goal counts once, by its soonest alternative, however many it has.
     soonest: dict[int, tuple[float, Goal]] = {}
-    for (step, goal), horizon in zip(
-        alternatives, horizons([goal for _, goal in alternatives]), strict=True
-    ):
-        # A goal counts once, by its soonest alternative, however many it has.
+    for (step, goal), horizon in zip(alternatives, estimates, strict=True):
         if step not in soonest or horizon < soonest[step][0]:
             soonest[step] = horizon, goal
-    step = list(soonest)[sample_index([horizon for horizon, _ in soonest.values()], uniform, tau)]
-    return step, soonest[step][1]
+    index = sample_index([horizon for horizon, _ in soonest.values()], uniform, tau)
+    step = list(soonest)[index]
+    _, goal = soonest[step]
+    return step, goal
 
 
 def sample_index(horizons: Sequence[float], uniform: float, tau: float = TAU) -> int:
     """Return an index, sampled from the softmax of ``-horizon / tau`` by a draw from [0, 1)."""
     shortest = min(horizons)  # subtracted, so that not all weights underflow to 0
     weights = [math.exp((shortest - horizon) / tau) for horizon in horizons]
+    # The inverse of the cumulative distribution, unnormalised.
     left = uniform * sum(weights)
     for index, weight in enumerate(weights):
         left -= weight
@@ -189,10 +212,6 @@ def _ready(goals: Sequence[Goal], held: Mapping[str, int]) -> list[Goal]:
     return [goal for goal in goals if _is_ready(goal, held)]
 
 
-def _without(goals_by_step: Mapping[int, Sequence[Goal]], step: int) -> list[Sequence[Goal]]:
-    return [goals for other, goals in goals_by_step.items() if other != step]
-
-
 def _is_ready(goal: Goal, held: Mapping[str, int]) -> bool:
     return all(has(held, name) >= count for name, count in goal.needs.items())
 
@@ -205,22 +224,25 @@ def _free(
 
 
 def _blocks(goal: Goal, others: Sequence[Goal], held: Mapping[str, int]) -> bool:
-    """Return whether a goal takes the reserve of another and leaves that one no ready alternative."""
+    """Return whether a goal takes another's reserve and leaves it no ready alternative."""
     spared = [other for other in others if not _takes_reserve(goal, other, held)]
     return len(spared) < len(others) and not _ready(spared, held)
 
 
 def _takes_reserve(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
-    """Return whether enough of a material or tool is held for another goal, and no longer after this one."""
-    return any(
-        has(held, name) >= count > has(held, name) - _most_used(goal, name)
-        for name, count in other.needs.items()
-    )
+    """Return whether a goal takes so much that too little is left for another."""
+    for name, count in other.needs.items():
+        now = has(held, name)
+        if now >= count > now - _most_used(goal, name):
+            return True
+    return False
 
 
 def _most_used(goal: Goal, name: str) -> int:
-    """Return the largest amount of an item that a goal may use up: its own share plus that of its kind."""
+    """Return the most of an item that a goal may use up: its own share plus its kind's."""
+    used = has(goal.uses, name)
     kind = name.rpartition(" ")[2]
     # A goal that uses any planks may take oak planks, but has() counts members for a kind only.
-    of_kind = goal.uses.get(kind, 0) if kind in KINDS and kind != name else 0
-    return has(goal.uses, name) + of_kind
+    if kind in KINDS and kind != name:
+        used += goal.uses.get(kind, 0)
+    return used

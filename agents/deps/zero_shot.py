@@ -1,4 +1,4 @@
-"""Zero-shot planning: one whole plan; with re-plans, a new one after a failure, which is described but not explained.
+"""Zero-shot planning: one whole plan, or a new one after a failure, which is never explained.
 
 Source: Huang et al., Language Models as Zero-Shot Planners, 2022; a baseline of DEPS (Wang et al.
 2023).

@@ -1,1 +1,1 @@
-"""Searches over actions: LATS, and tree of thoughts and best-of-n, which share its sampling and its judgements."""
+"""Searches over actions: LATS, tree of thoughts and best-of-n, with common sampling and judging."""

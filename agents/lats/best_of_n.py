@@ -64,7 +64,7 @@ class BestOfNAgent:
                 children: list[Branch] = []
                 yield from tree.grow(node, 1, children)
                 node.children += children
-                if not children:
+                if not children:  # the sample was no action
                     break
                 node = children[-1]
             if node.solved:

@@ -1,4 +1,6 @@
-"""What the searches share: a tree of actions, each sampled from a model, played from its own moment, and judged.
+"""A tree of actions, shared by the searches.
+
+Each action is sampled from a model, played from its parent's moment, and judged.
 
 A turn is a thought and an action with the turn's number, in ReAct's form. The model's own word that
 the task is done, or cannot be done, ends a branch without being played.
@@ -24,7 +26,7 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import Unsupported, at_least
 
 Rollback: TypeAlias = Literal["snapshot", "replay"]
-"""How a search goes back: by a snapshot of the environment, or by a reset and its actions again, which are counted."""
+"""How a search goes back: by a snapshot, or by a reset and its actions again, which are counted."""
 
 UNJUDGED = -1.0
 """Value where the model gives no score."""
@@ -152,7 +154,10 @@ class Brancher:
     def episode(
         self, play: Play, search: Callable[[Tree], Generator[Request, Any, Any]]
     ) -> Routine:
-        """Play one episode by a search, which ends where a budget is spent; return whether an attempt succeeded."""
+        """Play one episode by a search; return whether an attempt succeeded.
+
+        The search ends where a budget is spent.
+        """
         tree = yield from self.begin(play)
         with suppress(EpisodeOver), play.sub(tree.task, "search", 1) as node:
             yield from search(tree)
@@ -191,43 +196,37 @@ class Tree:
         self.here = self.here or self.root
 
     def grow(self, node: Branch, n: int, children: list[Branch]) -> Generator[Request, Any, None]:
-        """Sample ``n`` turns at a node, and play each distinct action from there, up to one that solves the task.
+        """Sample ``n`` turns at a node and play each distinct action, until one solves the task.
 
         The children are added to the list one by one, so that what was played is known even if a
         budget ends here.
         """
+        # Equal actions lead to one child, with the thought that came first.
+        number = node.depth + 1
         turns: dict[str, str] = {}
-        for written in (yield from self._sample(node, n)):
-            read = read_numbered(self.play, self.brancher.reader, written, node.depth + 1)
-            action = read.action[:1].lower() + read.action[1:]
-            self.play.replies["no_command"] += not (action and read.known)
+        for reply in (yield from self._sample(node, n)):
+            turn = read_numbered(self.play, self.brancher.reader, reply, number)
+            action = turn.action[:1].lower() + turn.action[1:]
+            self.play.replies["no_command"] += not (action and turn.known)
             if action:
-                thought = " ".join(read.thought.split())
-                turns.setdefault(
-                    action,
-                    f"Thought {node.depth + 1}: {thought}\nAction {node.depth + 1}: {action}",
-                )
-        for action, turn in turns.items():
-            if any(word in action.lower() for word in (COMPLETED, FAILED)):  # said, and not played
-                end = Branch(
-                    node,
-                    turn,
-                    action,
-                    "The attempt ends here.",
-                    node.reward,
-                    ended=True,
-                    terminal=True,
-                )
-                children.append(end)
+                thought = " ".join(turn.thought.split())
+                turns.setdefault(action, f"Thought {number}: {thought}\nAction {number}: {action}")
+        for action, text in turns.items():
+            child = Branch(node, text, action)
+            if COMPLETED in action.lower() or FAILED in action.lower():  # said, and not played
+                child.observation = "The attempt ends here."
+                child.reward = node.reward
+                child.ended = child.terminal = True
+                children.append(child)
             else:
-                yield from self._go_to(node)
-                children.append(Branch(node, turn, action))
-                yield from self._play(children[-1])
-            if children[-1].solved:
+                yield from self._go_to(node)  # each child begins at the node's own moment
+                children.append(child)
+                yield from self._play(child)
+            if child.solved:
                 return
 
     def judge(self, node: Branch) -> Generator[Request, Any, float]:
-        """Return the model's judgement of an attempt so far, from 0.1 to 1; ``UNJUDGED`` without a score."""
+        """Return the model's judgement of an attempt, 0.1 to 1; ``UNJUDGED`` without one."""
         brancher = self.brancher
         prompt = brancher.value_prompt.fill(
             situation=self.situation,
@@ -257,15 +256,19 @@ class Tree:
             ) from refusal
 
     def answer(self) -> bool:
-        """Return whether the best node is solved, and write the tree into the trace with the way to it marked."""
+        """Return whether the best node is solved.
+
+        The tree is written into the trace, with the way to that node marked.
+        """
         chosen = best(self.root.walk())
         way = {self.root, *chosen.path()}
 
         def write(node: Branch, role: str) -> None:
-            with self.play.sub(
-                describe(node), "chosen branch" if node in way else role, node.depth
-            ) as part:
-                part.outcome = node.solved if node.terminal else None
+            if node in way:
+                role = "chosen branch"
+            with self.play.sub(describe(node), role, node.depth) as part:
+                if node.terminal:
+                    part.outcome = node.solved
                 for child in node.children:
                     write(child, "branch")
                 for child in node.simulated:
@@ -298,7 +301,7 @@ class Tree:
         return [completion.text for completion in completions]
 
     def _play(self, node: Branch) -> Generator[Request, Any, None]:
-        """Play the action of a node from the moment of its parent, and write down what it led to."""
+        """Play a node's action from the moment of its parent, and record the result."""
         profile, parent = self.brancher.profile, node.parent
         self.here = None
         over: EpisodeOver | None = None
@@ -331,32 +334,41 @@ class Tree:
 def describe(node: Branch) -> str:
     """Return a node in words: its action, visits and value, and the UCT by which it is selected."""
     if node.parent is None:
-        return f"search tree of {sum(1 for _ in node.walk()) - 1} actions, visits {node.visits}, value {node.value:.2f}"
-    bound = uct(node)
-    selected = (
-        "" if node.terminal or not node.parent.visits or math.isinf(bound) else f", UCT {bound:.2f}"
-    )
-    ended = f", reward {node.reward:g}" if node.terminal else ", closed" if node.closed else ""
-    return f"{node.action}: visits {node.visits}, value {node.value:.2f}{selected}{ended}"
+        actions = sum(1 for _ in node.walk()) - 1
+        return f"search tree of {actions} actions, visits {node.visits}, value {node.value:.2f}"
+    text = f"{node.action}: visits {node.visits}, value {node.value:.2f}"
+    if node.terminal:
+        return f"{text}, reward {node.reward:g}"
+    bound = uct(node) if node.parent.visits else math.inf
+    if not math.isinf(bound):
+        text += f", UCT {bound:.2f}"
+    if node.closed:
+        text += ", closed"
+    return text
 
 
 def uct(node: Branch) -> float:
-    """Return the upper confidence bound of a node: its mean reward, and more where it was visited little."""
+    """Return the upper confidence bound of a node: its mean reward plus an exploration term."""
     if not node.visits:
         return math.inf if node.value >= 0 else node.value
-    return node.value + math.sqrt(
-        2 * math.log(node.parent.visits if node.parent else node.visits) / node.visits
-    )
+    # UCB1; the root, which has no parent, counts its own visits.
+    visits = node.parent.visits if node.parent else node.visits
+    return node.value + math.sqrt(2 * math.log(visits) / node.visits)
 
 
 def best(nodes: Iterable[Branch]) -> Branch:
-    """Return the node of the highest reward, the first of equal ones; a solved one before all others."""
-    return max(
-        nodes, key=lambda node: (node.solved, node.reward if node.terminal else 0.0, node.terminal)
-    )
+    """Return the node of the highest reward, the first of equal ones; solved nodes first."""
+
+    def rank(node: Branch) -> tuple[bool, float, bool]:
+        reward = node.reward if node.terminal else 0.0
+        return node.solved, reward, node.terminal
+
+    return max(nodes, key=rank)
 
 
 def read_score(text: str) -> float:
-    """Return the last score from 1 to 10 that a judgement names, divided by 10; ``UNJUDGED`` if it names none."""
+    """Return the last score (1 to 10) of a judgement, divided by 10; ``UNJUDGED`` without one."""
     scores = _SCORE.findall(text)
-    return int(scores[-1]) / MAX_SCORE if scores else UNJUDGED
+    if not scores:
+        return UNJUDGED
+    return int(scores[-1]) / MAX_SCORE

@@ -1,4 +1,4 @@
-"""LATS: Monte-Carlo tree search over the turns of ReAct, with a model that acts, judges and reflects.
+"""LATS: Monte-Carlo tree search over ReAct's turns; the model acts, judges and reflects.
 
 Source: Zhou et al., Language Agent Tree Search Unifies Reasoning, Acting and Planning in Language
 Models, 2023, with the numbers of its released program for WebShop. It reads the environment's
@@ -14,7 +14,8 @@ the score: here it is the number after the word.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import math
+from collections.abc import Generator, Iterable
 from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
@@ -115,39 +116,51 @@ class LATSAgent:
                 break
 
     def iterate(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
-        """Expand, evaluate, simulate, backpropagate and reflect once; return whether an attempt succeeded."""
-        yield from tree.grow(
-            node, self.samples if node.parent else self.root_samples, node.children
-        )
+        """Expand, evaluate, simulate, backpropagate, reflect; return whether it succeeded."""
+        # Expansion
+        samples = self.samples if node.parent else self.root_samples
+        yield from tree.grow(node, samples, node.children)
         if not node.children:  # no sample was an action
             node.closed = True
             return False
-        if node.children[-1].solved:
-            backpropagate(node.children[-1], node.children[-1].reward)
+        last = node.children[-1]
+        if last.solved:  # growing stops at a child that solves the task
+            backpropagate(last, last.reward)
             return True
+
+        # Evaluation
         yield from self.evaluate(tree, node.children)
-        end, reward = yield from self.simulate(
-            tree, max(node.children, key=lambda child: child.value)
-        )
+
+        # Simulation
+        end, reward = yield from self.simulate(tree, most_valued(node.children))
+
+        # Backpropagation
         backpropagate(end, reward)
+
+        # Reflection
         if not end.solved:
             yield from self.reflect(tree, end)
         return end.solved
 
     def evaluate(self, tree: Tree, children: list[Branch]) -> Generator[Request, Any, None]:
-        """Value each child by the model's judgement, in relation to the largest; one that has ended comes first."""
+        """Judge each child, relative to the best judgement; a terminal child ranks first."""
+        largest = -math.inf
         for child in children:
             if not child.terminal:
                 child.value = yield from tree.judge(child)
-        largest = max([child.value for child in children if not child.terminal], default=0.0)
+                largest = max(largest, child.value)
+        # An ended child gets one more than the largest judgement, before both are divided by it.
         for child in children:
-            if largest > 0:
-                child.value = (largest + 1 if child.terminal else child.value) / largest
-            elif child.terminal:
-                child.value = 1.0
+            if child.terminal:
+                child.value = (largest + 1) / largest if largest > 0 else 1.0
+            elif largest > 0:
+                child.value /= largest
 
     def simulate(self, tree: Tree, node: Branch) -> Generator[Request, Any, tuple[Branch, float]]:
-        """Play on from a node to an end, by the child that ended or was judged best; return the last and its reward."""
+        """Play on to an end; return the last node and its reward.
+
+        Each step takes the child that ended, else the one judged best.
+        """
         for _ in range(self.settings.lookahead):
             if node.terminal:
                 break
@@ -156,18 +169,25 @@ class LATSAgent:
             if not children:
                 break
             ended = [child for child in children if child.terminal]
-            if not ended:
+            if ended:
+                node = best(ended)
+            else:
                 yield from self.evaluate(tree, children)
-            node = best(ended) if ended else max(children, key=lambda child: child.value)
-        return node, node.reward if node.ended else NOT_ENDED
+                node = most_valued(children)
+        reward = node.reward if node.ended else NOT_ENDED
+        return node, reward
 
     def reflect(self, tree: Tree, end: Branch) -> Generator[Request, Any, None]:
-        """Have the model say why an attempt failed, if none failed so before; later prompts have that in them."""
+        """Have the model explain a new kind of failure; later prompts include the reflection."""
         failure = end.reward, end.action
-        partly = end.reward > 0 or not self.brancher.profile.partial_credit
-        if not (end.terminal and partly and self.reflection_tokens) or failure in tree.failed:
+        # Where a part of the task is rewarded, an attempt without a reward teaches nothing.
+        can_teach = end.reward > 0 or not self.brancher.profile.partial_credit
+        if not end.terminal or not can_teach or not self.reflection_tokens:
+            return
+        if failure in tree.failed:
             return
         tree.failed.add(failure)
+        # Each further kind of failure is counted, but prompts are to stay short.
         if len(tree.failed) > MAX_REFLECTIONS:
             return
         prompt = self.reflection.fill(
@@ -190,6 +210,11 @@ class LATSAgent:
         tree.failures.append(f"{end.transcript()[-MAX_FAILURE:]}\n\n{reflection}\nThe score is 1.")
 
 
+def most_valued(children: Iterable[Branch]) -> Branch:
+    """Return the child of the highest value, the first of equal ones."""
+    return max(children, key=lambda child: child.value)
+
+
 def select(root: Branch) -> Branch | None:
     """Return the node to expand: from the root the child of the highest UCT, again and again.
 
@@ -197,22 +222,25 @@ def select(root: Branch) -> Branch | None:
     """
     node = root
     while node.children:
-        left = [child for child in node.children if not (child.terminal or child.closed)]
-        if left:
-            node = max(left, key=uct)
-        else:
+        open_children = [
+            child for child in node.children if not child.terminal and not child.closed
+        ]
+        if open_children:
+            node = max(open_children, key=uct)
+        else:  # every way on has ended: choose again among the siblings
             node.closed = True
             if node.parent is None:
                 return None
             node = node.parent
-    return None if node.terminal or node.closed else node
+    if node.terminal or node.closed:
+        return None
+    return node
 
 
 def backpropagate(node: Branch | None, reward: float) -> None:
-    """Count a visit of a node and of all above it, and move their mean rewards towards the reward."""
+    """Count a visit of a node and its ancestors, and update their mean rewards."""
     while node:
-        node.value = (node.value * node.visits + reward) / (
-            node.visits + 1
-        )  # a first visit drops the judgement
+        # The first visit drops the judgement, which counts for none.
+        node.value = (node.value * node.visits + reward) / (node.visits + 1)
         node.visits += 1
         node = node.parent

@@ -1,4 +1,4 @@
-"""Tree of thoughts: the breadth-first and depth-first searches that LATS is compared with, over the same branches.
+"""Tree of thoughts: the breadth-first and depth-first searches that LATS is compared with.
 
 Source: Yao et al., Tree of Thoughts: Deliberate Problem Solving with Large Language Models, 2023,
 Algorithms 1 and 2. It goes by the model's judgements alone, and stops at the first attempt that
@@ -21,7 +21,9 @@ Order: TypeAlias = Literal["breadth", "depth"]
 
 
 class TreeOfThoughtsAgent:
-    """Searches by judgements until the first attempt ends; it claims success if the environment says so.
+    """Searches by judgements until the first attempt ends.
+
+    It claims success if the environment says so.
 
     Args:
         profile: The game to play.
@@ -82,26 +84,28 @@ class TreeOfThoughtsAgent:
 
     def search(self, tree: Tree) -> Generator[Request, Any, Any]:
         """Return the search in the order that was chosen."""
-        return (
-            self.breadth_first(tree)
-            if self.order == "breadth"
-            else self.depth_first(tree, tree.root)
-        )
+        if self.order == "breadth":
+            return self.breadth_first(tree)
+        return self.depth_first(tree, tree.root)
 
     def breadth_first(self, tree: Tree) -> Generator[Request, Any, None]:
         """Expand the best nodes of each depth, until one ends."""
         frontier = [tree.root]
         while frontier and not any(node.terminal for node in frontier):
+            # Expand and judge
             children: list[Branch] = []
             for node in frontier:
                 children += yield from self.expand(tree, node)
+            # Keep the best
             frontier = sorted(children, key=lambda child: -child.value)[: self.width]
 
     def depth_first(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
         """Follow the children in the order of their judgements; return whether an attempt ended."""
         if node.terminal:
             return True
-        for child in sorted((yield from self.expand(tree, node)), key=lambda child: -child.value):
+        children = yield from self.expand(tree, node)
+        for child in sorted(children, key=lambda child: -child.value):
+            # A child judged too low is pruned, with all that would be below it.
             if child.value > self.threshold and (yield from self.depth_first(tree, child)):
                 return True
         return False
