@@ -1,4 +1,4 @@
-"""The games that agents know, each in its own package, which is imported when its profile is requested."""
+"""The games that agents know, each in a package that is imported when its profile is requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of crafting commands, kinds of items and inventories, shared by TextCraft and the tech tree."""
+"""Readers of crafting commands, kinds and inventories, for TextCraft and the tech tree."""
 
 from __future__ import annotations
 
@@ -40,15 +40,20 @@ class Recipe(NamedTuple):
     tool: str = ""
 
     def __str__(self) -> str:
-        using = f" using {listed(self.parts)}" if self.parts else ""
-        tool = f" with {self.tool}" if self.tool else ""
-        return f"{self.verb} {self.makes.amount} {self.makes.item}{using}{tool}"
+        command = f"{self.verb} {self.makes.amount} {self.makes.item}"
+        if self.parts:
+            command += f" using {listed(self.parts)}"
+        if self.tool:
+            command += f" with {self.tool}"
+        return command
 
     @property
     def things(self) -> list[str]:
         """The item, the tool and the parts."""
-        tools = [self.tool] if self.tool else []
-        return [self.makes.item, *tools, *(part.item for part in self.parts)]
+        things = [self.makes.item]
+        if self.tool:
+            things.append(self.tool)
+        return things + [part.item for part in self.parts]
 
     def times(self, count: int) -> int:
         """Return the number of applications that make ``count`` items or more; at least 1."""
@@ -72,16 +77,18 @@ class Crafts(NamedTuple):
     kinds: dict[str, list[str]]
 
     def members(self, name: str) -> list[str]:
-        """Return the items that can be used for a part: the members of a kind, or of ``a or b``; none for an item."""
+        """Return the items that a part may be: members of a kind, or of ``a or b``; else none."""
         if name in self.recipes and name not in self.kinds:
             return []
         if name in self.kinds:
             return self.kinds[name]
         if " or " in name:
             return name.split(" or ")
+        if name not in KINDS:
+            return []
         # A kind without a legend, as in worlds that do not list them: its members are named after
         # it.
-        return [item for item in self.recipes if item.endswith(f" {name}")] if name in KINDS else []
+        return [item for item in self.recipes if item.endswith(f" {name}")]
 
 
 def read_crafts(text: str) -> Crafts:
@@ -89,19 +96,26 @@ def read_crafts(text: str) -> Crafts:
     commands, _, rest = text.removeprefix(MARK).partition("\n\n")
     recipes: dict[str, list[Recipe]] = {}
     for line in commands.splitlines():
-        if recipe := read_recipe(line):
+        recipe = read_recipe(line)
+        if recipe:
             recipes.setdefault(recipe.makes.item, []).append(recipe)
-    legends = rest.partition("\n\nGoal:")[0] if not rest.startswith("Goal:") else ""
-    pairs = (line.partition(": ") for line in legends.splitlines())
-    return Crafts(recipes, {kind: members.split(", ") for kind, _, members in pairs if members})
+    # Worlds that do not list kinds go on with the goal.
+    kinds: dict[str, list[str]] = {}
+    if not rest.startswith("Goal:"):
+        legends, _, _ = rest.partition("\n\nGoal:")
+        for line in legends.splitlines():
+            kind, _, members = line.partition(": ")
+            if members:
+                kinds[kind] = members.split(", ")
+    return Crafts(recipes, kinds)
 
 
 def read_recipe(line: str) -> Recipe | None:
     """Return the recipe of a line; None if the line is no command."""
-    found = _COMMAND.fullmatch(line)
-    if found is None:
+    match = _COMMAND.fullmatch(line)
+    if match is None:
         return None
-    verb, count, item, parts, tool = found.groups(default="")
+    verb, count, item, parts, tool = match.groups(default="")
     return Recipe(Want(item, int(count)), read_parts(parts), verb, tool)
 
 

@@ -33,16 +33,18 @@ class HouseholdAvatar(Avatar):
         self.household = Household(situation)
 
     def kind(self, task: str) -> str:
-        """Return ``put``, ``puttwo``, ``examine`` or the treatment: ``clean``, ``heat`` or ``cool``."""
-        read = read_task(task)
-        if read is None:
+        """Return the kind: ``put``, ``puttwo``, ``examine``, ``clean``, ``heat`` or ``cool``."""
+        household_task = read_task(task)
+        if household_task is None:
             return "put"
-        return read.treatment or (
-            "examine" if read.lamp else "puttwo" if read.amount == 2 else "put"
-        )
+        if household_task.treatment:
+            return household_task.treatment
+        if household_task.lamp:
+            return "examine"
+        return "puttwo" if household_task.amount == 2 else "put"
 
     def attributes(self) -> Mapping[str, Value]:
-        """Return the receptacles of the first observation, the place where it is and the thing that it holds."""
+        """Return the receptacles of the first observation, its location, and what it holds."""
         belief = self.household
         return {
             "receptacles": belief.places[:MAX_ITEMS],
@@ -51,17 +53,15 @@ class HouseholdAvatar(Avatar):
         }
 
     def command(self, method: str, arguments: Sequence[str]) -> str | None:
-        """Return the command; None for a take with full hands, and a put of what it does not hold."""
+        """Return the command; None to take with full hands, or to put what is not held."""
         if method == "take" and self.household.held:
             return None
         if method != "put":
             return super().command(method, arguments)
         thing, place = arguments
-        return (
-            self.household.put_commands[0].format(thing=thing, place=place)
-            if thing == self.household.held
-            else None
-        )
+        if thing != self.household.held:
+            return None
+        return self.household.put_commands[0].format(thing=thing, place=place)
 
     def read(self, command: str, answer: str) -> None:
         """Update the belief."""

@@ -23,7 +23,7 @@ _STEP = re.compile(
 
 
 class CommandChooser:
-    """Has a model pick admissible commands until it says that the goal is reached or that none serves it.
+    """Has a model pick admissible commands until it says that the goal is reached, or none serves.
 
     Source: the controller with which DEPS plays ALFWorld (Wang et al. 2023).
     """
@@ -43,13 +43,13 @@ class CommandChooser:
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look at the inventory; the view is what was seen last."""
-        seen = (
-            step.observation for action, step in reversed(play.history) if action != "inventory"
-        )
+        seen = ""
+        for action, step in play.history:
+            if action != "inventory":
+                seen = step.observation
         inventory = (yield from play.act("inventory")).observation
-        return Scene(
-            dict.fromkeys(re.findall(r"a (\w+ \d+)", inventory), 1), inventory, next(seen, "")
-        )
+        held = dict.fromkeys(re.findall(r"a (\w+ \d+)", inventory), 1)
+        return Scene(held, inventory, seen)
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
         """Return the goal alone: the model that picks the commands finds the alternatives."""
@@ -59,31 +59,30 @@ class CommandChooser:
         """Play the commands that the model picks."""
         last_turn = "nothing yet"
         for _ in range(CHOICES):
-            step = play.history[-1][1] if play.history else play.first
-            commands = step.info["admissible_commands"]
-            # the answer 0 picks no command
-            numbered = "\n".join(
-                f"{index} {command}" for index, command in enumerate(["none", *commands])
-            )
-            information = (
-                f"You hold {', '.join(scene.held) or 'nothing'}. What you did for it: {last_turn}"
-            )
+            commands = play.last.info["admissible_commands"]
+            # The answer 0 picks no command.
+            numbered = [f"{index} {command}" for index, command in enumerate(["none", *commands])]
+            held = ", ".join(scene.held) or "nothing"
             prompt = self.prompt.fill(
                 situation=play.first.observation,
                 task=goal.line,
-                information=information,
-                commands=numbered,
+                information=f"You hold {held}. What you did for it: {last_turn}",
+                commands="\n".join(numbered),
             )
             completion = yield from play.ask(prompt, role="controller", max_tokens=CHOICE_TOKENS)
             play.note(completion.text)
-            choice = re.match(r"\W*(\d{1,4})", completion.text) or re.search(
-                r"\b(\d{1,4})\W*$", completion.text
-            )
             if says_done(completion.text):
                 return None
-            if not choice or not 0 < int(choice[1]) <= len(commands):
+            choice = _choice(completion.text)
+            if not 0 < choice <= len(commands):
                 return f"No command serves. What I did for it: {last_turn}"
-            command = commands[int(choice[1]) - 1]
+            command = commands[choice - 1]
             answer = (yield from play.act(command)).observation
             last_turn = f"{command}\n{answer}"
         return f"It took too long. What I did for it last: {last_turn}"
+
+
+def _choice(answer: str) -> int:
+    """Return the number with which an answer begins or ends; 0 for none."""
+    match = re.match(r"\W*(\d{1,4})", answer) or re.search(r"\b(\d{1,4})\W*$", answer)
+    return int(match[1]) if match else 0

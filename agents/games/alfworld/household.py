@@ -1,4 +1,4 @@
-"""The player's belief about an ALFWorld household: the observations so far, and the usual places of things.
+"""The player's belief about a household: its observations, and the usual places of things.
 
 The explorer uses it. It is built only from the environment's texts.
 """
@@ -6,7 +6,7 @@ The explorer uses it. It is built only from the environment's texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -27,29 +27,31 @@ USUAL_PLACES = _lists("""
     apple: garbagecan sinkbasin sidetable diningtable microwave fridge countertop
     baseballbat: sidetable bed diningtable
     basketball: sidetable armchair bed desk diningtable dresser
-    book: desk bed diningtable sidetable sofa countertop dresser coffeetable armchair ottoman shelf drawer
+    book: desk bed diningtable sidetable sofa countertop dresser coffeetable armchair ottoman shelf
+        drawer cabinet
+    bowl: coffeetable dresser desk sidetable sinkbasin diningtable fridge microwave countertop shelf
         cabinet
-    bowl: coffeetable dresser desk sidetable sinkbasin diningtable fridge microwave countertop shelf cabinet
     box: desk dresser coffeetable ottoman sofa armchair diningtable sidetable shelf cabinet
     bread: garbagecan sidetable diningtable fridge microwave countertop
     butterknife: sinkbasin diningtable countertop sidetable drawer
     candle: coffeetable diningtable countertop cart toilet sidetable dresser shelf cabinet drawer
     cd: garbagecan diningtable sidetable dresser desk safe shelf cabinet drawer
-    cellphone: bed coffeetable armchair dresser countertop desk diningtable sofa sidetable safe shelf drawer
+    cellphone: bed coffeetable armchair dresser countertop desk diningtable sofa sidetable safe
+        shelf drawer
     cloth: diningtable laundryhamper cart armchair garbagecan toilet countertop dresser bathtubbasin
         sinkbasin sidetable shelf desk drawer cabinet
-    creditcard: countertop desk armchair sofa coffeetable dresser diningtable safe sidetable shelf drawer
-        ottoman
+    creditcard: countertop desk armchair sofa coffeetable dresser diningtable safe sidetable shelf
+        drawer ottoman
     cup: sinkbasin sidetable diningtable microwave countertop fridge shelf cabinet
     desklamp: diningtable desk coffeetable sidetable dresser
-    dishsponge: garbagecan sidetable cart toilet sinkbasin bathtubbasin diningtable countertop shelf drawer
-        cabinet
+    dishsponge: garbagecan sidetable cart toilet sinkbasin bathtubbasin diningtable countertop shelf
+        drawer cabinet
     egg: sinkbasin garbagecan diningtable microwave countertop sidetable fridge
     floorlamp: coffeetable dresser diningtable sidetable
     fork: sinkbasin sidetable diningtable countertop drawer
     glassbottle: sinkbasin diningtable countertop fridge microwave shelf cabinet
-    handtowel: countertop cart bathtubbasin garbagecan sinkbasin toilet sidetable handtowelholder shelf
-        cabinet drawer
+    handtowel: countertop cart bathtubbasin garbagecan sinkbasin toilet sidetable handtowelholder
+        shelf cabinet drawer
     houseplant: dresser countertop desk diningtable coffeetable sidetable
     kettle: sinkbasin diningtable shelf sidetable countertop stoveburner cabinet
     keychain: dresser desk diningtable sofa safe ottoman coffeetable armchair sidetable shelf drawer
@@ -57,17 +59,18 @@ USUAL_PLACES = _lists("""
     ladle: sinkbasin diningtable sidetable countertop cabinet drawer
     laptop: bed coffeetable dresser desk ottoman sofa armchair diningtable sidetable
     lettuce: garbagecan sinkbasin diningtable sidetable countertop fridge
-    mug: coffeetable dresser desk sidetable coffeemachine sinkbasin diningtable microwave countertop fridge
-        shelf cabinet
-    newspaper: garbagecan dresser armchair sofa diningtable coffeetable ottoman sidetable shelf drawer
-        cabinet
+    mug: coffeetable dresser desk sidetable coffeemachine sinkbasin diningtable microwave countertop
+        fridge shelf cabinet
+    newspaper: garbagecan dresser armchair sofa diningtable coffeetable ottoman sidetable shelf
+        drawer cabinet
     pan: sinkbasin sidetable diningtable countertop fridge stoveburner cabinet
     papertowelroll: countertop diningtable shelf
     pen: dresser coffeetable garbagecan diningtable sidetable desk countertop shelf drawer
     pencil: garbagecan diningtable dresser sidetable desk shelf countertop coffeetable drawer
     peppershaker: diningtable sidetable countertop shelf drawer cabinet
     pillow: bed sofa armchair ottoman
-    plate: coffeetable sinkbasin sidetable diningtable countertop microwave dresser fridge shelf cabinet
+    plate: coffeetable sinkbasin sidetable diningtable countertop microwave dresser fridge shelf
+        cabinet
     plunger: cart cabinet
     pot: sinkbasin sidetable diningtable countertop fridge shelf stoveburner cabinet
     potato: garbagecan sinkbasin sidetable diningtable microwave fridge countertop
@@ -77,13 +80,15 @@ USUAL_PLACES = _lists("""
     soapbottle: toilet garbagecan sidetable cart diningtable countertop shelf cabinet drawer
     spatula: sinkbasin sidetable diningtable countertop drawer
     spoon: sinkbasin diningtable sidetable countertop drawer
-    spraybottle: cart dresser garbagecan toilet diningtable sidetable shelf countertop drawer cabinet
+    spraybottle: cart dresser garbagecan toilet diningtable sidetable shelf countertop drawer
+        cabinet
     statue: diningtable desk coffeetable dresser countertop safe sidetable shelf
     teddybear: bed armchair
     tennisracket: sidetable diningtable dresser desk bed
     tissuebox: garbagecan tvstand diningtable countertop coffeetable cart dresser desk toilet shelf
         sidetable cabinet drawer
-    toiletpaper: sidetable toiletpaperhanger toilet cart garbagecan countertop dresser shelf cabinet drawer
+    toiletpaper: sidetable toiletpaperhanger toilet cart garbagecan countertop dresser shelf cabinet
+        drawer
     tomato: sinkbasin garbagecan diningtable sidetable microwave countertop fridge
     towel: towelholder
     vase: dresser desk diningtable countertop coffeetable safe sidetable shelf cabinet
@@ -99,7 +104,7 @@ takes two, estimated on every fourth generated training game.
 
 APPLIANCES = {"clean": ("sinkbasin", "sink"), "heat": ("microwave",), "cool": ("fridge",)}
 PUT_COMMANDS = {"move": "move {thing} to {place}", "put": "put {thing} in/on {place}"}
-"""The command in either dialect of the game, by its verb; without an arrival to tell the dialect, both are tried."""
+"""The put command of each dialect, by its verb; both are tried until an answer shows which."""
 
 Order: TypeAlias = Callable[[str], Sequence[str]]
 """Returns the places to search for a kind of thing, in order."""
@@ -146,7 +151,8 @@ _TASKS = [
     re.compile(pattern.replace("ARTICLE ", _ARTICLE).replace(" PLACES", _PLACES))
     for pattern in (
         r"(?P<two>put two|find two) (?P<thing>\w+)(?: and put them)? (?:in|on) (?P<target>\w+)",
-        r"(?P<treatment>clean|heat|cool) ARTICLE (?P<thing>\w+) and put it in (?P<target>\w+(?: \d+)?)",
+        r"(?P<treatment>clean|heat|cool) ARTICLE (?P<thing>\w+)"
+        r" and put it in (?P<target>\w+(?: \d+)?)",
         r"put ARTICLE (?P<treated>clean|hot|cool) (?P<thing>\w+) in (?P<target>\w+(?: \d+)?)",
         r"put ARTICLE (?P<thing>\w+) (?:in|on) (?P<target>\w+(?: \d+)?)",
         r"(?:look at|examine) (?:ARTICLE )?(?P<thing>\w+) (?:under|with) the (?P<lamp>\w+) PLACES",
@@ -168,22 +174,29 @@ _THING = re.compile(r"\w+ \d+")
 
 
 def read_task(text: str) -> HouseholdTask | None:
-    """Return the task that a sentence of the game or of a plan states; None if it has another form."""
+    """Return the task that a sentence of the game or of a plan states; None for another form."""
+    sentence = text.strip().rstrip(".").lower()
     for pattern in _TASKS:
-        if found := pattern.fullmatch(text.strip().rstrip(".").lower()):
-            parts = {name: value or "" for name, value in found.groupdict().items()}
-            treatment = parts.get("treated") or parts.get("treatment", "")
-            return HouseholdTask(
-                thing=parts["thing"],
-                amount=2 if parts.get("two") else 1,
-                treatment="heat" if treatment == "hot" else treatment,
-                target=parts.get("target", ""),
-                lamp=parts.get("lamp", ""),
-                places=tuple(re.split(r", (?:or )?| or ", parts["places"]))
-                if parts.get("places")
-                else (),
-            )
+        match = pattern.fullmatch(sentence)
+        if match:
+            return _task(match.groupdict(default=""))
     return None
+
+
+def _task(parts: Mapping[str, str]) -> HouseholdTask:
+    """Return the task that the parts of a sentence state."""
+    treatment = parts.get("treated") or parts.get("treatment", "")
+    places: tuple[str, ...] = ()
+    if parts.get("places"):
+        places = tuple(re.split(r", (?:or )?| or ", parts["places"]))
+    return HouseholdTask(
+        thing=parts["thing"],
+        amount=2 if parts.get("two") else 1,
+        treatment="heat" if treatment == "hot" else treatment,
+        target=parts.get("target", ""),
+        lamp=parts.get("lamp", ""),
+        places=places,
+    )
 
 
 def kind(name: str) -> str:
@@ -192,7 +205,7 @@ def kind(name: str) -> str:
 
 
 def likely(thing: str, places: Iterable[str]) -> list[str]:
-    """Return places in the order in which to search them for a kind of thing, the unusual ones last."""
+    """Return places in the order to search them for a kind of thing, the unusual ones last."""
     # sorted() is stable: places of a kind stay in the order of the first observation.
     usual = {place: rank for rank, place in enumerate(USUAL_PLACES.get(thing, ()))}
     return sorted(places, key=lambda place: usual.get(kind(place), len(usual)))
@@ -237,11 +250,17 @@ class Household:
         """Update the belief with the answer to a command."""
         if answer.startswith("Nothing happens."):
             self._refuse(command)
-        if arrived := _ARRIVED.match(answer):
+        arrived = _ARRIVED.match(answer)
+        if arrived:
             # The command says where: the older dialect names the location, such as loc 5, instead
             # of the place.
             self.at = command.removeprefix("go to ")
             self.put_commands = (PUT_COMMANDS["put" if arrived[1] else "move"],)
+        self._read_action(answer)
+        self._read_place(answer)
+
+    def _read_action(self, answer: str) -> None:
+        """Update what is held, treated and lit."""
         if taken := _TAKEN.match(answer):
             self.held, self.at = taken.groups()
             self._lose(self.held)
@@ -260,6 +279,9 @@ class Household:
             self.held, self.inventory_known = "".join(_THING.findall(answer)), True
             # A take may have been refused because something was held, so it may be tried again.
             self.refused = {command for command in self.refused if not command.startswith("take ")}
+
+    def _read_place(self, answer: str) -> None:
+        """Update whether the place in view is closed, and what is in it."""
         if closed := _CLOSED.search(answer):
             self.closed.add(closed[1])
         elif seen := _SEEN.search(answer):
@@ -270,10 +292,8 @@ class Household:
     def done(self, task: HouseholdTask) -> bool:
         """Return whether a task is done, as far as is known."""
         if task.target:
-            enough = any(
-                len(self._fitting(task, place)) >= task.amount for place in self._targets(task)
-            )
-            return enough and kind(self.held) != task.thing
+            delivered = [len(self._fitting(task, place)) for place in self._targets(task)]
+            return max(delivered, default=0) >= task.amount and kind(self.held) != task.thing
         if kind(self.held) != task.thing:
             return False
         if task.lamp:
@@ -286,6 +306,7 @@ class Household:
             return self._put(self.places)
         if not self.held:
             return self._fetch(task, order)
+        # A thing is treated on the way, while it is held.
         if task.treatment and self.treated.get(self.held) != task.treatment:
             return self._treat(task.treatment)
         if task.target:
@@ -293,32 +314,31 @@ class Household:
         return self._light(task, order)
 
     def _fetch(self, task: HouseholdTask, order: Order) -> Next | None:
-        for place, things in self.contents.items():
-            # Things that already are where the task wants them are not taken away again.
-            delivered = self._fitting(task, place) if place in self._targets(task) else []
-            for thing in things:
+        for place in self.contents:
+            for thing in self._wanted(task, place):
                 command = f"take {thing} from {place}"
-                is_left = (
-                    thing not in delivered
-                    and thing not in self.brought
-                    and command not in self.refused
-                )
-                if kind(thing) == task.thing and is_left:
+                if command not in self.refused:
                     return self._go(place) or Next(command)
         # A refused take suggests that something else is held, which the actions read so far did not
         # show.
-        if not self.inventory_known and any(
-            command.startswith("take ") for command in self.refused
-        ):
+        is_take_refused = any(command.startswith("take ") for command in self.refused)
+        if is_take_refused and not self.inventory_known:
             return Next("inventory")
-        return self._search(task.thing, task, order) or (
-            None if self.inventory_known else Next("inventory")
-        )
+        step = self._search(task.thing, task, order)
+        if step is None and not self.inventory_known:
+            return Next("inventory")
+        return step
+
+    def _wanted(self, task: HouseholdTask, place: str) -> list[str]:
+        """Return the things in a place to take, without those that are where they should be."""
+        delivered = self._fitting(task, place) if place in self._targets(task) else []
+        left = [thing for thing in self.contents[place] if thing not in self.brought]
+        return [thing for thing in left if kind(thing) == task.thing and thing not in delivered]
 
     def _treat(self, treatment: str) -> Next | None:
-        for place in (place for place in self.places if kind(place) in APPLIANCES[treatment]):
+        for place in self.places:
             command = f"{treatment} {self.held} with {place}"
-            if command not in self.refused:
+            if kind(place) in APPLIANCES[treatment] and command not in self.refused:
                 return self._go(place) or Next(command)
         return None
 
@@ -347,21 +367,25 @@ class Household:
         return None
 
     def _look_into(self, place: str) -> Next | None:
-        """Return the next command towards knowing the contents of a place; None if they are known."""
-        return None if place in self.contents else self._open(place)
+        """Return the next command towards knowing a place's contents; None if they are known."""
+        if place in self.contents:
+            return None
+        return self._open(place)
 
     def _open(self, place: str) -> Next | None:
-        """Return the next command towards being at a place, open and with known contents; None if that is so."""
+        """Return the next command towards standing at a place, open and seen; None if so."""
         if step := self._go(place):
             return step
         if place in self.closed:
             return Next(f"open {place}")
-        return None if place in self.contents else Next(f"examine {place}")
+        if place not in self.contents:
+            return Next(f"examine {place}")
+        return None
 
     def _go(self, place: str) -> Next | None:
-        return (
-            None if self.at == place or (self.at, place) in self.beside else Next(f"go to {place}")
-        )
+        if self.at == place or (self.at, place) in self.beside:
+            return None
+        return Next(f"go to {place}")
 
     def _targets(self, task: HouseholdTask) -> list[str]:
         """Return the places to put the thing in, the one that holds the most of them first."""
@@ -371,18 +395,19 @@ class Household:
     def _fitting(self, task: HouseholdTask, place: str) -> list[str]:
         """Return the things in a place that have the task's kind and treatment."""
         brought = [thing for thing, where in self.brought.items() if where == place]
-        return [
-            thing
-            for thing in dict.fromkeys([*self.contents.get(place, ()), *brought])
-            if kind(thing) == task.thing
-            and (not task.treatment or self.treated.get(thing) == task.treatment)
-        ]
+        fitting: list[str] = []
+        for thing in dict.fromkeys([*self.contents.get(place, ()), *brought]):
+            is_treated = not task.treatment or self.treated.get(thing) == task.treatment
+            if kind(thing) == task.thing and is_treated:
+                fitting.append(thing)
+        return fitting
 
     def _refuse(self, command: str) -> None:
         verb, _, place = command.partition(" ")
         if command.startswith("go to "):  # refused because the player is there already
             place = command.removeprefix("go to ")
-            self.beside |= {(self.at, place), (place, self.at)} if self.at else set()
+            if self.at:
+                self.beside |= {(self.at, place), (place, self.at)}
             self.at = place
         elif verb == "examine":  # refused because the player is elsewhere
             self.beside = {pair for pair in self.beside if place not in pair}

@@ -27,22 +27,23 @@ READ = 8
 def report_reading(play: Play) -> Generator[Request, Any, str]:
     """Report what was read last, on which the rest of a plan builds."""
     yield from ()  # a report is a generator, though this one plays nothing
-    passages = [
-        f"{action}: {' '.join(step.observation.split())}"
-        for action, step in play.history
-        if not step.observation.startswith(NO_OP)
-    ]
-    return "\n".join(["What was read:", *dict.fromkeys(passages[-READ:])]) if passages else ""
+    passages: list[str] = []
+    for action, step in play.history:
+        if not step.observation.startswith(NO_OP):
+            passages.append(f"{action}: {' '.join(step.observation.split())}")
+    if not passages:
+        return ""
+    return "\n".join(["What was read:", *dict.fromkeys(passages[-READ:])])
 
 
 def tell_answer(info: Mapping[str, Any]) -> str:
-    """Tell the right answer and the pages that it follows from, as far as the last info has them."""
+    """Tell the right answer and the pages that it follows from, if the last info has them."""
     if not info.get("gt_answer"):
         return ""
-    pages = (
-        f", which follows from these pages: {', '.join(info['gold'])}" if info.get("gold") else ""
-    )
-    return f"The right answer is {info['gt_answer']}{pages}."
+    answer = f"The right answer is {info['gt_answer']}"
+    if info.get("gold"):
+        answer += f", which follows from these pages: {', '.join(info['gold'])}"
+    return f"{answer}."
 
 
 PROFILE = GameProfile(

@@ -36,7 +36,7 @@ TRIES = 8
 
 
 class TechTreeController:
-    """Mines, hunts, crafts, smelts and equips: a skill for each item that a player knows, judged by the inventory."""
+    """Mines, hunts, crafts, smelts and equips by one skill an item, judged by the inventory."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
     feedback: ClassVar[str] = "terse"
@@ -45,11 +45,12 @@ class TechTreeController:
         """Needs no prompt: it asks no model."""
 
     def goals(self, plan: str) -> list[Goal]:
-        """Return the goals of a plan, each with the needs of its skill that the plan does not state."""
-        return [
-            replace(_complete(goal), others=tuple(map(_complete, goal.others)))
-            for goal in parse_goals(plan)
-        ]
+        """Return the goals of a plan, each with the needs that the plan does not state."""
+        goals: list[Goal] = []
+        for goal in parse_goals(plan):
+            others = tuple(map(_complete, goal.others))
+            goals.append(replace(_complete(goal), others=others))
+        return goals
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look around and at the inventory; neither takes time."""
@@ -61,10 +62,11 @@ class TechTreeController:
         )
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
-        """Return the goals of a line, one for any log as one for each wood in view, the nearest first."""
-        return [
-            by_wood for either in goal.alternatives for by_wood in self._of_each_wood(either, scene)
-        ]
+        """Return a line's alternatives; any log becomes one per wood in view, nearest first."""
+        alternatives: list[Goal] = []
+        for alternative in goal.alternatives:
+            alternatives += self._of_each_wood(alternative, scene)
+        return alternatives
 
     def subgoal(self, goal: Goal, scene: Scene) -> Subgoal:
         """Return the subgoal to get or make the missing amount of a goal's first item."""
@@ -88,18 +90,19 @@ class TechTreeController:
                 return f"I do not know {wanted}."
             if index:  # the previous item changed the inventory
                 scene = yield from self.look(play)
-            pursuing = (
-                self._equip(play, name)
-                if goal.verb == "equip"
-                else self._have(play, name, count, goal, scene)
-            )
-            if reason := (yield from pursuing):
+            if goal.verb == "equip":
+                reason = yield from self._equip(play, name)
+            else:
+                reason = yield from self._have(play, name, count, goal, scene)
+            if reason:
                 return reason
         return None
 
     def _equip(self, play: Play, name: str) -> Generator[Request, Any, str | None]:
-        answer = (yield from play.act(f"equip {name}")).observation
-        return None if answer.startswith(DONE) else answer
+        answer: str = (yield from play.act(f"equip {name}")).observation
+        if answer.startswith(DONE):
+            return None
+        return answer
 
     def _have(
         self, play: Play, name: str, count: int, goal: Goal, scene: Scene
@@ -112,6 +115,7 @@ class TechTreeController:
             answer = (yield from play.act(command(recipe, scene.held, goal.uses))).observation
             if not answer.startswith(DONE):
                 return answer
+            # A tool that broke may have done only a part, and one wood may not be enough.
             if recipe.makes.amount >= missing and BROKE not in answer:
                 return None
             scene = yield from self.look(play)
@@ -121,12 +125,14 @@ class TechTreeController:
         if "log" not in goal.have:
             return [goal]
         woods = {source(item): item for item in members("log")}
-        return [replace(goal, choice=woods[name]) for name in scene.distances if name in woods] or [
-            goal
-        ]
+        in_view = [woods[name] for name in scene.distances if name in woods]
+        return [replace(goal, choice=wood) for wood in in_view] or [goal]
 
     def _skill(self, name: str, goal: Goal, scene: Scene) -> Recipe:
-        """Return the recipe for an item: of planks that with the most logs held, of logs the chosen or the nearest."""
+        """Return the recipe for an item.
+
+        Planks come from the wood of which most logs are held, logs from the chosen or nearest wood.
+        """
         recipes = [ways()[item] for item in members(name)]
         if name == "planks":
             return max(recipes, key=lambda recipe: scene.held.get(recipe.parts[0].item, 0))
@@ -136,36 +142,46 @@ class TechTreeController:
         return min(chosen or recipes, key=lambda recipe: rank.get(source(recipe.makes.item), FAR))
 
     def _next(self, name: str, missing: int, goal: Goal, scene: Scene) -> Recipe:
-        """Return the next recipe towards ``missing`` items, which for planks uses the logs of one wood."""
+        """Return the next recipe towards ``missing`` items; for planks it uses one wood's logs."""
         recipe = self._skill(name, goal, scene)
         if name == "planks":
             logs = scene.held.get(recipe.parts[0].item, 0)
             if logs:  # without any, the game's answer names the missing items
                 missing = min(missing, logs * recipe.makes.amount)
         recipe = scaled(recipe, missing, self._fuel(goal, scene))
-        # The game mines with the best tool that is held, where the plan names none.
-        return recipe._replace(tool=goal.tool) if recipe.verb == "mine" else recipe
+        if recipe.verb == "mine":
+            # The game mines with the best tool that is held, where the plan names none.
+            return recipe._replace(tool=goal.tool)
+        return recipe
 
     def _fuel(self, goal: Goal, scene: Scene) -> str:
         """Return the fuel to burn: the plan's, else one that is held, else planks."""
-        planned = [name for name in goal.uses for fuel in FUELS if has({name: 1}, fuel)]
-        if planned:
-            return planned[-1]  # fuel comes after the material, which may burn too
-        return next((fuel for fuel in FUELS if has(scene.held, fuel)), "planks")
+        for name in reversed(goal.uses):  # fuel comes after the material, which may burn too
+            if any(has({name: 1}, fuel) for fuel in FUELS):
+                return name
+        for fuel in FUELS:
+            if has(scene.held, fuel):
+                return fuel
+        return "planks"
 
 
 def _complete(goal: Goal) -> Goal:
     """Return a goal in known names, with the needs that the plan does not state."""
-    tool = _known(goal.tool) or goal.tool
     goal = replace(
-        goal, have=_in_known_names(goal.have), uses=_in_known_names(goal.uses), tool=tool
+        goal,
+        have=_in_known_names(goal.have),
+        uses=_in_known_names(goal.uses),
+        tool=_known(goal.tool) or goal.tool,
     )
     if goal.name not in ways() or goal.verb == "equip":
         return goal
     recipe = scaled(ways()[goal.name], goal.have[goal.name])
-    station = {recipe.tool: 1} if recipe.tool and not tool else {}
-    parts = {} if goal.uses else {part.item: part.amount for part in recipe.parts}
-    return replace(goal, unsaid=station | parts)
+    unsaid: dict[str, int] = {}
+    if recipe.tool and not goal.tool:
+        unsaid[recipe.tool] = 1
+    if not goal.uses:
+        unsaid |= {part.item: part.amount for part in recipe.parts}
+    return replace(goal, unsaid=unsaid)
 
 
 def _in_known_names(counts: Mapping[str, int]) -> dict[str, int]:
@@ -173,5 +189,5 @@ def _in_known_names(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _known(name: str) -> str | None:
-    """Return the known item of that name, or the one with the most similar name; None if none is similar."""
+    """Return the known item with the most similar name; None if none is similar."""
     return ALIASES.get(name) or nearest(name, ways())

@@ -1,4 +1,4 @@
-"""The player's knowledge of the tech tree: recipes by heart, and readers of the environment's texts.
+"""The player's knowledge of the tech tree: recipes, and readers of the environment's texts.
 
 The recipes are facts of Minecraft 1.16.5, written for all items that the tasks of DEPS (Wang et al.
 2023) require; a test compares them with the recipe JSON. ``planks`` and ``log`` mean any kind of
@@ -8,7 +8,7 @@ wood.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from textcraft_gym.agents.contract.goals import EQUIPPED, has
@@ -35,7 +35,7 @@ ALIASES = {
     "wool": "white wool",
     "workbench": TABLE,
 }
-"""Names of players and of the paper that are not similar to the item's own name, by which it could be found."""
+"""Players' and the paper's names that are too unlike the item's own name to be matched."""
 
 _SOURCES = {
     "beef": "cows",
@@ -107,7 +107,7 @@ craft 1 furnace minecart using 1 minecart, 1 furnace
 craft 1 chest minecart using 1 minecart, 1 chest
 craft 1 hopper minecart using 1 hopper, 1 minecart
 """
-"""Parts that take more steps to make come first, so that making them does not use up the simpler parts."""
+"""Parts with more steps come first, so that making them does not use up the simpler parts."""
 
 _OF_WOOD = """
 mine 1 {0} log
@@ -124,6 +124,11 @@ craft 3 {0} fence using 2 stick, 4 {0} planks with crafting table
 craft 1 {0} fence gate using 4 stick, 2 {0} planks with crafting table
 """
 
+_TOOLS = {"pickaxe": (3, 2), "axe": (3, 2), "hoe": (2, 2), "sword": (2, 1), "shovel": (1, 2)}
+"""Amounts of the material and of sticks in each tool."""
+
+_ARMOR = {"boots": 4, "chestplate": 8, "helmet": 5, "leggings": 7}
+"""Amount of the material in each piece of armor."""
 
 _SEEN = re.compile(r"^(?:You see|Under the ground): (.+)\.$", re.MULTILINE)
 _AWAY = re.compile(r"(.+?)(?: (?:about )?([0-9]{1,6}) steps away)?")
@@ -135,34 +140,39 @@ _HELD = re.compile(r"([0-9]{1,9}) ([^,(\n]+?)( \(equipped\))?(?=,|$)", re.MULTIL
 @cache
 def ways() -> dict[str, Recipe]:
     """Return the recipe of each item, parsed on the first call."""
-    lines = [
-        *_WAYS.split("\n"),
-        *(line.format(wood) for wood in WOODS for line in _OF_WOOD.split("\n")),
-    ]
-    for material, of in (("wooden", "planks"), ("stone", "cobblestone"), ("iron", "iron ingot")):
-        for kind, count, sticks in (
-            ("pickaxe", 3, 2),
-            ("axe", 3, 2),
-            ("hoe", 2, 2),
-            ("sword", 2, 1),
-            ("shovel", 1, 2),
-        ):
-            parts = (
-                f"{sticks} stick, {count} planks"
-                if of == "planks"
-                else f"{count} {of}, {sticks} stick"
-            )
-            lines.append(f"craft 1 {material} {kind} using {parts} with crafting table")
-    for material, of in (("leather", "leather"), ("iron", "iron ingot")):
-        for kind, count in (("boots", 4), ("chestplate", 8), ("helmet", 5), ("leggings", 7)):
-            lines.append(f"craft 1 {material} {kind} using {count} {of} with crafting table")
-    recipes = [recipe for recipe in map(read_recipe, lines) if recipe]
-    return {recipe.makes.item: recipe for recipe in recipes}
+    lines = _WAYS.splitlines()
+    for wood in WOODS:
+        lines += _OF_WOOD.format(wood).splitlines()
+    recipes: dict[str, Recipe] = {}
+    for line in (*lines, *_tools(), *_armor()):
+        recipe = read_recipe(line)
+        if recipe:
+            recipes[recipe.makes.item] = recipe
+    return recipes
+
+
+def _tools() -> Iterator[str]:
+    """Yield the commands that craft tools."""
+    for material, item in (("wooden", "planks"), ("stone", "cobblestone"), ("iron", "iron ingot")):
+        for tool, (count, sticks) in _TOOLS.items():
+            parts = [f"{count} {item}", f"{sticks} stick"]
+            if item == "planks":  # sticks are made of planks, and so come first
+                parts.reverse()
+            yield f"craft 1 {material} {tool} using {', '.join(parts)} with crafting table"
+
+
+def _armor() -> Iterator[str]:
+    """Yield the commands that craft armor."""
+    for material, item in (("leather", "leather"), ("iron", "iron ingot")):
+        for piece, count in _ARMOR.items():
+            yield f"craft 1 {material} {piece} using {count} {item} with crafting table"
 
 
 def members(name: str) -> list[str]:
     """Return the members of a kind; for an item, the item alone."""
-    return [f"{wood} {name}" for wood in WOODS] if name in ("log", "planks") else [name]
+    if name in ("log", "planks"):
+        return [f"{wood} {name}" for wood in WOODS]
+    return [name]
 
 
 def source(item: str) -> str:
@@ -171,7 +181,10 @@ def source(item: str) -> str:
 
 
 def read_held(text: str) -> dict[str, int]:
-    """Return the counts of an inventory; an equipped item has a second entry, such as ``shield (equipped)``."""
+    """Return the counts of an inventory.
+
+    An equipped item has a second entry, such as ``shield (equipped)``.
+    """
     held: dict[str, int] = {}
     for count, item, worn in _HELD.findall(text.rpartition("Inventory: ")[2]):
         held[item] = int(count)
@@ -181,55 +194,71 @@ def read_held(text: str) -> dict[str, int]:
 
 
 def read_around(text: str) -> dict[str, int | None]:
-    """Return the distance to each source in steps, the nearest first; None for one that is not told."""
-    places = (place for line in _SEEN.findall(text) for place in line.split(", "))
-    matches = filter(None, map(_AWAY.fullmatch, places))
-    found = {match[1]: int(match[2]) if match[2] else None for match in matches}
-    return dict(sorted(found.items(), key=lambda item: FAR if item[1] is None else item[1]))
+    """Return the distance to each source in steps, the nearest first; None if not told."""
+    distances: dict[str, int | None] = {}
+    for line in _SEEN.findall(text):
+        for place in line.split(", "):
+            match = _AWAY.fullmatch(place)
+            if match:
+                distances[match[1]] = int(match[2]) if match[2] else None
+
+    def distance(source: tuple[str, int | None]) -> int:
+        _, steps = source
+        return FAR if steps is None else steps
+
+    return dict(sorted(distances.items(), key=distance))
 
 
 def read_sight(text: str) -> str:
     """Return how a text tells distances: ``exact``, ``rough`` or ``names``."""
-    return "names" if " steps away" not in text else "rough" if " about " in text else "exact"
+    if " steps away" not in text:
+        return "names"
+    return "rough" if " about " in text else "exact"
 
 
 def read_place(text: str) -> str:
     """Return the landscape that a text says one is in; empty for none."""
-    found = _PLACE.search(text)
-    return found[1] if found else ""
+    match = _PLACE.search(text)
+    return match[1] if match else ""
 
 
 def read_near(text: str) -> list[str]:
     """Return the stations nearby, which MineDojo treats as if they were held."""
-    found = _NEAR.search(text)
-    return [station for station in (TABLE, FURNACE) if found and station in found[1]]
+    match = _NEAR.search(text)
+    if match is None:
+        return []
+    return [station for station in (TABLE, FURNACE) if station in match[1]]
 
 
 def scaled(recipe: Recipe, count: int, fuel: str = "planks") -> Recipe:
-    """Return a recipe that makes ``count`` items or more at once, with the fuel as its last part."""
+    """Return a recipe that makes ``count`` or more items at once, its fuel as the last part."""
     times = recipe.times(count)
     whole = recipe.repeated(times)
-    burning = (Want(fuel, burnt(fuel, times)),) if recipe.verb == "smelt" else ()
-    return whole._replace(parts=whole.parts + burning)
+    if recipe.verb != "smelt":
+        return whole
+    return whole._replace(parts=(*whole.parts, Want(fuel, burnt(fuel, times))))
 
 
 def burnt(fuel: str, count: int) -> int:
     """Return the number of pieces of a fuel that smelt ``count`` items."""
-    # has() also finds oak planks under planks; an unknown fuel is taken to smelt one item a piece.
-    tenths = next((tenths for name, tenths in FUELS.items() if has({fuel: 1}, name)), 10)
-    return ceil_div(10 * count, tenths)
+    for name, tenths in FUELS.items():
+        if has({fuel: 1}, name):  # which also finds oak planks under planks
+            return ceil_div(10 * count, tenths)
+    return count  # an unknown fuel is taken to smelt one item a piece
 
 
 def command(recipe: Recipe, held: Mapping[str, int], like: Iterable[str] = ()) -> str:
-    """Return the action for a recipe, its kinds replaced by items that are held, those of ``like`` first."""
+    """Return the action for a recipe, with held items in place of kinds, ``like`` first."""
     if recipe.verb not in ("craft", "smelt"):
         return str(recipe)
-    parts = [share for part in recipe.parts for share in _shares(part, held, like)]
+    parts: list[Want] = []
+    for part in recipe.parts:
+        parts += _shares(part, held, like)
     return f"{recipe.verb} {recipe.makes.amount} {recipe.makes.item} using {listed(parts)}"
 
 
 def _shares(part: Want, held: Mapping[str, int], like: Iterable[str]) -> list[Want]:
-    """Return members of a kind that make up the amount: those of ``like`` first, then those of which most are held."""
+    """Return members of a kind that make up the amount: ``like`` first, then the most held."""
     choices = sorted(members(part.item), key=lambda item: (item not in like, -held.get(item, 0)))
     shares, left = [], part.amount
     for item in choices:

@@ -31,14 +31,16 @@ class Placing:
         """Make it; it asks no model, and so has no prompt."""
 
     def goals(self, plan: str) -> list[Goal]:
-        """Return the goals of a plan: lines such as ``1. put the red blocks in a red bowl``, numbered or not."""
-        lines = (
-            _NUMBERED.sub("", line.strip(), count=1)
-            for line in plan.splitlines()
-            if len(line) <= MAX_LINE
-        )
-        goals = [found[1] for found in map(_GOAL.match, lines) if found]
-        return [Goal("place", {}, line=goal[0].lower() + goal[1:]) for goal in goals[:MAX_GOALS]]
+        """Return the goals of a plan: lines like ``1. put the red blocks in a red bowl``."""
+        goals: list[Goal] = []
+        for line in plan.splitlines():
+            if len(line) > MAX_LINE:
+                continue
+            match = _GOAL.match(_NUMBERED.sub("", line.strip(), count=1))
+            if match:
+                words = match[1]
+                goals.append(Goal("place", {}, line=words[0].lower() + words[1:]))
+        return goals[:MAX_GOALS]
 
     def look(self, play: Play) -> Generator[Request, Any, Scene]:
         """Look at the table; before the first goal the situation has told what is on it."""
@@ -54,6 +56,8 @@ class Placing:
     def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
         """Give a goal until it is reached; the game ends the episode when the goals are spent."""
         while True:
-            step = yield from play.act(goal.line)
-            if not step.observation.startswith(MISSED):
-                return None if step.observation.startswith(DONE) else step.observation
+            answer = (yield from play.act(goal.line)).observation
+            if answer.startswith(DONE):
+                return None
+            if not answer.startswith(MISSED):
+                return answer

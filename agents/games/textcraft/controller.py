@@ -13,7 +13,7 @@ from textcraft_gym.agents.prompts import Prompts
 
 
 class CraftingController:
-    """Crafts an item by repeating the command that makes it, and gets the items that no command makes."""
+    """Crafts an item by repeating its command, and gets the items that no command makes."""
 
     env_args: ClassVar[Mapping[str, Any]] = {}
     feedback: ClassVar[str] = "terse"
@@ -43,15 +43,14 @@ class CraftingController:
             if name is None:
                 return f"I do not know {wanted}."
             missing = count - has(scene.held, name)
-            if missing <= 0:
+            if missing <= 0:  # some of it may be held from earlier goals
                 continue
             recipes = crafts.recipes.get(name)
-            pursuing = (
-                self._craft(play, crafts, recipes, missing, goal)
-                if recipes
-                else self._get(play, name, missing)
-            )
-            if reason := (yield from pursuing):
+            if recipes:
+                reason = yield from self._craft(play, crafts, recipes, missing, goal)
+            else:
+                reason = yield from self._get(play, name, missing)
+            if reason:
                 return reason
         return None
 
@@ -64,13 +63,11 @@ class CraftingController:
     ) -> Generator[Request, Any, str | None]:
         """Repeat a command whose parts are all held, until ``count`` items are made."""
         for _ in range(recipes[0].times(count)):
-            held = (yield from self.look(play)).held
-            filled = [_filled(recipe, crafts, held, goal) for recipe in recipes]
-            command = next(
-                (recipe for recipe in filled if recipe), None
-            )  # the first that is possible now
+            held = (yield from self.look(play)).held  # the last command used parts up
+            command = _possible(recipes, crafts, held, goal)
             if command is None:
-                return f"{recipes[0].makes.item} takes {' or '.join(listed(recipe.parts) for recipe in recipes)}."
+                parts = " or ".join(listed(recipe.parts) for recipe in recipes)
+                return f"{recipes[0].makes.item} takes {parts}."
             answer = (yield from play.act(str(command))).observation
             if not answer.startswith("Crafted "):
                 return answer
@@ -79,13 +76,28 @@ class CraftingController:
 
 def _names(crafts: Crafts) -> set[str]:
     """Return every item that the commands name, including the members of kinds."""
-    recipes = [recipe for of_item in crafts.recipes.values() for recipe in of_item]
-    named = {*crafts.recipes, *(part.item for recipe in recipes for part in recipe.parts)}
-    return named | {member for name in named for member in crafts.members(name)}
+    names = set(crafts.recipes)
+    for recipes in crafts.recipes.values():
+        for recipe in recipes:
+            names.update(part.item for part in recipe.parts)
+    for name in list(names):
+        names.update(crafts.members(name))
+    return names
+
+
+def _possible(
+    recipes: Sequence[Recipe], crafts: Crafts, held: Mapping[str, int], goal: Goal
+) -> Recipe | None:
+    """Return the first recipe whose parts are all held, with held items in place of kinds."""
+    for recipe in recipes:
+        filled = _filled(recipe, crafts, held, goal)
+        if filled:
+            return filled
+    return None
 
 
 def _filled(recipe: Recipe, crafts: Crafts, held: Mapping[str, int], goal: Goal) -> Recipe | None:
-    """Return a recipe with its kinds replaced by items that are held; None if a part is not held."""
+    """Return a recipe with held items in place of kinds; None if a part is not held."""
     parts = []
     for part in recipe.parts:
         fitting = [part.item, *crafts.members(part.item)]

@@ -1,4 +1,4 @@
-"""Readers of WebShop's pages and instructions, in ReAct's format: each ``[Button]`` on a separate line.
+"""Readers of WebShop's pages and instructions in ReAct's format, with one ``[Button]`` a line.
 
 The skills of ADaPT and the naive buyer use them.
 """
@@ -25,32 +25,14 @@ _BOUND = re.compile(r",? and price lower than ([0-9.]+) dollars\W*$")
 _CLICK = re.compile(r"click\[(.+)\]", re.IGNORECASE)
 _WORD = re.compile(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*")
 _BREAK = re.compile(r"[,.;]|\b(?:and|that|which|with|in|for|make sure|size|color|style)\b")
-_NUMBERS = dict(
-    zip(
-        [
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ],
-        range(1, 13),
-        strict=True,
-    )
-)
+_NUMERALS = "one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS = {numeral: number for number, numeral in enumerate(_NUMERALS.split(), 1)}
 _IDLE_WORDS = (
-    "a an the some any of on at to from for in with and that which by or as so if than then into out up there is are "
-    "be been am was were will would can could should do does did have has had not no it its it's they them their this "
-    "these those i i'd i'm i've me my we our you your he she please hello hi hey find show get help look looking "
-    "search searching need want like love trying order interested prefer good nice also more very just pair set kind "
-    "thing something one"
+    "a an the some any of on at to from for in with and that which by or as so if than then into "
+    "out up there is are be been am was were will would can could should do does did have has had "
+    "not no it its it's they them their this these those i i'd i'm i've me my we our you your he "
+    "she please hello hi hey find show get help look looking search searching need want like love "
+    "trying order interested prefer good nice also more very just pair set kind thing something one"
 )
 _IDLE = frozenset(_IDLE_WORDS.split())
 """Stop words: words of an instruction that do not describe the product."""
@@ -75,8 +57,8 @@ class Item(NamedTuple):
 def read_listings(page: str) -> list[Listing]:
     """Return the products on a page of results, in order; none on any other page."""
     return [
-        Listing(found["asin"], found["title"], _number(found["price"]))
-        for found in _LISTED.finditer(page)
+        Listing(match["asin"], match["title"], _number(match["price"]))
+        for match in _LISTED.finditer(page)
     ]
 
 
@@ -87,14 +69,18 @@ def read_item(page: str) -> Item | None:
     if not price or not amount or f"[{BUY}]" not in rest:
         return None
     *lines, title = head.split("\n")
-    options = [found for line in lines if (found := _OPTION.fullmatch(line.strip()))]
-    values = {option["name"]: _VALUE.findall(option["values"]) for option in options}
-    return Item(title.strip(), _number(amount[0]), values)
+    options: dict[str, list[str]] = {}
+    for line in lines:
+        match = _OPTION.fullmatch(line.strip())
+        if match:
+            options[match["name"]] = _VALUE.findall(match["values"])
+    return Item(title.strip(), _number(amount[0]), options)
 
 
 def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
-    """Return the ASIN of the product whose page is in view after some actions and answers; empty for none."""
+    """Return the ASIN of the product in view after some actions and answers; empty for none."""
     asin, on_subpage = "", False
+    # Replayed from the actions: a description does not name its product.
     for action, answer in turns:
         clicked = _CLICK.match(action)
         button = clicked[1].lower() if clicked else ""
@@ -104,22 +90,20 @@ def product_in_view(turns: Iterable[tuple[str, str]]) -> str:
             asin, on_subpage = button.upper(), False
         elif button in ABOUT:
             on_subpage = True
-        elif (
-            button == BACK.lower() and on_subpage
-        ):  # back from a description to its product, not to the results
-            on_subpage = False
+        elif button == BACK.lower() and on_subpage:
+            on_subpage = False  # back from a description to its product, not to the results
         elif action.startswith("search[") or button in (BACK.lower(), "back to search"):
             asin, on_subpage = "", False
     return asin
 
 
 def has_search(page: str) -> bool:
-    """Return whether a page takes a search; from any other page, ``click[back to search]`` leads to one that does."""
+    """Return whether a page takes a search; ``click[back to search]`` leads to one that does."""
     return f"\n[{SEARCH}]" in page
 
 
 def query(words: str) -> str:
-    """Return the action that searches for words; brackets are dropped, since one would end the action early."""
+    """Return the search action for words, without brackets, which would end the action early."""
     return f"search[{' '.join(re.sub(r'[][]', ' ', words).split())}]"
 
 
@@ -129,27 +113,33 @@ def wanted(instruction: str) -> str:
 
 
 def bound(instruction: str) -> float:
-    """Return the highest price that an instruction allows, in dollars; infinity if it states none."""
-    found = _BOUND.search(instruction)
-    return _number(found[1]) if found else float("inf")
+    """Return the price limit of an instruction, in dollars; infinity without one."""
+    match = _BOUND.search(instruction)
+    return _number(match[1]) if match else float("inf")
 
 
 def wishes(instruction: str) -> list[frozenset[str]]:
-    """Return the requirements of an instruction except the price: the content words of each clause."""
+    """Return the requirements of an instruction but the price: each clause's content words."""
     clauses = (content(clause) for clause in _BREAK.split(wanted(instruction.lower())))
     return list(dict.fromkeys(clause for clause in clauses if clause))
 
 
 def content(text: str) -> frozenset[str]:
     """Return the content words of a text, numerals as digits and plurals as singulars."""
-    stems = (word.removesuffix("'s") for word in _WORD.findall(text.lower()) if word not in _IDLE)
-    words = (str(_NUMBERS.get(stem, stem)) for stem in stems)
-    # A final s of three letters or fewer is no plural: "gas".
-    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words)
+    words: set[str] = set()
+    for word in _WORD.findall(text.lower()):
+        if word in _IDLE:
+            continue
+        stem = word.removesuffix("'s")
+        stem = str(_NUMBERS.get(stem, stem))
+        if len(stem) > 3:  # a shorter one ends with s in the singular, too: "gas"
+            stem = stem.removesuffix("s")
+        words.add(stem)
+    return frozenset(words)
 
 
 def chosen(values: Sequence[str], instruction: str) -> str:
-    """Return the longest value of an option whose words are all in an instruction; empty if there is none."""
+    """Return the longest option value whose words are all in an instruction; empty for none."""
     words = content(instruction)
     named = [value for value in values if content(value) and content(value) <= words]
     return max(named, key=len, default="")

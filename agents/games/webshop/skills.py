@@ -1,4 +1,4 @@
-"""WebShop's modules in ADaPT's paper: Search, SimpleMatch and DetailMatch; the executor carries out Buy.
+"""WebShop's modules in ADaPT's paper: Search, SimpleMatch and DetailMatch; the executor buys.
 
 Source: Prasad et al., ADaPT: As-Needed Decomposition and Planning with Language Models, 2023.
 """
@@ -40,16 +40,18 @@ class Search:
 
     def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
         """Search, from the first page."""
-        found = _QUERY.fullmatch(step)
-        words = found[1].strip(" \"'") if found else step
+        match = _QUERY.fullmatch(step)
+        words = match[1].strip(" \"'") if match else step
         if not has_search(last_page(play)):
             yield from play.act("click[back to search]")
         page = (yield from play.act(query(words))).observation
-        return in_view(play) if read_listings(page) else None
+        if not read_listings(page):
+            return None
+        return in_view(play)
 
 
 class SimpleMatch:
-    """Has a model name the product that a page of results shows to meet every criterion; fails if it names none."""
+    """Has a model name a product that meets every criterion on a page of results, or fails."""
 
     def __init__(self, prompt: Template) -> None:
         self.prompt = prompt
@@ -69,7 +71,9 @@ class SimpleMatch:
         )
         play.note(completion.text)
         named = play.understand(lambda text: _named(text, ASIN.findall(page)), completion.text)
-        return f"{FOUND}{named[0]}\nThe page in view:\n{page}" if named else None
+        if not named:
+            return None
+        return f"{FOUND}{named[0]}\nThe page in view:\n{page}"
 
 
 class DetailMatch:
@@ -91,7 +95,7 @@ class DetailMatch:
         if read_item(page) is None:  # the page in view does not list it
             return None
         features = (yield from play.act("click[features]")).observation
-        yield from play.act("click[< prev]")
+        yield from play.act("click[< prev]")  # back to the product
         prompt = self.prompt.fill(
             situation=known.situation, task=step, information=f"{page}\nFeatures:\n{features}"
         )
@@ -101,7 +105,7 @@ class DetailMatch:
         play.note(completion.text)
         if play.understand(_is_yes, completion.text):
             return in_view(play)
-        yield from play.act("click[< prev]")
+        yield from play.act("click[< prev]")  # back to the results
         return None
 
 
@@ -126,17 +130,18 @@ def make_skills(prompts: Prompts) -> tuple[Skill, ...]:
 
 def last_page(play: Play) -> str:
     """Return the page in view: the last answer that is a page, and not an error."""
-    pages = (
-        step.observation for _, step in reversed(play.history) if step.observation.startswith("\n")
-    )
-    return next(pages, play.first.observation).strip()
+    page = play.first.observation
+    for _, step in play.history:
+        if step.observation.startswith("\n"):
+            page = step.observation
+    return page.strip()
 
 
 def in_view(play: Play) -> str:
     """Return the ASIN of the product in view, if there is one, and the page."""
+    report = f"The page in view:\n{last_page(play)}"
     asin = product_in_view((action, step.observation) for action, step in play.history)
-    found = f"{FOUND}{asin}\n" if asin else ""
-    return f"{found}The page in view:\n{last_page(play)}"
+    return f"{FOUND}{asin}\n{report}" if asin else report
 
 
 def report_page(play: Play) -> Generator[Request, Any, str]:
