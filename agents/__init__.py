@@ -52,7 +52,7 @@ _LAZY = {
     "make_agent": "registry",
     "make_model": "models.spec",
 }
-"""Names that are imported on first use, with their modules; those of the agents are in ``registry.AGENTS``."""
+"""Modules of the names imported on first use; ``registry.AGENTS`` has those of the agents."""
 
 __all__ = [
     "Act",

@@ -1,4 +1,4 @@
-"""Agents by name: those of the suite, those of installed packages, and a user's own as ``module:Class``."""
+"""Agents by name: the suite's, those of installed packages, and your own as ``module:Class``."""
 
 from __future__ import annotations
 
@@ -96,23 +96,24 @@ def make_agent(
         UnknownName: If there is no such agent or game, or the agent takes no argument of a name.
         ValueError: If the agent cannot be made; the message names it and is one line.
     """
-    found = find_agent(name)
-    given = args or {}
-    if not inspect.isclass(found):
-        if given:
-            raise UnknownName(f"argument of {name}, which is made already,", next(iter(given)), [])
-        policy: Agent | Policy = found
+    agent_class = find_agent(name)
+    args = args or {}
+    if not inspect.isclass(agent_class):
+        if args:
+            raise UnknownName(f"argument of {name}, which is made already,", next(iter(args)), [])
+        policy: Agent | Policy = agent_class
         return policy
     offered: dict[str, Any] = {
         "profile": load_profile(profile) if isinstance(profile, str) else profile,
         "prompts": prompts or Prompts(),
     }
-    arguments = _arguments(name, found, given, offered)
-    make: Any = found
+    arguments = _arguments(name, agent_class, args, offered)
+    make: Any = agent_class
     try:
         agent: Agent = make(**arguments)
     except Exception as error:  # a constructor can raise anything
         raise ValueError(f"{name}: {one_line(error)}") from error
+    # Only now is it known which prompts the agent has read.
     _compare_dialects(offered["profile"], offered["prompts"])
     return agent
 
@@ -122,45 +123,51 @@ def _compare_dialects(profile: GameProfile, prompts: Prompts) -> None:
         spoken = profile.dialects_of(text)
         if prompts.dialect and spoken and prompts.dialect not in spoken:
             warnings.warn(
-                f"the prompt {name} is in dialect {' and '.join(spoken)}, but the game is played in {prompts.dialect}: "
+                f"the prompt {name} is in dialect {' and '.join(spoken)}, "
+                f"but the game is played in {prompts.dialect}: "
                 f"make its environment with dialect={spoken[0]!r}, or replace the prompt",
                 stacklevel=3,
             )
 
 
 def _arguments(
-    name: str, found: type, given: Mapping[str, Any], offered: Mapping[str, Any]
+    name: str, agent_class: type, given: Mapping[str, Any], offered: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the given arguments, those of ``Settings`` as one, and the offered ones it takes."""
-    known, uses = _options(found), _uses(found)
-    for key in given:
+    known, uses = _options(agent_class), _uses(agent_class)
+    arguments = {key: value for key, value in offered.items() if key in known}
+    fields: dict[str, Any] = {}
+    for key, value in given.items():
         if key not in known:
-            raise UnknownName(
-                f"argument of {name}", key, [option for option in known if option not in offered]
-            )
-    arguments = {key: value for key, value in given.items() if key not in uses}
-    arguments |= {key: value for key, value in offered.items() if key in known}
-    fields = {key: value for key, value in given.items() if key in uses}
+            possible = [option for option in known if option not in offered]
+            raise UnknownName(f"argument of {name}", key, possible)
+        if key in uses:
+            fields[key] = value
+        else:
+            arguments.setdefault(key, value)  # the profile and the prompts are not the caller's
     try:
         if uses:
             arguments["settings"] = Settings(**fields)
-        inspect.signature(found).bind(**arguments)
+        inspect.signature(agent_class).bind(**arguments)
     except (TypeError, ValueError) as error:  # an argument is missing, or a number is out of bounds
         raise ValueError(f"{name}: {error}") from error
     return arguments
 
 
-def _options(found: type) -> list[str]:
+def _options(agent_class: type) -> list[str]:
     """Return the names of a class's arguments, fields that it uses in place of ``settings``."""
-    names, uses = [*inspect.signature(found).parameters], _uses(found)
+    names, uses = [*inspect.signature(agent_class).parameters], _uses(agent_class)
     if uses:
         names.remove("settings")
     return [*names, *uses]
 
 
-def _uses(found: type) -> tuple[str, ...]:
-    uses: tuple[str, ...] = getattr(found, "uses", ())
-    return uses if "settings" in inspect.signature(found).parameters else ()
+def _uses(agent_class: type) -> tuple[str, ...]:
+    """Return the fields of ``Settings`` that a class takes."""
+    if "settings" not in inspect.signature(agent_class).parameters:
+        return ()
+    uses: tuple[str, ...] = getattr(agent_class, "uses", ())
+    return uses
 
 
 def takes(name: str, argument: str) -> bool:
@@ -169,18 +176,19 @@ def takes(name: str, argument: str) -> bool:
     Raises:
         UnknownName: If there is no such agent.
     """
-    found = find_agent(name)
-    return inspect.isclass(found) and argument in _options(found)
+    agent = find_agent(name)
+    return inspect.isclass(agent) and argument in _options(agent)
 
 
 def asks(agent: str | Agent | Policy) -> bool:
-    """Return whether an agent asks a model: not if it is a policy, nor if its class has ``asks = False``.
+    """Return whether an agent asks a model: not a policy, nor a class with ``asks = False``.
 
     Raises:
         UnknownName: If there is no such agent.
     """
-    found = find_agent(agent) if isinstance(agent, str) else agent
-    return bool(getattr(found, "asks", hasattr(found, "episode")))
+    if isinstance(agent, str):
+        agent = find_agent(agent)
+    return bool(getattr(agent, "asks", hasattr(agent, "episode")))
 
 
 def why_not(name: str, game: str) -> str:
@@ -200,6 +208,7 @@ def why_not(name: str, game: str) -> str:
     games = getattr(find_agent(name), "games", None)
     if isinstance(games, tuple) and profile.name not in games:
         return f"it plays {', '.join(games)} only"
+    # Whether the game has all that the agent needs is known only from making it.
     try:
         make_agent(name, profile=profile)
     except ValueError as error:

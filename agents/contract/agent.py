@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 Found = TypeVar("Found")
+"""What a reader finds in a reply; falsy for nothing."""
 Reading: TypeAlias = Literal["lenient", "strict"]
 
 MAX_NOTE = 10_000
@@ -47,29 +48,35 @@ MAX_NOTE = 10_000
 
 
 WINS = ("won", "is_success", "success")
-"""Keys of info that can say whether the task is done: this suite's, and those of other libraries."""
+"""Info keys that can say whether the task is done: this suite's and other libraries'."""
 
 
 def won_in(info: Mapping[str, Any]) -> bool | None:
-    """Return whether info says that the task is done, by the first of ``WINS`` that does; None if it does not say.
+    """Return whether info says that the task is done; None if it does not say.
+
+    The first key of ``WINS`` that says so decides.
 
     A key says it by a truth value, or by the number 0 or 1, of Python or of NumPy.
     """
     for key in WINS:
         value = info.get(key)
+        # An array of a vectorised environment says nothing of one episode.
         if getattr(value, "ndim", 0) == 0 and value in (0, 1):
             return bool(value)
     return None
 
 
 def latched(won: bool | None, info: Mapping[str, Any]) -> bool | None:
-    """Return whether the task is done by what info says now and what was said before: a win is never taken back."""
+    """Return whether the task is done now, or was before: a win is never taken back."""
     now = won_in(info)
     return won if now is None else bool(won) or now
 
 
 class Step(NamedTuple):
-    """The environment's answer to an action; after a reset the reward is 0 and both end flags are False."""
+    """The environment's answer to an action.
+
+    After a reset the reward is 0 and both end flags are False.
+    """
 
     observation: str
     reward: float
@@ -79,7 +86,7 @@ class Step(NamedTuple):
 
     @property
     def won(self) -> bool:
-        """Whether info says that the task is done; False also where it does not say, see ``won_in``."""
+        """Whether info says that the task is done; False if it says nothing, see ``won_in``."""
         return won_in(self.info) is True
 
 
@@ -99,7 +106,9 @@ class Act:
 
 @dataclass(frozen=True)
 class Ask:
-    """Have a model complete ``prompt``; answered by a Completion, or where ``n`` is above 1 by a list of them.
+    """Have a model complete ``prompt``.
+
+    Answered by a Completion, or where ``n`` is above 1 by a list of them.
 
     Attributes:
         prompt: The text or the dialogue to continue.
@@ -135,12 +144,15 @@ class Ask:
 
 @dataclass(frozen=True)
 class Reset:
-    """Start the same task with the same seed again; answered by the first Step. Refunds no steps and no calls."""
+    """Start the same task with the same seed again; answered by the first Step.
+
+    Refunds no steps and no calls.
+    """
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Keep this moment of the episode; answered by a value that means something to ``Restore`` only.
+    """Keep this moment of the episode; answered by a value for ``Restore``.
 
     It counts as no step. In an environment that cannot go back ``Unsupported``, which names it, is
     thrown at the yield.
@@ -149,7 +161,9 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Restore:
-    """Go back to a moment that was kept; answered by the step that led to it. Refunds no steps and no calls.
+    """Go back to a kept moment; answered by the step that led to it.
+
+    Refunds no steps and no calls.
 
     Attributes:
         moment: What a ``Snapshot`` of this episode was answered by.
@@ -175,7 +189,9 @@ class EpisodeOver(Exception):
     def __init__(self, step: Step, claim: bool | None = None) -> None:
         super().__init__("the episode is over")
         self.step = step
-        self.claim = claim if claim is not None else True if step.won else None
+        if claim is None and step.won:
+            claim = True
+        self.claim = claim
 
     @property
     def won(self) -> bool:
@@ -250,7 +266,10 @@ class Play:
 
     @contextmanager
     def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
-        """Record the events of the ``with`` block in a child node; the agent sets the node's ``outcome``."""
+        """Record the events of the ``with`` block in a child node.
+
+        The agent sets the node's ``outcome``.
+        """
         parent, node = self.node, Node(str(task), str(role), int(depth))
         parent.parts.append(node)
         self.node = node
@@ -259,13 +278,17 @@ class Play:
         except EpisodeOver as over:
             # The claim counts for every open part; one that is cut short keeps its outcome, None if
             # it set none.
-            node.outcome = node.outcome if over.claim is None else over.claim
+            if over.claim is not None:
+                node.outcome = over.claim
             raise
         finally:
             self.node = parent
 
     def note(self, text: str) -> None:
-        """Record a text that is no action in the trace: a thought, a plan, a verdict. Long texts are cut off."""
+        """Record a text in the trace that is no action: a thought, a plan, a verdict.
+
+        Long texts are cut off.
+        """
         self.node.parts.append(str(text)[:MAX_NOTE])
 
     @property
@@ -274,22 +297,34 @@ class Play:
         return self.history[-1][1] if self.history else self.first
 
     def read(self, reader: CommandReader, reply: str) -> Turn:
-        """Return the turn in a reply, in this episode's reading, and count the reply if it had to be mended."""
+        """Return the turn in a reply, in this episode's reading.
+
+        Replies that had to be mended are counted.
+        """
         if self.reading == "strict":
             return reader.read(reply, strict=True)
+        # A model may repeat the dialogue so far, whose commands are not to be played again.
         answered = {(action, step.observation.partition("\n")[0]) for action, step in self.history}
         turn = reader.read(reply, answered)
         self.replies["mended"] += turn.mended
         return turn
 
     def understand(self, read: Callable[[str], Found], reply: str) -> Found:
-        """Return what a reader finds in a reply, else in its code block, else in its lines without marks."""
-        found = read(reply)
-        if self.reading == "lenient":
-            for mended in (code_block(reply), plain_text(reply)):
-                if not found and mended != reply and (found := read(mended)):
+        """Return what a reader finds in a reply.
+
+        The lenient reading also tries its code block, then its lines without marks.
+        """
+        result = read(reply)
+        if self.reading == "strict":
+            return result
+        for mended in (code_block(reply), plain_text(reply)):
+            if result:
+                break
+            if mended != reply:
+                result = read(mended)
+                if result:
                     self.replies["mended"] += 1
-        return found
+        return result
 
     def act(self, text: str, *, claim: bool | None = None) -> Generator[Request, Any, Step]:
         """Play an action and return the step; see ``Act`` for the claim."""
@@ -307,7 +342,7 @@ class Play:
         sample: int = 0,
         tools: tuple[Tool, ...] = (),
     ) -> Generator[Request, Any, Completion]:
-        """Return a model's completion of ``prompt``, which is never empty; see ``Ask`` for the arguments."""
+        """Return a model's completion of ``prompt``, never empty; see ``Ask`` for the arguments."""
         completion: Completion = yield Ask(
             prompt, role, stop, max_tokens, temperature, sample, tools=tools
         )
@@ -324,7 +359,7 @@ class Play:
         temperature: float = 0.0,
         sample: int = 0,
     ) -> Generator[Request, Any, list[Completion]]:
-        """Return ``n`` samples of a model's completion, asked for together; see ``Ask`` for the arguments.
+        """Return ``n`` samples of a completion, requested together; see ``Ask``.
 
         Where the budget of calls allows fewer than ``n``, none is asked for and the episode ends.
         Samples may be empty, but not all of several.
@@ -373,7 +408,7 @@ class Agent(Protocol):
     """
 
     def episode(self, play: Play) -> Routine:
-        """Play one episode and return whether the agent claims success; None if it makes no claim."""
+        """Play one episode; return whether the agent claims success, None without a claim."""
 
 
 Policy: TypeAlias = Callable[[str, dict[str, Any]], str]

@@ -84,16 +84,22 @@ class Controller(Protocol):
 
 @runtime_checkable
 class SubgoalController(Controller, Protocol):
-    """A controller of a game in which time is counted: it reduces goals to subgoals whose time can be estimated."""
+    """A controller of a game with a clock.
+
+    It reduces goals to subgoals, whose time can be estimated.
+    """
 
     def subgoal(self, goal: Goal, scene: Scene) -> Subgoal:
         """Return the first thing to get or make for a goal."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name most similar to a name, ties broken alphabetically; None if none is similar."""
+    """Return the known name most similar to ``name``, or None if none is similar.
+
+    Ties are broken alphabetically.
+    """
     names = sorted(known)
     if name in names:
         return name
     close = difflib.get_close_matches(name, names, n=1, cutoff=SIMILARITY)
-    return close[0] if close else None
+    return next(iter(close), None)

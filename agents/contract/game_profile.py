@@ -1,4 +1,4 @@
-"""Game profiles: values that tell an agent how to read one game; the caller of the agent chooses one."""
+"""Game profiles: how an agent reads one game; the caller of the agent chooses one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def observation_of(action: str) -> Report:
 
 
 def last_turn(*no_op: str) -> Report:
-    """Return a report of the last action with its answer, of those whose answer does not begin with ``no_op``."""
+    """Return a report of the last action whose answer does not begin with ``no_op``."""
 
     def report(play: Play) -> Generator[Request, Any, str]:
         yield from ()  # a report is a generator, though this one plays nothing
@@ -117,15 +117,20 @@ class GameProfile:
     solution: Callable[[Mapping[str, Any]], str] = no_solution
 
     def claim(self, action: str) -> bool | None:
-        """Return what an action claims if it ends the episode: True for one that declares the task done."""
-        return True if self.final and self.final.match(action) else None
+        """Return the claim of an action that ends the episode: True if it declares success."""
+        if self.final and self.final.match(action):
+            return True
+        return None
 
     def read(self, observation: str) -> tuple[str, str]:
-        """Split a first observation into situation and task; one that does not match is all situation."""
-        found = self.opening.fullmatch(observation)
-        if found is None:
+        """Split a first observation into situation and task.
+
+        One that does not match is all situation.
+        """
+        match = self.opening.fullmatch(observation)
+        if match is None:
             return observation, self.default_task
-        groups = found.groupdict()
+        groups = match.groupdict()
         return groups["situation"], groups.get("task", self.default_task)
 
     def dialects_of(self, text: str) -> list[str]:

@@ -29,7 +29,8 @@ EQUIPPED = " (equipped)"
 Value: TypeAlias = "str | int | dict[str, int] | None"
 
 _CALL = re.compile(
-    r"[ \t>*-]*(?:(?:step|#)?[ \t]*[0-9]{1,4}[ \t]*[:.)])?[ \t`]*([A-Za-z_]\w{0,40})[ \t]*\((.*)\)[ \t`;,]*",
+    r"[ \t>*-]*(?:(?:step|#)?[ \t]*[0-9]{1,4}[ \t]*[:.)])?"  # the number of a line
+    r"[ \t`]*([A-Za-z_]\w{0,40})[ \t]*\((.*)\)[ \t`;,]*",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"(?<=\))[ \t`;,]*(?:#|//).*")
@@ -81,56 +82,62 @@ class Goal:
 
 def has(held: Mapping[str, int], name: str) -> int:
     """Return the number held of an item, or of all members of a kind: oak planks are planks."""
-    members = [item for item in held if item.endswith(f" {name}")] if name in KINDS else []
-    return held.get(name, 0) + sum(held[item] for item in members)
+    count = held.get(name, 0)
+    if name in KINDS:
+        for item, number in held.items():
+            if item.endswith(f" {name}"):
+                count += number
+    return count
 
 
 def is_reached(goal: Goal, held: Mapping[str, int]) -> bool:
-    """Return whether a goal or an alternative is reached: its items are held, or for ``equip`` equipped."""
+    """Return whether a goal or an alternative is reached.
+
+    Its items must be held, or for ``equip`` equipped.
+    """
     return any(_holds_all(alternative, held) for alternative in goal.alternatives)
 
 
 def _holds_all(goal: Goal, held: Mapping[str, int]) -> bool:
+    if not goal.have:  # it would be reached before it is pursued
+        return False
     suffix = EQUIPPED if goal.verb == "equip" else ""
-    # A goal without items would be reached before it is pursued.
-    return bool(goal.have) and all(
-        has(held, name + suffix) >= count for name, count in goal.have.items()
-    )
+    return all(has(held, name + suffix) >= count for name, count in goal.have.items())
 
 
 def parse_goals(text: str) -> list[Goal]:
-    """Return the goals in a completion, in order; an empty list if no line is a goal. Never raises."""
-    lines = (line.strip() for line in text.splitlines() if len(line) <= MAX_LINE)
-    return [goal for goal in map(_goal, lines) if goal][:MAX_GOALS]
+    """Return the goals in a completion, in order; empty if no line is one. Never raises."""
+    goals: list[Goal] = []
+    for line in text.splitlines():
+        goal = _goal(line.strip()) if len(line) <= MAX_LINE else None
+        if goal:
+            goals.append(goal)
+    return goals[:MAX_GOALS]
 
 
 def _goal(line: str) -> Goal | None:
     first, *others = map(_call, _OR.split(_COMMENT.sub("", line)))
-    found = tuple(other for other in others if other)
-    if first is None or len(found) < len(
-        others
-    ):  # one alternative that cannot be parsed makes the line a comment
+    alternatives = tuple(other for other in others if other)
+    # One alternative that cannot be parsed makes the whole line a comment.
+    if first is None or len(alternatives) < len(others):
         return None
-    return replace(first, line=line, others=found)
+    return replace(first, line=line, others=alternatives)
 
 
 def _call(line: str) -> Goal | None:
-    found = _CALL.fullmatch(line)
+    match = _CALL.fullmatch(line)
+    if match is None:
+        return None
     try:
-        arguments = _arguments(found[2]) if found else []
+        arguments = _arguments(match[2])
         have, uses, tool = [*arguments, None, None, None][:3]  # omitted arguments are None
         if isinstance(uses, str):  # equip('shield', 'hand')
             uses, tool = None, uses
-        wanted = _counts(have)
-        if not found or not wanted:
+        items = _counts(have)
+        if not items:
             return None
-        return Goal(
-            found[1].lower(),
-            wanted,
-            _counts(uses),
-            _plain(tool) if isinstance(tool, str) else "",
-            line,
-        )
+        tool_name = _plain(tool) if isinstance(tool, str) else ""
+        return Goal(match[1].lower(), items, _counts(uses), tool_name, line)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
 
@@ -144,19 +151,29 @@ def _arguments(written: str) -> list[Value]:
 
 
 def _value(node: ast.expr) -> Value:
-    """Return the value of a string, an integer, a name or a dictionary of these; ValueError for anything else."""
+    """Return the value of a string, an integer, a name or a dictionary of these.
+
+    Raises:
+        ValueError: For anything else.
+    """
     if isinstance(node, ast.Name):
         return None if node.id.lower() in ("null", "none") else node.id
-    if isinstance(node, ast.Constant) and (node.value is None or type(node.value) in (str, int)):
+    if isinstance(node, ast.Constant) and type(node.value) in (str, int, type(None)):
         return node.value  # type: ignore[return-value]
     if isinstance(node, ast.Dict):
-        keys = [_value(key) if key else None for key in node.keys]
-        return {
-            key: value
-            for key, value in zip(keys, map(_value, node.values), strict=True)
-            if isinstance(key, str) and type(value) is int
-        }
+        return _dictionary(node)
     raise ValueError(f"expected a string, an integer or a dictionary, got {type(node).__name__}")
+
+
+def _dictionary(node: ast.Dict) -> dict[str, int]:
+    """Return the counts by name; other entries are left out."""
+    counts: dict[str, int] = {}
+    for key, item in zip(node.keys, node.values, strict=True):
+        name = _value(key) if key else None
+        count = _value(item)
+        if isinstance(name, str) and type(count) is int:
+            counts[name] = count
+    return counts
 
 
 def _counts(value: Value) -> dict[str, int]:

@@ -15,13 +15,13 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 from textcraft_gym.agents.redaction import redact
 
 Form: TypeAlias = Literal["line", "chat", "tools"]
-"""How an executor talks with a model: as a text to continue line by line, in messages, or by calls of tools."""
+"""How an executor talks with a model: continued lines, messages, or tool calls."""
 
 FinishReason: TypeAlias = Literal["stop", "length", "content_filter", "refusal", "tool_calls"]
 """Why a completion ended: by itself or at a stop sequence, at the token limit, by a filter, ..."""
 
 Limit: TypeAlias = Literal["context", "length", "content_filter", "refusal", "empty"]
-"""What kept a model from an answer: the prompt exceeds its context, or an answer without text ended so."""
+"""Why a model gave no answer: the prompt exceeds its context, or how an empty answer ended."""
 
 
 class ToolCall(NamedTuple):
@@ -55,7 +55,9 @@ class Message(NamedTuple):
 
 
 class Dialogue(str):
-    """A text prompt that is also a dialogue: completion models continue the text, chat models get the messages.
+    """A text prompt that is also a dialogue.
+
+    Completion models continue the text; chat models get the messages.
 
     Attributes:
         messages: The same dialogue, message by message.
@@ -69,7 +71,8 @@ class Dialogue(str):
         dialogue.messages = tuple(messages)
         return dialogue
 
-    def __getnewargs__(self) -> tuple[str, tuple[Message, ...]]:  # type: ignore[override]  # str has one argument
+    # str itself has one argument.
+    def __getnewargs__(self) -> tuple[str, tuple[Message, ...]]:  # type: ignore[override]
         """Return the constructor's arguments, for pickle and copy."""
         return str(self), self.messages
 
@@ -79,27 +82,29 @@ class Dialogue(str):
 
 
 Prompt: TypeAlias = str | Sequence[Message]
-"""Input of a model: a text, messages, or both in one as a ``Dialogue``. Messages may be dicts in OpenAI's form, too."""
+"""Input of a model: a text, messages (also dicts in OpenAI's form), or both as a ``Dialogue``."""
 
 
 def _message(message: Message | Mapping[str, str]) -> Message:
-    return Message(message["role"], message["content"]) if isinstance(message, Mapping) else message
+    if isinstance(message, Mapping):
+        return Message(message["role"], message["content"])
+    return message
 
 
 def prompt_text(prompt: Prompt) -> str:
     """Return a prompt as one text, for models that take no messages."""
-    return (
-        prompt
-        if isinstance(prompt, str)
-        else "\n\n".join(_message(message).content for message in prompt)
-    )
+    if isinstance(prompt, str):
+        return prompt
+    return "\n\n".join(_message(message).content for message in prompt)
 
 
 def prompt_messages(prompt: Prompt) -> tuple[Message, ...]:
     """Return a prompt as messages, for chat models; a plain text is one message of the user."""
     if isinstance(prompt, Dialogue):
         return prompt.messages
-    return (Message("user", prompt),) if isinstance(prompt, str) else tuple(map(_message, prompt))
+    if isinstance(prompt, str):
+        return (Message("user", prompt),)
+    return tuple(map(_message, prompt))
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,10 @@ class Completion(NamedTuple):
 
 
 class CompletionRequest(NamedTuple):
-    """One request to a model, as a value; see ``Ask`` for the fields. ``sample`` is the seed that the model sees."""
+    """One request to a model, as a value; see ``Ask`` for the fields.
+
+    ``sample`` is the seed that the model sees.
+    """
 
     prompt: Prompt
     stop: tuple[str, ...]
@@ -186,7 +194,7 @@ class ModelLimit(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """No request can succeed until somebody acts: the key is refused, the quota is spent, there is no such model."""
+    """No request can succeed until somebody acts: a refused key, no quota, an unknown model."""
 
 
 _WINDOW = r"context[ _-]?(?:length|window|size|limit)"
@@ -194,7 +202,8 @@ _OVERFLOW = re.compile(
     "|".join(
         (
             rf"{_WINDOW}[^.]*(?:exceed|reached|overflow|too |not enough|of only)",
-            rf"(?:exceed|maximum|larger than|longer than|greater than|too (?:long|large) for)[^.]*{_WINDOW}",
+            r"(?:exceed|maximum|larger than|longer than|greater than|too (?:long|large) for)[^.]*"
+            + _WINDOW,
             r"(?:prompt|input)[^.]{0,60} too (?:long|large)",
             r"(?:prompt|input) (?:length|tokens?|token count)[^.]*exceed",
             r"input token count is \d+ but",
@@ -210,11 +219,11 @@ _OVERFLOW = re.compile(
 _RATE = re.compile(
     r"rate.?limit|quota|throttl|please wait|per[ -]?(?:second|minute|min|hour|day)\b", re.IGNORECASE
 )
-"""Words of a server that is asked for too much at once, which may speak of too many tokens as well."""
+"""Words of a rate limit, which may speak of too many tokens as well."""
 
 
 def is_overflow(message: str) -> bool:
-    """Return whether an error's message says that the prompt exceeds the model's context, in any server's words."""
+    """Return whether an error message, in any server's words, says that the context overflows."""
     return _OVERFLOW.search(message) is not None and _RATE.search(message) is None
 
 
@@ -236,7 +245,9 @@ class Model(Protocol):
         temperature: float,
         sample: int,
     ) -> Completion:
-        """Return the completion of one request; equal arguments give equal completions, as far as the model can.
+        """Return the completion of one request.
+
+        Equal arguments give equal completions, as far as the model can.
 
         Raises:
             ModelError: If there is none.
@@ -244,7 +255,7 @@ class Model(Protocol):
 
 
 CompleteMany: TypeAlias = Callable[[Sequence[CompletionRequest]], Sequence[Completion | Exception]]
-"""Completes a batch: an answer for each request, in their order; an exception where a request failed."""
+"""Completes a batch: one answer per request, in order; an exception for a failed request."""
 CompleteAsync: TypeAlias = Callable[[CompletionRequest], Awaitable[Completion]]
 """Completes one request in an event loop, beside others."""
 

@@ -1,4 +1,7 @@
-"""Skills: routines with which ADaPT and Plan-and-Execute attempt some steps of a plan instead of their executor."""
+"""Skills: routines that attempt some steps of a plan in place of the executor.
+
+ADaPT and Plan-and-Execute use them.
+"""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ class Method(NamedTuple):
     @property
     def arity(self) -> int:
         """The number of arguments."""
-        return (
-            len(set(_PLACE.findall(self.command))) if self.parameters is None else self.parameters
-        )
+        if self.parameters is not None:
+            return self.parameters
+        return len(set(_PLACE.findall(self.command)))
 
 
 class Avatar:
@@ -101,18 +101,17 @@ class Avatar:
         lines = ["The last actions and their answers:"]
         for action, step in self.play.history[-REPORTED:]:
             lines += [action, step.observation.strip()]
-        lines += [
-            f"agent.{name}: {value!r}"
-            for name, value in self.attributes().items()
-            if type(value) is not list
-        ]
+        # Lists, such as all receptacles, would fill the report.
+        for name, value in self.attributes().items():
+            if type(value) is not list:
+                lines.append(f"agent.{name}: {value!r}")
         return "\n".join(lines)[:MAX_TEXT]
 
 
 def _argument(method: str, value: Value) -> str:
     if type(value) not in (int, str):
         raise ProgramError(f"agent.{method} takes texts and numbers, not {type(value).__name__}")
-    text = " ".join(str(value).split())
+    text = " ".join(str(value).split())  # a command is one line
     if len(text) > MAX_ARGUMENT:
         raise ProgramError(f"an argument of agent.{method} is too long")
     return text

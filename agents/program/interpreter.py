@@ -36,10 +36,12 @@ from textcraft_gym.agents.program.values import (
 MAX_STEPS = 5_000
 """Maximum number of nodes that a program may evaluate."""
 MAX_WORK = 500_000
-"""Maximum number of characters and items of lists that a program may make, read or compare in all: with the number of
-nodes it bounds time and memory, on a slow machine as on a fast one."""
+"""Maximum number of characters and list items that a program may make, read or compare in all.
+
+With the number of nodes it bounds time and memory, on a slow machine as on a fast one.
+"""
 MAX_DEPTH = 50
-"""Maximum depth of blocks and expressions, those of the functions that are being called included."""
+"""Maximum depth of blocks and expressions, through all functions being called."""
 
 Names: TypeAlias = dict[str, Value]
 """The variables of a function, by name."""
@@ -51,6 +53,8 @@ Section: TypeAlias = Callable[[ast.If], AbstractContextManager[None]]
 
 ACTIONS = "actions"
 """The module from which a program may import its actions, where the caller allows it."""
+
+_CONSTANTS = (type(None), bool, int, str)
 
 
 class Steered(Protocol):
@@ -123,14 +127,13 @@ class Interpreter:
             ProgramError: If it uses something that is not allowed, an assertion fails, or it
                 exceeds a bound.
         """
+        # Outside functions and loops these end the program, as its last statement would.
         with suppress(_Return, _Break, _Continue):
             yield from self._block(program.body, {})
-            calls = (node.func for node in ast.walk(program) if isinstance(node, ast.Call))
-            called = {function.id for function in calls if isinstance(function, ast.Name)}
-            # A copy, since running a function may define others.
-            for name, function in list(
-                self.functions.items()
-            ):  # models define plan() and forget to call it
+            called = _called_names(program)
+            # Models define plan() and forget to call it. A copy, since running a function may
+            # define others.
+            for name, function in list(self.functions.items()):
                 if name not in called and not function.parameters:
                     yield from self._enter(function, {})
 
@@ -149,14 +152,16 @@ class Interpreter:
             ProgramError: As for ``run``, also if there is no such function or an argument is
                 missing.
         """
+        # Models add calls of the function, with arguments that only the caller has.
         for statement in program.body:
             if isinstance(statement, ast.FunctionDef):
                 yield from self._statement(statement, {})
         if name not in self.functions:
             raise ProgramError(f"there is no function {name}")
         function = self.functions[name]
-        for missing in [parameter for parameter in function.parameters if parameter not in names]:
-            names[missing] = self._name(missing, function.defaults)
+        for parameter in function.parameters:
+            if parameter not in names:
+                names[parameter] = self._name(parameter, function.defaults)
         return (yield from self._enter(function, names))
 
     def _block(self, body: list[ast.stmt], names: Names) -> Generator[Request, Any, None]:
@@ -181,11 +186,7 @@ class Interpreter:
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
             yield from self._assign(node, names)
         elif isinstance(node, ast.If):
-            if (yield from self._value(node.test, names)):
-                with self.section(node):
-                    yield from self._block(node.body, names)
-            else:
-                yield from self._block(node.orelse, names)
+            yield from self._if(node, names)
         elif isinstance(node, (ast.For, ast.While)) and not node.orelse:
             yield from self._loop(node, names)
         elif isinstance(node, ast.Assert):
@@ -193,15 +194,34 @@ class Interpreter:
         elif isinstance(node, ast.FunctionDef):
             self.functions[node.name] = yield from self._function(node, names)
         elif isinstance(node, ast.Return):
-            raise _Return((yield from self._value(node.value, names)) if node.value else None)
-        elif isinstance(node, ast.Break):
+            yield from self._return(node, names)
+        else:
+            self._jump(node)
+
+    def _jump(self, node: ast.stmt) -> None:
+        """Play a statement that evaluates nothing."""
+        if isinstance(node, ast.Break):
             raise _Break
-        elif isinstance(node, ast.Continue):
+        if isinstance(node, ast.Continue):
             raise _Continue
-        elif isinstance(node, ast.ImportFrom) and self.imports and node.module == ACTIONS:
-            return
-        elif not isinstance(node, ast.Pass):
+        does_nothing = isinstance(node, ast.Pass)
+        if isinstance(node, ast.ImportFrom) and node.module == ACTIONS:
+            does_nothing = self.imports
+        if not does_nothing:
             raise ProgramError(f"{type(node).__name__} is not allowed")
+
+    def _if(self, node: ast.If, names: Names) -> Generator[Request, Any, None]:
+        if (yield from self._value(node.test, names)):
+            with self.section(node):
+                yield from self._block(node.body, names)
+        else:
+            yield from self._block(node.orelse, names)
+
+    def _return(self, node: ast.Return, names: Names) -> Generator[Request, Any, None]:
+        value = None
+        if node.value:
+            value = yield from self._value(node.value, names)
+        raise _Return(value)
 
     def _assert(self, node: ast.Assert, names: Names) -> Generator[Request, Any, None]:
         if not (yield from self._value(node.test, names)):
@@ -212,10 +232,9 @@ class Interpreter:
     def _assign(
         self, node: ast.Assign | ast.AugAssign, names: Names
     ) -> Generator[Request, Any, None]:
-        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        if not isinstance(target, ast.Name) or (
-            isinstance(node, ast.Assign) and len(node.targets) > 1
-        ):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        target = targets[0]
+        if not isinstance(target, ast.Name) or len(targets) > 1:
             raise ProgramError("only a name can be assigned to")
         value = yield from self._value(node.value, names)
         if isinstance(node, ast.AugAssign):
@@ -252,9 +271,7 @@ class Interpreter:
             self.depth -= 1
 
     def _evaluate(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
-        if isinstance(node, ast.Constant) and (
-            node.value is None or type(node.value) in (int, str, bool)
-        ):
+        if isinstance(node, ast.Constant) and type(node.value) in _CONSTANTS:
             return bounded(node.value)
         if isinstance(node, ast.Name):
             return self._name(node.id, names)
@@ -343,7 +360,7 @@ class Interpreter:
         if name in self.functions:
             return (yield from self._call_own(self.functions[name], arguments, called))
         if name in FUNCTIONS:
-            if called and name != "print":
+            if called and name != "print":  # which takes anything, since it prints nothing
                 raise ProgramError(f"{name} takes no arguments with names")
             self._charge(*arguments)
             return self._make(apply(FUNCTIONS[name], *arguments))
@@ -351,16 +368,13 @@ class Interpreter:
 
     def _arguments(self, node: ast.Call, names: Names) -> Generator[Request, Any, list[Value]]:
         """Return the arguments in the order in which they are written, those with names last."""
-        return (
-            yield from self._values(
-                [*node.args, *(keyword.value for keyword in node.keywords)], names
-            )
-        )
+        named = [keyword.value for keyword in node.keywords]
+        return (yield from self._values([*node.args, *named], names))
 
     def _call_own(
         self, function: Function, arguments: list[Value], called: list[str]
     ) -> Generator[Request, Any, Value]:
-        """Call one of the program's own functions; the last arguments are those with the names ``called``."""
+        """Call one of the program's own functions; the last arguments are ``called`` by name."""
         parameters = function.parameters
         plain = len(arguments) - len(called)
         given = [*parameters[:plain], *called]
@@ -369,7 +383,8 @@ class Interpreter:
                 f"{function.node.name} takes {', '.join(parameters) or 'no arguments'}"
             )
         names = {**function.defaults, **dict(zip(given, arguments, strict=True))}
-        if missing := [parameter for parameter in parameters if parameter not in names]:
+        missing = [parameter for parameter in parameters if parameter not in names]
+        if missing:
             raise ProgramError(f"{function.node.name} needs {', '.join(missing)}")
         return (yield from self._enter(function, names))
 
@@ -433,8 +448,17 @@ class Interpreter:
             raise ProgramError(f"the program goes on for more than {MAX_STEPS} steps")
 
 
+def _called_names(program: ast.Module) -> set[str]:
+    """Return the names of the functions that a program calls anywhere."""
+    names: set[str] = set()
+    for node in ast.walk(program):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            names.add(node.func.id)
+    return names
+
+
 def _source(node: ast.expr) -> str:
-    """Return the source of an expression, or its line number if it is nested too deeply to be unparsed."""
+    """Return the source of an expression, or its line number if it is nested too deeply."""
     try:
         return ast.unparse(node)
     except RecursionError:

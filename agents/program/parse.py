@@ -14,7 +14,7 @@ _ELSE = re.compile(r"^([ \t]*)assert[ \t]+(\S(?:.*?\S)?)\s+else:?[ \t]+(\S.*)$",
 
 
 class ProgramError(ValueError):
-    """A program cannot be parsed, uses something that is not allowed, fails an assertion, or exceeds a bound.
+    """A program that cannot be parsed or run: not allowed, a failed assertion, or a bound.
 
     Attributes:
         line: Number of the line at which it stopped, from 1; None if it was not run.

@@ -24,7 +24,7 @@ class _Agent:
 
 
 AGENT = _Agent()
-"""The one object of programs: a mark without attributes of its own, which the interpreter looks up elsewhere."""
+"""The one object of programs: a mark, whose attributes the interpreter looks up elsewhere."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -56,28 +56,39 @@ def bounded(value: Value) -> Value:
         ProgramError: If it is.
     """
     if type(value) is list:
-        if len(value) > MAX_ITEMS:
-            raise ProgramError("a list is too long")
-        # A list that holds another twice, which holds another twice, and so on, takes exponential
-        # time to compare.
-        if any(type(item) is list for item in value):
-            raise ProgramError("a list cannot contain a list")
-        for item in value:
-            bounded(item)
-    elif type(value) is str and len(value) > MAX_TEXT:
-        raise ProgramError("a text is too long")
-    elif type(value) is int and abs(value) > MAX_NUMBER:
-        raise ProgramError("a number is too large")
-    elif value is not None and value is not AGENT and type(value) not in (bool, int, str):
+        _check_list(value)
+    elif type(value) is str:
+        if len(value) > MAX_TEXT:
+            raise ProgramError("a text is too long")
+    elif type(value) is int:
+        if abs(value) > MAX_NUMBER:
+            raise ProgramError("a number is too large")
+    elif value is not None and value is not AGENT and type(value) is not bool:
         raise ProgramError(f"{type(value).__name__} is not allowed")
     return value
 
 
+def _check_list(items: list[Value]) -> None:
+    if len(items) > MAX_ITEMS:
+        raise ProgramError("a list is too long")
+    # A list that holds another twice, which holds another twice, and so on, takes exponential
+    # time to compare.
+    if any(type(item) is list for item in items):
+        raise ProgramError("a list cannot contain a list")
+    for item in items:
+        bounded(item)
+
+
 def size(value: Value) -> int:
-    """Return the number of characters of a text, or of items of a list and of the characters in them; else 0."""
+    """Return the size of a value: a text's characters, or a list's items and their characters.
+
+    Other values have size 0.
+    """
+    if type(value) is str:
+        return len(value)
     if type(value) is list:
         return len(value) + sum(len(item) for item in value if type(item) is str)
-    return len(value) if type(value) is str else 0
+    return 0
 
 
 def apply(function: Callable[..., Any], *arguments: Value) -> Value:
@@ -126,7 +137,10 @@ def formatted(value: Value, *, quoted: bool = False) -> str:
 
 
 def literal_eval(text: Value) -> Value:
-    """Return the value that a text writes: a text, a number, a truth value, None or a flat list of these."""
+    """Return the value that a text writes.
+
+    It is a text, a number, a truth value, None or a flat list of these.
+    """
     if type(text) is not str:
         raise ProgramError("literal_eval takes a text")
     try:

@@ -1,4 +1,4 @@
-"""Prompt templates, in files ``<agent>/<game>.txt``: bundled sets of them, which a user's folder can replace.
+"""Prompt templates, in files ``<agent>/<game>.txt``: bundled sets, which a folder can replace.
 
 The set ``standard``, whose files are here, instructs a model and shows it examples. ``short``, in
 the folder of that name, says no more than what is the case, for a model that was trained on it.
@@ -42,17 +42,19 @@ class Template:
     def fill(self, **values: str) -> str:
         """Return the text with values for its placeholders; other words in braces are kept."""
 
-        def value(found: re.Match[str]) -> str:
-            whole_line, name = found[1], found[1] or found[2]
+        def value(match: re.Match[str]) -> str:
+            whole_line, name = match[1], match[1] or match[2]
             if name not in values:
-                return found[0]
-            return values[name] + "\n" if whole_line and values[name] else values[name]
+                return match[0]
+            if whole_line and values[name]:
+                return values[name] + "\n"
+            return values[name]
 
         # One pass, so that a placeholder in a value is not filled.
         return _PLACEHOLDER.sub(value, self.text)
 
     def halves(self) -> tuple[Template, Template]:
-        """Return what comes before the situation, the instructions with their examples, and the task itself."""
+        """Return the instructions with their examples, and the task from the situation on."""
         head, _, tail = self.text.partition("{situation}")
         return Template(head.rstrip()), Template("{situation}" + tail)
 
@@ -97,7 +99,7 @@ class Prompts:
         return Template(self._text(agent, game, ("situation", "task", "information", *needs)))
 
     def example(self, agent: str, name: str) -> str:
-        """Return the text of a file ``<agent>/examples/<name>.txt``, which stands in an agent's prompt.
+        """Return the example ``<agent>/examples/<name>.txt``, which an agent's prompt includes.
 
         Raises:
             PromptError: If there is none.
@@ -105,7 +107,7 @@ class Prompts:
         return self._text(f"{agent}/examples", name)
 
     def manual(self, game: str) -> str:
-        """Return the manual of a game, which lists its commands, for a chat model that plays without an agent.
+        """Return a game's manual, its list of commands, for a chat model without an agent.
 
         Raises:
             PromptError: If there is none.
@@ -113,16 +115,14 @@ class Prompts:
         return self._text("chat", game)
 
     def commands(self, game: str) -> CommandReader:
-        """Return the reader of a game's commands, whose forms its manual lists; a game without one has no forms.
+        """Return the reader of the commands in a game's manual; without a manual it has no forms.
 
         A bundled manual is not counted among the prompts that were read, since no model reads it
         so.
         """
-        own = self.folder / f"chat/{game}.txt" if self.folder else None
+        is_own = self._own(f"chat/{game}.txt") is not None
         try:
-            text = (
-                self.manual(game) if own and own.is_file() else self._bundled("chat", f"{game}.txt")
-            )
+            text = self.manual(game) if is_own else self._bundled("chat", f"{game}.txt")
         except PromptError:
             return CommandReader()
         return CommandReader(manual_forms(_in_dialect(text, self.dialect)))
@@ -137,20 +137,27 @@ class Prompts:
 
     def _text(self, folder: str, name: str, needs: tuple[str, ...] = ()) -> str:
         path = f"{folder}/{name}.txt"
-        own = self.folder / path if self.folder else None
-        if own and own.is_file():
+        own = self._own(path)
+        if own:
             self.replaced.add(path)
-            where, text = (
-                str(own),
-                own.read_text(encoding="utf-8-sig"),
-            )  # some editors begin with a mark
+            where = str(own)
+            text = own.read_text(encoding="utf-8-sig")  # some editors begin with a mark
         else:
-            where, text = path, self._bundled(folder, f"{name}.txt")
+            where = path
+            text = self._bundled(folder, f"{name}.txt")
+        # An agent whose prompt lacks a part of the request would fail without a trace.
         for needed in needs:
             if "{" + needed + "}" not in text:
-                raise PromptError(f"{where} has no place for {{{needed}}}")
+                raise PromptError(f"{where} lacks the placeholder {{{needed}}}")
         self.read[path] = _in_dialect(text, self.dialect)
         return self.read[path].rstrip("\n")
+
+    def _own(self, path: str) -> Path | None:
+        """Return the folder's file that replaces a prompt; None if there is none."""
+        if self.folder is None:
+            return None
+        file = self.folder / path
+        return file if file.is_file() else None
 
     def _bundled(self, agent: str, file: str) -> str:
         """Return a text of the set, or the standard one if the set lacks it."""
@@ -171,6 +178,7 @@ class Prompts:
 
 def _in_dialect(text: str, dialect: str | None) -> str:
     """Return a text without the lines of other dialects, and without the marks."""
-    marked = [found[1] for found in _DIALECT.finditer(text)]
-    spoken = dialect if dialect in marked else marked[0] if marked else None
-    return _DIALECT.sub(lambda found: found[2] if found[1] == spoken else "", text)
+    marked = [match[1] for match in _DIALECT.finditer(text)]
+    if dialect not in marked:
+        dialect = next(iter(marked), None)
+    return _DIALECT.sub(lambda match: match[2] if match[1] == dialect else "", text)

@@ -499,7 +499,7 @@ def test_prompts__say_what_is_wrong_with_them(tmp_path: Path):
         Prompts(tmp_path / "nowhere")
     (tmp_path / "react").mkdir()
     (tmp_path / "react" / "textcraft.txt").write_text("Goal: {goal}\n>")
-    with pytest.raises(PromptError, match=r"no place for \{situation\}"):
+    with pytest.raises(PromptError, match=r"lacks the placeholder \{situation\}"):
         ReActAgent(TEXTCRAFT, Prompts(tmp_path))
     with pytest.raises(PromptError, match=r"no prompt planner/textcraft.txt"):
         Prompts(tmp_path).of("planner", "textcraft")
