@@ -17,7 +17,7 @@ PARALLEL := --numprocesses auto --dist worksteal
 # NumPy's threads beside those processes would wait for each other.
 unit test-slow test-engine test-rl test-local test-integrations: export OMP_NUM_THREADS = 1
 
-.PHONY: demo demo-local test lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
+.PHONY: demo demo-local test check lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
 .PHONY: test-integrations test-verifiers test-frameworks test-docs
 .PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-records bench-report bench-shop
 .PHONY: parity fingerprints costs horizons learn prepare-lm train-lm bench-train eval-lm reward-lm clean
@@ -47,6 +47,11 @@ demo-local: $(VENV)/.local
 	@echo 'To watch it play: . $(VENV)/bin/activate; textcraft-gym play TextCraft-v0 --watch local'
 
 test: lint types unit
+
+# The minute before a commit.
+check: lint types
+	$(BIN)/python -m pytest --numprocesses auto --quiet tests/test_import.py tests/recipes tests/envs/textcraft \
+		tests/agents/adapt tests/agents/test_registry.py tests/episodes tests/runs/test_run.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
