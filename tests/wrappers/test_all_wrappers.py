@@ -200,7 +200,7 @@ def test_restore__of_other_wrappers_raises(stack):
     here = env.snapshot()
     for wrong in (other.snapshot(), env.unwrapped.snapshot(), None):
         with pytest.raises(
-            ValueError, match=r"expected (a snapshot of|what snapshot\(\) returned)"
+            ValueError, match=r"expected (a snapshot of|what snapshot\(\)|a Snapshot)"
         ):
             env.restore(wrong)
     assert env.snapshot() == here
