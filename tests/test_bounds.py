@@ -134,7 +134,7 @@ def test_plan__has_a_bound_of_episodes():
     spec = RunSpec("TextCraft-v0", "dev", "expert", limit=2, repeats=MAX_EPISODES // 2 + 1)
     with pytest.raises(
         ValueError,
-        match=f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of 2",
+        match=f"expected at most {MAX_EPISODES} episodes, got {spec.repeats} of each of 2",
     ):
         plan(Run(spec))
 
@@ -145,5 +145,5 @@ def test_check_bounds__of_wrappers(tmp_path: Path):
         "repeats": 1,
         "wrappers": ["ThinkActions"] * (untrusted.MAX_WRAPPERS + 1),
     }
-    with pytest.raises(RunError, match="expected 16 wrappers or less, got 17"):
+    with pytest.raises(RunError, match="expected at most 16 wrappers, got 17"):
         untrusted.check_bounds(config, tmp_path)

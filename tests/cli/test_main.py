@@ -987,15 +987,15 @@ def test_evaluate__says_by_its_status_why_it_stopped(monkeypatch, capsys, tmp_pa
     said = fail(monkeypatch, capsys, *priced, "--max-cost", "2.5", status=3)
     assert said == (
         "textcraft-gym: stopped at its limit: spent 2.5 of 2.5 in money and 500 tokens. 5 of 8 episodes are in priced; "
-        "with a higher limit the same run goes on.\n"
+        "run it again with a higher limit to go on.\n"
     )
     run(*priced, "--max-cost", "4")
     said = fail(
         monkeypatch, capsys, *shared, "--model", "stopping:Refusing", "--out", "refused", status=1
     )
     assert said == (
-        "textcraft-gym: stopped, since the model cannot be asked (ModelUnavailable: the key is refused). 0 of 8 "
-        "episodes are in refused; once this is mended, the same run goes on.\n"
+        "textcraft-gym: stopped: the model cannot be asked (ModelUnavailable: the key is refused). 0 of 8 "
+        "episodes are in refused; fix this, and run it again to go on.\n"
     )
 
 
@@ -1015,7 +1015,7 @@ def test_dry_run__says_what_is_expected_and_makes_nothing(tmp_path: Path):
     said = run("evaluate", *shared, "--agent", "adapt", "--out", str(tmp_path / "run"))
     amount = r" +[\d.]+k? \([\d.]+k? to [\d.]+k?\)"
     assert re.search(rf"\n run +50{4 * amount} \n", said)
-    assert "Prompt caching is not considered." in said
+    assert "Prompt caching is ignored." in said
     said = run(
         "sweep",
         *shared,

@@ -69,7 +69,7 @@ def test_process__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Pat
     records = evaluate(replace(config, workers=2, backend="process"), tmp_path / "run")
     assert Mortal(**config.agent_args).deaths == 3
     assert [bool(record["error"]) for record in records] == [place == 2 for place in range(8)]
-    assert records[2]["error"] == "3 workers died of it, the last with exit code -9"
+    assert records[2]["error"] == "3 workers died playing it, the last with exit code -9"
     assert len(lines(tmp_path / "run")) == 8
 
 
@@ -86,14 +86,14 @@ def test_process__shares_a_cassette_among_its_workers(tmp_path: Path):
 def test_process__makes_an_error_of_what_cannot_be_sent(tmp_path: Path):
     config = RunSpec("TextCraft-v0", "dev", "unsendable", limit=2)
     records = evaluate(replace(config, agent=Unsendable(), backend="process"), tmp_path)
-    assert all(record["error"].startswith("it cannot be sent: ") for record in records)
+    assert all(record["error"].startswith("the episode cannot be sent: ") for record in records)
 
 
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
         (lambda observation, info: "inventory", "cannot be sent to another process"),
-        (Stillborn(), "ended before it could play, with exit code 7"),
+        (Stillborn(), "exited before it could play, with exit code 7"),
     ],
     ids=["unsendable", "stillborn"],
 )

@@ -117,7 +117,7 @@ def test_estimate__prices_each_role_by_its_model():
     assert found.cost.mean == pytest.approx(by_hand / 1e6)
     without = estimate(replace(spec, tasks=("minecraft:beehive",), planner="openai:large"))
     assert without.cost.mean < found.cost.mean
-    assert "No price is given for the model of planner, which counts as free." in notes(without)
+    assert "The model of planner has no price, and counts as free." in notes(without)
 
 
 def test_estimate__is_nothing_for_an_agent_that_asks_no_model():
@@ -130,9 +130,7 @@ def test_estimate__is_nothing_for_an_agent_that_asks_no_model():
 def test_estimate__has_only_episodes_where_nothing_was_measured():
     found = estimate(replace(REACT, agent="tests.runs.flawed_agents:Stumbling", model=None))
     assert (found.episodes, found.calls, found.cost) == (20, None, None)
-    assert notes(found) == [
-        "There are no figures for tests.runs.flawed_agents:Stumbling in TextCraft-v0."
-    ]
+    assert notes(found) == ["No figures for tests.runs.flawed_agents:Stumbling in TextCraft-v0."]
     assert row_of(found) == ("20", "-", "-", "-", "-", "-")
 
 

@@ -118,8 +118,8 @@ def test_command__on_a_full_disk_stops_in_one_line_and_goes_on(tmp_path: Path, b
     assert stopped.returncode == 1, stopped
     kept = read_records(tmp_path / "run")
     assert said == [
-        f"textcraft-gym: stopped, since an episode cannot be written: {os.strerror(errno.EFBIG)}. {len(kept)} of 8 "
-        "episodes are in run; once this is mended, the same run goes on."
+        f"textcraft-gym: stopped: an episode cannot be written: {os.strerror(errno.EFBIG)}. {len(kept)} of 8 "
+        "episodes are in run; fix this, and run it again to go on."
     ]
     assert (tmp_path / "run" / "episodes.jsonl").read_bytes().endswith(b"\n")
     before = (tmp_path / "run" / "episodes.jsonl").read_bytes()

@@ -140,7 +140,7 @@ def test_optimise_plan__does_more_iterations_elsewhere_and_writes_lost_plans_aga
     )
     assert seen == [1, 2, 3]
     (moved / "plan-1.txt").write_text("another\n")
-    with pytest.raises(RunError, match=r"plan-1.txt is not the plan of"):
+    with pytest.raises(RunError, match=r"plan-1.txt differs from the plan in"):
         optimise_plan(SPEC, moved, **HOW)
     with pytest.raises(RunError, match="batch: 2, now 3"):
         optimise_plan(SPEC, moved, batch=3)
@@ -177,9 +177,7 @@ def test_optimise_plan__has_the_planner_write_the_plan(tmp_path: Path):
 
 def test_optimise_plan__stops_at_an_episode_that_breaks_and_plays_it_again(tmp_path: Path):
     Writer.killed_at, Writer.error = 3, ZeroDivisionError
-    with pytest.raises(
-        RunError, match="1 of 2 episodes of batch 1 ended with an error, the first with ZeroDiv"
-    ):
+    with pytest.raises(RunError, match="1 of 2 episodes of batch 1 failed, the first with ZeroDiv"):
         optimise_plan(SPEC, tmp_path, **HOW)
     assert not (tmp_path / "update-1.json").exists()
     assert len(optimise_plan(SPEC, tmp_path, **HOW)) == 2
@@ -222,7 +220,7 @@ def test_optimise_plan__plays_a_world_without_tasks_by_its_seeds(tmp_path: Path)
     assert sorted(played) == [5, 6, 7, 8]
     with pytest.raises(ValueError, match="no list of tasks"):
         optimise_plan(spec, tmp_path / "typed", task_type="heat")
-    with pytest.raises(RunError, match=r"does not say whether an episode was won, .*: give won_at"):
+    with pytest.raises(RunError, match=r"does not report wins, .*: give won_at"):
         optimise_plan(replace(spec, won_at=None), tmp_path / "unknown", **HOW)
 
 

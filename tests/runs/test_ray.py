@@ -103,7 +103,7 @@ def test_ray__takes_a_job_that_kills_every_worker_for_an_error(tmp_path: Path, c
         6,
     )  # in a batch with others, it is tried alone again
     assert [bool(record["error"]) for record in records] == [place == 2 for place in range(8)]
-    assert records[2]["error"].startswith("3 workers died of it: ")
+    assert records[2]["error"].startswith("3 workers died playing it: ")
     assert len(lines(tmp_path / "run")) == 8
 
 
@@ -166,7 +166,7 @@ def test_ray__makes_an_error_of_what_cannot_be_sent_and_says_why_workers_cannot_
     backend = RayBackend(cluster.address)
     config = RunSpec("TextCraft-v0", "dev", "unsendable", limit=2)
     records = evaluate(replace(config, agent=Unsendable(), backend=backend), tmp_path / "run")
-    assert all(record["error"].startswith("it cannot be sent: ") for record in records)
+    assert all(record["error"].startswith("the episode cannot be sent: ") for record in records)
     with pytest.raises(BackendError, match="reach of 1 or more"):
         list(
             rollouts(
@@ -179,7 +179,7 @@ def test_ray__makes_an_error_of_what_cannot_be_sent_and_says_why_workers_cannot_
                 [(None, 0)],
             )
         )
-    with pytest.raises(BackendError, match="share no cassette"):
+    with pytest.raises(BackendError, match="cannot share a cassette"):
         evaluate(
             replace(ADAPT, cassette=tmp_path / "tape.sqlite", backend=backend), tmp_path / "taped"
         )

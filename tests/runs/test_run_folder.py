@@ -109,7 +109,7 @@ def test_lock__keeps_a_second_process_out(tmp_path: Path):
             [sys.executable, "-c", code, tmp_path], capture_output=True, text=True
         )
         assert second.returncode == 1
-        assert f"RunError: {tmp_path} is being written by another process" in second.stderr
+        assert f"RunError: another process is writing to {tmp_path}" in second.stderr
         with pytest.raises(RunError, match="another process"):
             evaluate(SPEC, tmp_path)
     assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == 0

@@ -58,7 +58,7 @@ def test_spec__is_a_value_that_travels():
         ({"limit": 0}, "limit of 1 or more"),
         ({"max_steps": 0}, "max_steps of 1 or more"),
         ({"max_calls": -1}, "max_calls of 0 or more"),
-        ({"env_args": {"split": "dev"}}, "the split is an option of the run"),
+        ({"env_args": {"split": "dev"}}, "split is an option of the run"),
     ],
 )
 def test_spec__refuses_what_makes_no_sense(change: dict, message: str):

@@ -249,7 +249,7 @@ def test_evaluate__plays_with_prompts_of_a_folder_and_records_which(tmp_path: Pa
     (prompts / "textcraft.txt").write_text("{situation} {task}. {information}")
     with pytest.raises(RunError, match="prompts_sha256"):
         evaluate(config, tmp_path / "run")
-    with pytest.raises(PromptError, match="holds no prompt of expert"):
+    with pytest.raises(PromptError, match="has no prompt that expert reads"):
         evaluate(replace(config, agent="expert"), tmp_path / "expert")
 
 
@@ -374,7 +374,7 @@ def test_evaluate__refuses_a_folder_that_another_run_made_meanwhile(tmp_path: Pa
 def test_evaluate__refuses_episodes_of_an_unknown_run(tmp_path: Path):
     evaluate(TEN, tmp_path)
     (tmp_path / "config.json").unlink()
-    with pytest.raises(RunError, match=r"holds episodes of a run without its config\.json"):
+    with pytest.raises(RunError, match=r"holds episodes but no config\.json"):
         evaluate(TEN, tmp_path)
 
 
@@ -466,7 +466,7 @@ def test_evaluate__refuses_tasks_of_one_id_and_a_world_without_tasks(tmp_path: P
     gym.register("Twice-v0", entry_point=Twice)
     try:
         with pytest.raises(
-            ValueError, match=r"^Twice-v0 lists 2 tasks of the id 'hi': expected one$"
+            ValueError, match=r"^Twice-v0 lists 2 tasks with the id 'hi': expected one$"
         ):
             evaluate(RunSpec("Twice-v0", "twice"), tmp_path / "run")
         with pytest.raises(ValueError, match=r"^Twice-v0 has no tasks to play in its split none$"):

@@ -76,7 +76,7 @@ def test_sweep__gives_an_argument_to_the_agents_that_take_it(tmp_path: Path):
         "form": "line",
         "planner_tokens": 99,
     }
-    with pytest.raises(ValueError, match="none of the agents takes the argument 'planner_tokens'"):
+    with pytest.raises(ValueError, match="no agent takes the argument 'planner_tokens'"):
         sweep(base, list(grid(["react"], [], ["tests.doubles:Crafter"])), tmp_path)
 
 

@@ -340,9 +340,8 @@ def test_verify__says_what_was_recorded_after_the_end(copied):
     length = len(records[0]["transcript"])
     records[0]["transcript"].append(["inventory", "Inventory: You are not carrying anything."])
     write_lines(folder, records)
-    assert (
-        f": step {length}, action 'inventory': not played, since the episode is over there"
-        in said(checked(folder))
+    assert f": step {length}, action 'inventory': recorded after the episode's end" in said(
+        checked(folder)
     )
 
 
@@ -360,7 +359,10 @@ def test_verify__names_missing_and_doubled_episodes(copied):
     write_lines(folder, [*records[1:], records[-1]])
     found = said(checked(folder))
     assert f"1 of 6 episodes are missing: {records[0]['task']}" in found
-    assert f"episodes.jsonl:6, {records[-1]['task']}: the episode is there twice" in found
+    assert (
+        f"episodes.jsonl:6, {records[-1]['task']}: duplicate episode: only a failed episode may be retried"
+        in found
+    )
 
 
 def test_verify__finds_an_edited_summary_and_report(copied):
@@ -445,9 +447,7 @@ def test_verify__replays_errors_as_far_as_they_went_and_counts_them(played):
     found = checked(played("errors"))
     assert found.identical
     assert found.errors == 6
-    assert "6 episodes ended with an error, which no rate counts" in "\n".join(
-        found.lines("run", 20)
-    )
+    assert "note: 6 failed episodes: no rate counts them" in "\n".join(found.lines("run", 20))
 
 
 def test_verify__does_not_pass_what_it_cannot_replay(tmp_path):
@@ -456,12 +456,12 @@ def test_verify__does_not_pass_what_it_cannot_replay(tmp_path):
     evaluate(replace(CLEAN["errors"], agent=flawed_agents.Stumbling()), tmp_path)
     found = checked(tmp_path)
     assert found.identical
-    assert "the agent 'Stumbling' cannot be made here" in found.notes[0]
+    assert "agent 'Stumbling' cannot be made here" in found.notes[0]
     records = read_lines(tmp_path)
     records[0] |= {"transcript": [], "steps": 0, "trials": 1}
     write_lines(tmp_path, records)
     found = checked(tmp_path)
-    assert any(f"{records[0]['task']}: it has no transcript" in what for what in found.unverifiable)
+    assert any(f"{records[0]['task']}: no transcript" in what for what in found.unverifiable)
     assert not found.identical
 
 
@@ -471,9 +471,7 @@ def test_verify__says_that_prompts_of_an_unknown_agent_are_not_rechecked(copied)
     found = checked(folder)
     assert not found.differences
     assert not found.identical
-    assert found.unverifiable == [
-        "the prompts, since the agent 'adapt2' cannot be made here: it is not trusted"
-    ]
+    assert found.unverifiable == ["prompts (agent 'adapt2' cannot be made here: not trusted)"]
 
 
 def test_verify__replays_a_run_whose_folder_of_prompts_is_not_here(copied, tmp_path):
@@ -498,7 +496,7 @@ def test_verify__of_an_unfinished_run_names_what_is_missing(copied):
     assert [str(one) for one in found.differences] == [
         f"episodes.jsonl: 1 of 6 episodes are missing: {json.loads(text.splitlines()[-1])['task']}"
     ]
-    assert found.notes == ["the run is not finished, and has no summary"]
+    assert found.notes == ["the run is unfinished: it has no summary"]
 
 
 @pytest.mark.parametrize("folder", ["moved", "other/place/of it"])
@@ -535,10 +533,11 @@ def test_verify__makes_no_world_outside_of_the_suite(copied, env_id):
     folder = copied("random")
     (folder / "config.json").write_text(json.dumps({**read_config(folder), "env": env_id}))
     with pytest.raises(
-        RunError, match=f"names what is not the suite's, '{env_id}'.*name it with --trust"
+        RunError,
+        match=f"'{env_id}', which the run names, is not part of the suite.*pass it to --trust",
     ):
         verify(folder, trusted=("CartPole", "TextCraft-v0"))
-    with pytest.raises(RunError, match="its world cannot be had here"):
+    with pytest.raises(RunError, match="the world cannot be made here"):
         verify(folder, trusted=(env_id,))
 
 
@@ -551,7 +550,7 @@ def test_verify__makes_no_agent_that_only_the_run_names(copied, tmp_path):
         "agent_args": {"args": ["touch", str(owned)]},
     }
     (folder / "config.json").write_text(json.dumps(config))
-    assert "it is not trusted" in verify(folder).notes[0]
+    assert ": not trusted" in verify(folder).notes[0]
     assert not owned.exists()
 
 
@@ -564,7 +563,7 @@ def test_verify__makes_an_agent_of_an_installed_package_only_where_it_is_trusted
     (folder / "config.json").write_text(
         json.dumps({**read_config(folder), "agent": "theirs", "agent_args": {}})
     )
-    assert "'theirs' cannot be made here: it is not trusted" in verify(folder).notes[0]
+    assert "'theirs' cannot be made here: not trusted" in verify(folder).notes[0]
     assert verify(folder, trusted=("theirs",)).notes == []
 
 
@@ -689,7 +688,7 @@ def test_verify__finds_a_line_that_is_no_record(copied, line):
 def test_verify__opens_no_device_that_the_run_names(copied, named):
     folder = copied("random")
     (folder / "config.json").write_text(json.dumps({**read_config(folder), **named}))
-    with pytest.raises(RunError, match=r"the run names '/dev/null.*', which is no file"):
+    with pytest.raises(RunError, match=r"the run names '/dev/null.*', which is not a regular file"):
         checked(folder)
 
 

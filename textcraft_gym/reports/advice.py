@@ -1,4 +1,4 @@
-"""What to change where a model's answers were often of no use, so that the success says little about the model."""
+"""What to change where a model's answers were often useless: success then says little."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 OFTEN = 0.1
-"""Share of the answers of a run above which something is said about them."""
+"""Share of useless answers above which there is advice."""
 
-_LENGTH = "raise the agent option max_tokens=N, and the model option reasoning_tokens=N where the model reasons"
+_LENGTH = (
+    "raise the agent option max_tokens=N, "
+    "and the model option reasoning_tokens=N where the model reasons"
+)
 _ADVICE = {
     "empty": (
         "had no text",
@@ -18,28 +21,33 @@ _ADVICE = {
     "cut": ("were cut off", f"the limit of tokens is too low: {_LENGTH}"),
     "no_command": (
         "held no command of the game",
-        "the model answers in another form: try the agent options form=chat or form=tools, and reading=lenient",
+        "the model answers in another form: "
+        "try the agent options form=chat or form=tools, and reading=lenient",
     ),
 }
-"""What each kind of reply is, and its likely cause with the options that mend it."""
+"""What each kind of reply is, and its likely cause with the options that help."""
 
 
 def advice(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each kind of useless answer; none unless they are more than ``OFTEN`` of all answers.
+    """Return a line for the most frequent kinds of useless answers, two at most.
+
+    There is none unless more than ``OFTEN`` of all answers are useless.
 
     Args:
         records: Episode records, whose ``replies`` count the answers by kind and ``calls`` all of
             them.
     """
     counts: Counter[str] = Counter()
-    asked = 0
+    answers = 0
     for record in records:
         counts.update(record["replies"])
-        asked += sum(record["calls"].values())
-    if sum(counts[kind] for kind in _ADVICE) <= OFTEN * asked:
+        answers += sum(record["calls"].values())
+    if sum(counts[kind] for kind in _ADVICE) <= OFTEN * answers:
         return []
-    found = sorted((kind for kind in _ADVICE if counts[kind]), key=lambda kind: -counts[kind])
-    return [
-        f"{counts[kind]} of {asked} answers {_ADVICE[kind][0]}: {_ADVICE[kind][1]}."
-        for kind in found[:2]
-    ]
+
+    lines = []
+    for kind in sorted(_ADVICE, key=lambda kind: -counts[kind])[:2]:
+        if counts[kind]:
+            meaning, remedy = _ADVICE[kind]
+            lines.append(f"{counts[kind]} of {answers} answers {meaning}: {remedy}.")
+    return lines

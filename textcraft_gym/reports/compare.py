@@ -1,4 +1,4 @@
-"""Runs on the same tasks, compared task by task: by whether each was won, or by the share of its episodes won."""
+"""Runs on the same tasks, compared task by task by the share of its episodes won."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ from textcraft_gym.reports.tables import codes
 SIGNIFICANT = 0.05
 """A difference is clear if its p-value is below this."""
 FINEST = 60
-"""Differences between shares of one task are tested in steps of no less than one part in this number."""
+"""Differences between shares of a task are tested in steps of at least 1 in this number."""
 _SETTINGS = (
-    *(
-        "env",
-        "split",
-        "wrappers",
-        "seed",
-        "limit",
-        "tasks",
-        "max_steps",
-        "max_calls",
-        "reading",
-        "won_at",
-    ),
-    *("repeats", "temperature", "env_sha256", "tasks_sha256", "version"),
+    "env",
+    "split",
+    "wrappers",
+    "seed",
+    "limit",
+    "tasks",
+    "max_steps",
+    "max_calls",
+    "reading",
+    "won_at",
+    "repeats",
+    "temperature",
+    "env_sha256",
+    "tasks_sha256",
+    "version",
 )
 _SHOWN = 40
 """Maximum number of characters of a setting that are shown."""
@@ -138,7 +140,7 @@ class _Pairing:
 
 
 def unlike(configs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what differs between runs besides agent, model and prompts, each with its value in every run.
+    """Return what differs between runs besides agent, model and prompts, with every run's value.
 
     A difference of success may come from any of it.
 
@@ -146,13 +148,16 @@ def unlike(configs: Sequence[Mapping[str, Any]]) -> list[str]:
         configs: The configs of the runs, as ``read_config`` returns them.
     """
     settings = [_settings(config) for config in configs]
-    names = dict.fromkeys(name for setting in settings for name in setting)
-    values = {name: [setting.get(name, "not given") for setting in settings] for name in names}
-    return [
-        f"{name}: {', '.join(map(_brief, of_runs))}"
-        for name, of_runs in values.items()
-        if len(set(of_runs)) > 1
-    ]
+    names: dict[str, None] = {}  # in the order of the first run that has them
+    for setting in settings:
+        names |= dict.fromkeys(setting)
+
+    differences = []
+    for name in names:
+        values = [setting.get(name, "not given") for setting in settings]
+        if len(set(values)) > 1:
+            differences.append(f"{name}: {', '.join(map(_brief, values))}")
+    return differences
 
 
 def _brief(text: str) -> str:
@@ -161,11 +166,14 @@ def _brief(text: str) -> str:
 
 def _settings(config: Mapping[str, Any]) -> dict[str, str]:
     """Return the settings of a run that decide what is played, and how it is counted, in words."""
-    about = {name: config.get(name) for name in _SETTINGS}
+    settings = {name: config.get(name) for name in _SETTINGS}
     arguments = config.get("env_args")
-    about |= arguments if isinstance(arguments, Mapping) else {"env_args": arguments}
-    about["code"] = " and ".join(codes(config))
-    return {name: str(value) for name, value in about.items() if value is not None}
+    if isinstance(arguments, Mapping):
+        settings |= arguments
+    else:
+        settings["env_args"] = arguments
+    settings["code"] = " and ".join(codes(config))
+    return {name: str(value) for name, value in settings.items() if value is not None}
 
 
 def compare(
@@ -199,31 +207,41 @@ def verdict(
     shares = dict(zip(runs, pairing.shares, strict=True))
     won = {run: sum(of_run.values()) for run, of_run in shares.items()}
     ranked = sorted(won, key=lambda run: -won[run])
-    found = {
-        pair: _compare(shares[pair[1]], shares[pair[0]], pairing)
-        for pair in combinations(ranked, 2)
-    }
-    p_values = dict(
-        zip(found, holm([comparison.p_value for comparison in found.values()]), strict=True)
-    )
-    standings = (
-        Standing(run, float(won[run]), found.get((ranked[0], run)), p_values.get((ranked[0], run)))
-        for run in ranked
-    )
+
+    pairs = list(combinations(ranked, 2))
+    comparisons = [_compare(shares[worse], shares[better], pairing) for better, worse in pairs]
+    p_values = holm([comparison.p_value for comparison in comparisons])
+    behind: dict[str, tuple[Comparison, float]] = {}
+    for (better, worse), comparison, p_value in zip(pairs, comparisons, p_values, strict=True):
+        if better == ranked[0]:
+            behind[worse] = comparison, p_value
+
+    standings = []
+    for run in ranked:
+        comparison_and_p_value = behind.get(run, (None, None))
+        standings.append(Standing(run, float(won[run]), *comparison_and_p_value))
     return Verdict(
-        len(pairing.shares[0]), pairing.left_out, pairing.repeats, len(found), tuple(standings)
+        tasks=len(pairing.shares[0]),
+        left_out=pairing.left_out,
+        repeats=pairing.repeats,
+        pairs=len(pairs),
+        standings=tuple(standings),
     )
 
 
 def _paired(runs: Iterable[Iterable[Mapping[str, Any]]], errors: Errors) -> _Pairing:
     counts = [_counts_by_task(records, errors) for records in runs]
-    known = [{task for task, count in of_run.items() if count.episodes} for of_run in counts]
+    known = []
+    for of_run in counts:
+        known.append({task for task, count in of_run.items() if count.episodes})
     shared = sorted(set.intersection(*known))
-    return _Pairing(
-        [{task: _share(of_run[task]) for task in shared} for of_run in counts],
-        len(set().union(*counts)) - len(shared),
-        max((of_run[task].episodes for of_run in counts for task in shared), default=1),
-    )
+
+    shares = []
+    repeats = 1
+    for of_run in counts:
+        shares.append({task: _share(of_run[task]) for task in shared})
+        repeats = max([repeats, *(of_run[task].episodes for task in shared)])
+    return _Pairing(shares, len(set().union(*counts)) - len(shared), repeats)
 
 
 class _Count(NamedTuple):
@@ -238,10 +256,10 @@ def _counts_by_task(records: Iterable[Mapping[str, Any]], errors: Errors) -> dic
     left_out = ("unknown",) if errors == "count" else ("unknown", "error")
     for record in records:
         outcome = outcome_of(record)
-        count = counts.get(record["task"], _Count())
-        counts[record["task"]] = (
-            count if outcome in left_out else _one_more(count, outcome == "won")
-        )
+        # A task of which no episode counts is known, too.
+        count = counts.setdefault(record["task"], _Count())
+        if outcome not in left_out:
+            counts[record["task"]] = _one_more(count, outcome == "won")
     return counts
 
 
@@ -258,25 +276,37 @@ def _share(count: _Count) -> Fraction:
 def _compare(
     before: Mapping[str, Fraction], after: Mapping[str, Fraction], pairing: _Pairing
 ) -> Comparison:
-    changes = {task: after[task] - before[task] for task in before}
-    low, high = paired_interval(list(changes.values()))
+    gained, lost = [], []
+    both = neither = 0
+    for task, share in before.items():
+        if after[task] > share:
+            gained.append(task)
+        elif after[task] < share:
+            lost.append(task)
+        elif share:
+            both += 1
+        else:
+            neither += 1
+
+    changes = [after[task] - before[task] for task in before]
+    low, high = paired_interval(changes)
     return Comparison(
         tasks=len(changes),
         left_out=pairing.left_out,
         repeats=pairing.repeats,
-        both=sum(not change and before[task] > 0 for task, change in changes.items()),
-        neither=sum(not change and not before[task] for task, change in changes.items()),
-        gained=tuple(task for task, change in changes.items() if change > 0),
-        lost=tuple(task for task, change in changes.items() if change < 0),
-        difference=float(sum(changes.values()) / len(changes)) if changes else None,
+        both=both,
+        neither=neither,
+        gained=tuple(gained),
+        lost=tuple(lost),
+        difference=float(sum(changes) / len(changes)) if changes else None,
         low=low,
         high=high,
-        p_value=paired_p_value(list(changes.values())),
+        p_value=paired_p_value(changes),
     )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for their number, so that all can be compared with one level at once.
+    """Return p-values adjusted for their number, so that one level suits all at once.
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal
     of Statistics 6, 1979.
@@ -290,16 +320,16 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def paired_p_value(changes: Sequence[Fraction]) -> float:
-    """Return the exact two-sided p-value for the null hypothesis that the runs are alike on every task.
+    """Return the exact two-sided p-value of the null hypothesis: the runs are alike on every task.
 
     Then each task's change is as likely as its opposite. Changes of a whole task only are McNemar's
     case.
     """
-    if all(change.denominator == 1 for change in changes):
-        return mcnemar_p_value(
-            sum(change > 0 for change in changes), sum(change < 0 for change in changes)
-        )
-    return sign_flip_p_value(changes)
+    if any(change.denominator > 1 for change in changes):
+        return sign_flip_p_value(changes)
+    gained = sum(change > 0 for change in changes)
+    lost = sum(change < 0 for change in changes)
+    return mcnemar_p_value(gained, lost)
 
 
 def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
@@ -322,15 +352,15 @@ def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
 
 
 def mcnemar_p_value(gained: int, lost: int) -> float:
-    """Return the exact two-sided p-value for the null hypothesis that gains and losses are equally likely.
+    """Return the exact two-sided p-value of the null hypothesis: gains and losses are equally likely.
 
     Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions,
     Psychometrika 12, 1947; exact, by the binomial distribution.
     """
     flipped = gained + lost
-    tail = ways = (
-        1  # binomial coefficients one from the other, since each by itself takes long for thousands of tasks
-    )
+    # Each binomial coefficient comes from the one before: by itself it takes long for thousands of
+    # tasks.
+    tail = ways = 1
     for k in range(min(gained, lost)):
         ways = ways * (flipped - k) // (k + 1)
         tail += ways
@@ -339,22 +369,28 @@ def mcnemar_p_value(gained: int, lost: int) -> float:
 
 
 def two_sample_p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the two-sided p-value of Student's t-test for two samples; 1 where none varies and their means agree."""
+    """Return the two-sided p-value of Student's t-test for two samples.
+
+    It is 1 where no sample varies and their means agree.
+    """
+    difference = abs(fmean(first) - fmean(second))
+    if not difference:
+        return 1.0
     freedom = len(first) + len(second) - 2
     squares = sum((value - fmean(sample)) ** 2 for sample in (first, second) for value in sample)
     error = math.sqrt(squares / freedom * (1 / len(first) + 1 / len(second)))
-    difference = abs(fmean(first) - fmean(second))
 
     def tail(angle: float, steps: int = 2000) -> float:
-        """Return the integral of the density beyond t, by the angle whose tangent is t over the root of freedom."""
+        """Return the integral of the density beyond t.
+
+        The angle is that whose tangent is t over the root of the degrees of freedom.
+        """
         width = (math.pi / 2 - angle) / steps
         return width * sum(
             math.cos(angle + (step + 0.5) * width) ** (freedom - 1) for step in range(steps)
         )
 
-    return (
-        tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0) if difference else 1.0
-    )
+    return tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0)
 
 
 def paired_interval(changes: Sequence[Fraction], z: float = Z_95) -> tuple[float, float]:

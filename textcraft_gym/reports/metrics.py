@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from statistics import fmean
 from typing import Any, Literal, TypeAlias
 
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.reports.success import PassRates, mean_over_tasks, pass_rates
+from textcraft_gym.reports.success import PassRates, TaskMean, mean_over_tasks, pass_rates
 from textcraft_gym.task import UNGROUPED
 
 ALL = UNGROUPED
@@ -24,13 +24,13 @@ ALL = UNGROUPED
 
 Outcome: TypeAlias = Literal["won", "lost", "limit", "unknown", "error"]
 Errors: TypeAlias = Literal["exclude", "count"]
-"""Whether episodes that broke are left out of rates and means, or count as lost with a score of 0."""
+"""Whether failed episodes are left out of rates and means, or count as lost with a score of 0."""
 ERRORS: tuple[Errors, ...] = ("exclude", "count")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Aggregate over episodes. Means are over episodes without an error, and None without any.
+    """Aggregate over episodes. Means exclude failed episodes; None if none remain.
 
     Attributes:
         tasks: Number of tasks of the episodes that count.
@@ -87,13 +87,17 @@ class Summary:
 
     @property
     def precision(self) -> float | None:
-        """Share of the claimed episodes that were won; None without claims, or where an outcome is unknown."""
-        return self.rightly_claimed / self.claimed if self.claimed and not self.unknown else None
+        """Share of the claimed episodes that were won; None without claims, or with unknown outcomes."""
+        if self.unknown or not self.claimed:
+            return None
+        return self.rightly_claimed / self.claimed
 
     @property
     def recall(self) -> float | None:
-        """Share of the won episodes that were claimed; None if none was won, or where an outcome is unknown."""
-        return self.rightly_claimed / self.won if self.won and not self.unknown else None
+        """Share of the won episodes that were claimed; None without wins, or with unknown outcomes."""
+        if self.unknown or not self.won:
+            return None
+        return self.rightly_claimed / self.won
 
 
 def outcome_of(record: Mapping[str, Any]) -> Outcome:
@@ -142,12 +146,11 @@ def summarise_by_group(
 def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
     """Return the groups of all runs without ``all``, by depth and then by name."""
     # The depth puts "depth 10" after "depth 9"; groups without depths are sorted by name.
-    depths = {
-        name: summary.depth or 0.0
-        for by_group in runs
-        for name, summary in by_group.items()
-        if name != ALL
-    }
+    depths: dict[str, float] = {}
+    for by_group in runs:
+        for name, summary in by_group.items():
+            depths[name] = summary.depth or 0.0
+    depths.pop(ALL, None)
     return sorted(depths, key=lambda name: (depths[name], name))
 
 
@@ -164,9 +167,8 @@ class _Sums:
         self.limits: Counter[str] = Counter()
         self.replies: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
-        self.by_task: dict[
-            str, list[int]
-        ] = {}  # the number of episodes that count, and of those won
+        # The number of episodes that count, and of those won.
+        self.by_task: dict[str, list[int]] = {}
         self.rewards, self.ratios, self.costs = array("d"), array("d"), array("d")
         self.depth: float = 0
         self.steps = self.tokens = self.k_max = self.k_max_won = self.claimed = (
@@ -206,25 +208,33 @@ class _Sums:
 
     def summary(self) -> Summary:
         """Return the summary of the episodes."""
-        broken, unknown, won = (self.outcomes[outcome] for outcome in ("error", "unknown", "won"))
+        unknown, won = self.outcomes["unknown"], self.outcomes["won"]
         episodes = self.outcomes.total()
-        played = episodes - broken
-        counts = [(of_task[0], of_task[1]) for of_task in self.by_task.values()]
-        rate = mean_over_tasks([wins / of_task for of_task, wins in counts], len(self.rewards))
+        played = episodes - self.outcomes["error"]
+        counted = len(self.rewards)
+
+        counts = [(of_task, wins) for of_task, wins in self.by_task.values()]
+        success = mean_over_tasks([wins / of_task for of_task, wins in counts], counted)
+        passes: tuple[PassRates, ...] = ()
+        if unknown:
+            # Any of these episodes may be won.
+            success = TaskMean(None, 0.0, 1.0)
+        elif counted > len(counts):  # tasks were played more than once
+            passes = pass_rates(counts)
         return Summary(
             tasks=len(counts),
-            episodes=len(self.rewards),
-            errors=broken,
+            episodes=counted,
+            errors=self.outcomes["error"],
             limits=dict(self.limits),
             unknown=unknown,
             depth=_share(self.depth, episodes),
             won=won,
-            rate=None if unknown else rate.mean,
-            low=0.0 if unknown else rate.low,
-            high=1.0 if unknown else rate.high,
-            reward=fmean(self.rewards) if self.rewards else None,
+            rate=success.mean,
+            low=success.low,
+            high=success.high,
+            reward=_mean(self.rewards),
             steps=_share(self.steps, played),
-            steps_over_optimal=fmean(self.ratios) if self.ratios else None,
+            steps_over_optimal=_mean(self.ratios),
             calls={role: calls / played for role, calls in self.calls.items()},
             tokens=_share(self.tokens, played),
             cost=fsum(self.costs),
@@ -234,9 +244,13 @@ class _Sums:
             claimed=self.claimed,
             rightly_claimed=self.rightly_claimed,
             restores=self.restores,
-            passes=() if unknown or len(self.rewards) == len(counts) else pass_rates(counts),
+            passes=passes,
         )
 
 
 def _share(total: float, number: int) -> float | None:
     return total / number if number else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None

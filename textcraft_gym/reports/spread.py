@@ -44,4 +44,5 @@ def spread(summaries: Sequence[Summary]) -> Spread:
         return Spread(0, None, None, *wilson_interval(0, 0))
     tasks = fmean(summary.tasks for summary in summaries if summary.rate is not None)
     low, high = wilson_interval(fmean(rates) * tasks, tasks)
-    return Spread(len(rates), fmean(rates), stdev(rates) if len(rates) > 1 else None, low, high)
+    between_runs = stdev(rates) if len(rates) > 1 else None
+    return Spread(len(rates), fmean(rates), between_runs, low, high)

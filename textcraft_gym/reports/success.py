@@ -40,7 +40,7 @@ class PassRates:
 
 
 def pass_at_k(episodes: int, won: int, k: int) -> float:
-    """Return the unbiased estimate of the chance that at least one of ``k`` attempts at a task wins.
+    """Return the unbiased estimate of the chance that one or more of ``k`` attempts win.
 
     Source: Chen et al., Evaluating Large Language Models Trained on Code, 2021, equation 1.
 
@@ -53,7 +53,7 @@ def pass_at_k(episodes: int, won: int, k: int) -> float:
 
 
 def pass_hat_k(episodes: int, won: int, k: int) -> float:
-    """Return the unbiased estimate of the chance that all of ``k`` attempts at a task win; see ``pass_at_k``.
+    """Return the unbiased estimate of the chance that all of ``k`` attempts win; see ``pass_at_k``.
 
     Source: Yao et al., tau-bench: A Benchmark for Tool-Agent-User Interaction in Real-World
     Domains, 2024, section 3.
@@ -62,27 +62,29 @@ def pass_hat_k(episodes: int, won: int, k: int) -> float:
 
 
 def pass_rates(counts: Iterable[tuple[int, int]]) -> tuple[PassRates, ...]:
-    """Return the success with 1, 2, ... attempts, by the number of episodes and of those won of each task.
+    """Return the success with 1, 2, ... attempts.
 
-    Tasks with fewer than ``k`` episodes, of which some broke, are in no mean of ``k`` attempts.
+    Tasks with fewer than ``k`` episodes, of which some failed, are in no mean of ``k`` attempts.
+
+    Args:
+        counts: The number of episodes of each task, and of those won.
     """
     counts = list(counts)
+    most = max((episodes for episodes, _ in counts), default=0)
     rates = []
-    for k in range(1, max((episodes for episodes, _ in counts), default=0) + 1):
+    for k in range(1, most + 1):
         known = [(episodes, won) for episodes, won in counts if episodes >= k]
         played = sum(episodes for episodes, _ in known)
-        one, every = (
-            mean_over_tasks([estimator(*count, k) for count in known], played)
-            for estimator in (pass_at_k, pass_hat_k)
-        )
-        rates.append(PassRates(k, len(known), one, every))
+        at_least_one = mean_over_tasks([pass_at_k(*count, k) for count in known], played)
+        every = mean_over_tasks([pass_hat_k(*count, k) for count in known], played)
+        rates.append(PassRates(k, len(known), at_least_one, every))
     return tuple(rates)
 
 
 def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
-    """Return the mean of a share from 0 to 1 over tasks, with the Wilson interval for its effective number of episodes.
+    """Return the mean of a share over tasks, with a Wilson interval.
 
-    That is the number of independent episodes of which the mean would vary as it does between these
+    The interval is that for the effective number of episodes. That is the number of independent episodes of which the mean would vary as it does between these
     tasks: at least the number of tasks, as if all episodes of a task were one, and at most the
     number of episodes. With one episode a task it is their number.
 
@@ -90,7 +92,7 @@ def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
     number of positive counts estimated from survey data, Survey Methodology 24, 1998.
 
     Args:
-        shares: The share of each task.
+        shares: The share of each task, from 0 to 1.
         episodes: Number of episodes of all these tasks.
     """
     if not shares:
@@ -99,9 +101,12 @@ def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
     # Of independent episodes the mean varies by mean * (1 - mean) / number, of these tasks by
     # spread / tasks.
     spread = variance(shares) if tasks > 1 else 0.0
-    effective = (
-        tasks if mean in (0, 1) else episodes if not spread else mean * (1 - mean) / spread * tasks
-    )
+    if mean in (0, 1):
+        effective: float = tasks
+    elif not spread:
+        effective = episodes
+    else:
+        effective = mean * (1 - mean) / spread * tasks
     effective = max(tasks, min(episodes, effective))
     return TaskMean(mean, *wilson_interval(math.fsum(shares) * effective / tasks, effective))
 

@@ -25,6 +25,8 @@ SUCCESS = (
     "errors",
 )
 PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
+EFFORT = ("tokens", "cost", "k_max", "k_max won", "claimed", "precision", "recall")
+"""Headings after run, group and the calls of each role."""
 TIMING = (
     "run",
     "group",
@@ -42,19 +44,19 @@ Rows: TypeAlias = list[tuple[str, ...]]
 
 
 def codes(config: Mapping[str, Any]) -> list[str]:
-    """Return digests of the codes that played a run, the first one first; ``unknown`` before they were kept."""
-    found = config.get("codes")
-    return list(map(str, found)) if isinstance(found, list) and found else ["unknown"]
+    """Return the digests of the codes that played a run, in order; ``unknown`` in old folders."""
+    digests = config.get("codes")
+    if not isinstance(digests, list) or not digests:
+        return ["unknown"]
+    return list(map(str, digests))
 
 
 def several_codes(config: Mapping[str, Any]) -> str:
-    """Return a note on a run whose episodes were played by several versions of the code; empty for one."""
+    """Return a note on a run that several versions of the code played; empty for one."""
     played = codes(config)
-    return (
-        f"its episodes were played by {len(played)} versions of the code: {', '.join(played)}"
-        if played[1:]
-        else ""
-    )
+    if len(played) == 1:
+        return ""
+    return f"its episodes were played by {len(played)} versions of the code: {', '.join(played)}"
 
 
 def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
@@ -64,75 +66,69 @@ def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
 
 def success_rows(runs: Runs) -> Rows:
     """Return a row of ``SUCCESS`` cells for each run and group."""
-    return [
-        _success(run, group, summary)
-        for run, by_group in runs.items()
-        for group, summary in by_group.items()
-    ]
+    rows: Rows = []
+    for run, by_group in runs.items():
+        for group, summary in by_group.items():
+            rows.append(_success(run, group, summary))
+    return rows
 
 
 def effort_table(runs: Runs) -> Rows:
-    """Return headings and rows of model calls by role, tokens, cost and claimed success; empty without model calls."""
-    asked = {run: by_group for run, by_group in runs.items() if by_group[ALL].calls}
-    roles = list(dict.fromkeys(role for by_group in asked.values() for role in by_group[ALL].calls))
-    if not asked:
+    """Return headings and rows of calls by role, tokens, cost and claims; empty without calls."""
+    asking = {run: by_group for run, by_group in runs.items() if by_group[ALL].calls}
+    if not asking:
         return []
-    headings = (
-        "run",
-        "group",
-        *roles,
-        "tokens",
-        "cost",
-        "k_max",
-        "k_max won",
-        "claimed",
-        "precision",
-        "recall",
-    )
-    rows = (
-        _effort(run, group, roles, summary)
-        for run, by_group in asked.items()
-        for group, summary in by_group.items()
-    )
-    return [headings, *rows]
+    roles: dict[str, None] = {}
+    for by_group in asking.values():
+        roles |= dict.fromkeys(by_group[ALL].calls)
+    rows: Rows = [("run", "group", *roles, *EFFORT)]
+    for run, by_group in asking.items():
+        for group, summary in by_group.items():
+            rows.append(_effort(run, group, list(roles), summary))
+    return rows
 
 
 def pass_rows(runs: Runs) -> Rows:
-    """Return a row of ``PASSES`` cells for each run and number of attempts; none for runs that played tasks once."""
-    return [
-        (
-            run,
-            str(rates.k),
-            str(rates.tasks),
-            *_estimate(rates.at_least_one),
-            *_estimate(rates.every),
-        )
-        for run, by_group in runs.items()
-        for rates in by_group[ALL].passes
-    ]
+    """Return a row of ``PASSES`` cells for each run and number of attempts.
+
+    Runs that played each task once have none.
+    """
+    rows: Rows = []
+    for run, by_group in runs.items():
+        for rates in by_group[ALL].passes:
+            estimates = (*_estimate(rates.at_least_one), *_estimate(rates.every))
+            rows.append((run, str(rates.k), str(rates.tasks), *estimates))
+    return rows
 
 
 def replies_table(runs: Runs) -> Rows:
-    """Return headings and rows of replies that could not be taken as they were, by kind; empty where all could."""
-    kinds = sorted({kind for by_group in runs.values() for kind in by_group[ALL].replies})
-    if not any(by_group[ALL].replies.get(kind) for by_group in runs.values() for kind in kinds):
+    """Return headings and rows of replies that needed more than reading, by kind.
+
+    Empty where all replies could be taken as they were.
+    """
+    counts: Counter[str] = Counter()
+    for by_group in runs.values():
+        counts.update(by_group[ALL].replies)
+    if not any(counts.values()):
         return []
-    rows = (
-        (run, group, *(str(summary.replies.get(kind, 0)) for kind in kinds))
-        for run, by_group in runs.items()
-        for group, summary in by_group.items()
-    )
-    return [("run", "group", *(kind.replace("_", " ") for kind in kinds)), *rows]
+    kinds = sorted(counts)
+    rows: Rows = [("run", "group", *(kind.replace("_", " ") for kind in kinds))]
+    for run, by_group in runs.items():
+        for group, summary in by_group.items():
+            rows.append((run, group, *(str(summary.replies.get(kind, 0)) for kind in kinds)))
+    return rows
 
 
 def time_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rows:
-    """Return a row of ``TIMING`` cells for each run and group of records; none for those without times."""
-    return [
-        (run, group, str(found.episodes), *map(seconds, found.durations))
-        for run, records in runs.items()
-        for group in summarise_by_group(records)
-        if (found := timing(record for record in records if group in (record["group"], ALL)))
-    ]
+    """Return a row of ``TIMING`` cells for each run and group with times."""
+    rows: Rows = []
+    for run, records in runs.items():
+        for group in summarise_by_group(records):
+            of_group = [record for record in records if group in (record["group"], ALL)]
+            times = timing(of_group)
+            if times is not None:
+                rows.append((run, group, str(times.episodes), *map(seconds, times.durations)))
+    return rows
 
 
 def markdown(runs: Runs, advice: Iterable[str] = ()) -> str:
@@ -145,10 +141,12 @@ def markdown(runs: Runs, advice: Iterable[str] = ()) -> str:
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown, its cells as they are: a bar in one would end it, and a line break the table."""
-    lines = [headings, ("---",) * len(headings), *rows]
-    cells = ([printable(cell).replace("|", r"\|") for cell in line] for line in lines)
-    return "".join("| " + " | ".join(line) + " |\n" for line in cells)
+    """Return a table as Markdown, its cells escaped: a bar would end one, a line break the table."""
+    table = ""
+    for line in (headings, ("---",) * len(headings), *rows):
+        cells = [printable(cell).replace("|", r"\|") for cell in line]
+        table += f"| {' | '.join(cells)} |\n"
+    return table
 
 
 def _success(run: str, group: str, summary: Summary) -> tuple[str, ...]:
@@ -195,13 +193,11 @@ def seconds(duration: float | None) -> str:
     """Return a duration for a table, to two digits or three; a dash where there is none."""
     if duration is None:
         return "-"
-    return (
-        f"{duration:.0f}"
-        if duration >= 100
-        else f"{duration:.3g}"
-        if duration >= 0.1
-        else f"{duration:.2g}"
-    )
+    if duration >= 100:
+        return f"{duration:.0f}"
+    if duration >= 0.1:
+        return f"{duration:.3g}"
+    return f"{duration:.2g}"
 
 
 def number(value: float | None, scale: int = 1, digits: int = 1) -> str:

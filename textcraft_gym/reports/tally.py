@@ -56,17 +56,14 @@ class Tally:
         """Return how the run is doing."""
         parts = [self._success(), f"errors {self.errors}"]
         seconds = self.clock() - self._started
-        ended, calls, tokens = (
-            now - then
-            for now, then in zip((self.ended, self.calls, self.tokens), self._before, strict=True)
-        )
+        ended_before, calls_before, tokens_before = self._before
+        ended = self.ended - ended_before
+        calls, tokens = self.calls - calls_before, self.tokens - tokens_before
         if calls and seconds > 0:
             parts += [f"{calls / seconds:,.1f} calls/s", f"{tokens / seconds:,.0f} tokens/s"]
         if self.calls:
-            parts.append(
-                f"cost {self.cost:.2f}"
-                + ("" if self.max_cost is None else f" of {self.max_cost:g}")
-            )
+            limit = "" if self.max_cost is None else f" of {self.max_cost:g}"
+            parts.append(f"cost {self.cost:.2f}{limit}")
         left = self.total - self.ended
         if ended and left:
             parts.append(f"{in_words(seconds / ended * left)} left")
@@ -79,5 +76,5 @@ class Tally:
         if not played:
             return "won 0"
         rate = mean_over_tasks([sum(won) / len(won) for won in self._won_by_task.values()], played)
-        share = 0.0 if rate.mean is None else rate.mean
-        return f"won {self.won} ({100 * share:.0f}%, interval {100 * rate.low:.0f}-{100 * rate.high:.0f}%)"
+        interval = f"{100 * rate.low:.0f}-{100 * rate.high:.0f}%"
+        return f"won {self.won} ({100 * (rate.mean or 0.0):.0f}%, interval {interval})"

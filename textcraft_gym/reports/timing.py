@@ -1,4 +1,7 @@
-"""How long episodes and completions took. Times are not in ``metrics``, since they differ when a run is repeated."""
+"""How long episodes and completions took.
+
+Times are not in ``metrics``: they differ when a run is repeated.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class Timing:
 
 
 def timing(records: Iterable[Mapping[str, Any]]) -> Timing | None:
-    """Return the timing of episode records; None if none of them was timed, as in records of other programs."""
+    """Return the timing of episode records; None if none was timed."""
     timed = [record for record in records if not record.get("error") and record.get("seconds")]
     if not timed:
         return None
@@ -57,13 +60,12 @@ def timing(records: Iterable[Mapping[str, Any]]) -> Timing | None:
 
 
 def latency(record: Mapping[str, Any]) -> float | None:
-    """Return the mean duration of a completion of an episode; None without completions or without times."""
+    """Return the mean seconds of a completion of an episode; None without completions or times."""
     calls = sum(record["calls"].values())
-    return (
-        record["model_seconds"] / calls
-        if calls and record.get("model_seconds") is not None
-        else None
-    )
+    seconds: float | None = record.get("model_seconds")
+    if not calls or seconds is None:
+        return None
+    return seconds / calls
 
 
 def _percentile(ascending: Sequence[float], share: float) -> float:
@@ -75,4 +77,6 @@ def in_words(seconds: float) -> str:
     """Return a duration for people, to the precision of a guess."""
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -34,8 +34,8 @@ TOKENS_OF_A_PRICE = 1_000_000
 QUANTITIES = ("calls", "prompt_tokens", "completion_tokens")
 HEADINGS = ("episodes", "calls", "prompt tokens", "completion tokens", "price", "time")
 FIGURES = (
-    "Taken from short episodes with the agent's default arguments, at four characters a token: a chat model writes "
-    "longer answers, above all when it reasons, and may go on for longer."
+    "Taken from short episodes with the agent's default arguments, at four characters a token: "
+    "a chat model writes longer answers, above all when it reasons, and may play longer episodes."
 )
 """The source of an estimate without episodes of the run's own."""
 ENOUGH = 5
@@ -47,8 +47,8 @@ class Amount(NamedTuple):
 
     Attributes:
         mean: The mean.
-        low: What it were if every episode took no more than the cheapest tenth does.
-        high: What it were if every episode took as much as the dearest tenth does.
+        low: The amount if every episode took what the cheapest tenth takes at most.
+        high: The amount if every episode took what the dearest tenth takes at least.
     """
 
     mean: float
@@ -66,7 +66,7 @@ ByRole: TypeAlias = Mapping[str, Mapping[str, Amount]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the rest of a run is expected to take. An amount is None where nothing is known about it.
+    """What the rest of a run is expected to take; None where nothing is known.
 
     Attributes:
         episodes: Number of episodes that are still to be played.
@@ -93,7 +93,7 @@ class Estimate:
 
 
 def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
-    """Estimate what the missing episodes of a run take; no model is made or asked, and nothing is written.
+    """Estimate what the missing episodes of a run take, without a model and without writing.
 
     Args:
         spec: The run.
@@ -102,7 +102,7 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
     Raises:
         RunError: If ``out`` holds another run or cannot be read.
         UnknownName, PromptError, ValueError: If the environment, the agent or its prompts cannot be
-            had.
+            made.
     """
     with closing(Run(spec)) as run:
         _, planned, identity = plan(run)
@@ -117,7 +117,7 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
         return _from_records(bare, records, spec.workers)
     figures = _figures().get(spec.env, {}).get(identity["agent"])
     if figures is None:
-        return replace(bare, source=f"There are no figures for {identity['agent']} in {spec.env}.")
+        return replace(bare, source=f"No figures for {identity['agent']} in {spec.env}.")
     return _from_figures(bare, [figures.get(group, figures[ALL]) for group in missing], spec)
 
 
@@ -141,100 +141,114 @@ def _from_records(bare: Estimate, records: Sequence[Record], workers: int) -> Es
 
 def _from_figures(bare: Estimate, episodes: Sequence[ByRole], spec: RunSpec) -> Estimate:
     """Return the estimate of a run from the figures of each of its episodes."""
+    sums = _sums_by_role(episodes)
     models = spec.models
-    sums: dict[str, dict[str, Amount]] = {}
     costs: list[Amount] = []
-    unpriced = []
-    for role in dict.fromkeys(role for by_role in episodes for role in by_role):
-        rows = [by_role[role] for by_role in episodes if role in by_role]
-        sums[role] = {name: together(row[name] for row in rows) for name in QUANTITIES}
+    unpriced: list[str] = []
+    for role, quantities in sums.items():
         price = price_of(models.get(role, models.get("executor")))
         if price is None:
             unpriced.append(role)
-        else:
-            costs += [
-                sums[role]["prompt_tokens"].times(price[0]),
-                sums[role]["completion_tokens"].times(price[1]),
-            ]
+            continue
+        prompt_price, completion_price = price
+        costs.append(quantities["prompt_tokens"].times(prompt_price))
+        costs.append(quantities["completion_tokens"].times(completion_price))
+
+    # Without a price the cost is unknown, unless no model is asked.
+    cost: Amount | None = None
+    if costs or not sums:
+        cost = together(costs).times(1 / TOKENS_OF_A_PRICE)
     return replace(
         bare,
-        calls=together(of_role["calls"] for of_role in sums.values()),
-        prompt_tokens=together(of_role["prompt_tokens"] for of_role in sums.values()),
-        completion_tokens=together(of_role["completion_tokens"] for of_role in sums.values()),
-        # Without a price there is no cost, unless no model is asked.
-        cost=together(costs).times(1 / TOKENS_OF_A_PRICE) if costs or not sums else None,
+        calls=together(quantities["calls"] for quantities in sums.values()),
+        prompt_tokens=together(quantities["prompt_tokens"] for quantities in sums.values()),
+        completion_tokens=together(quantities["completion_tokens"] for quantities in sums.values()),
+        cost=cost,
         source=FIGURES if sums else "The agent asks no model.",
         unpriced=tuple(unpriced),
     )
 
 
+def _sums_by_role(episodes: Sequence[ByRole]) -> dict[str, dict[str, Amount]]:
+    """Return the amounts of all episodes together, by role and quantity."""
+    rows: dict[str, list[Mapping[str, Amount]]] = {}
+    for by_role in episodes:
+        for role, quantities in by_role.items():
+            rows.setdefault(role, []).append(quantities)
+
+    sums: dict[str, dict[str, Amount]] = {}
+    for role, of_role in rows.items():
+        sums[role] = {name: together(row[name] for row in of_role) for name in QUANTITIES}
+    return sums
+
+
 def amount(values: Sequence[float]) -> Amount:
     """Return the mean of values, with the 10th and the 90th percentile."""
-    low, *_, high = (
-        quantiles(values, n=10, method="inclusive") if len(values) > 1 else (values[0], values[0])
-    )
+    if len(values) == 1:  # of which there are no quantiles
+        return Amount(values[0], values[0], values[0])
+    low, *_, high = quantiles(values, n=10, method="inclusive")
     return Amount(fmean(values), low, high)
 
 
 def together(amounts: Iterable[Amount]) -> Amount:
     """Return the sum of amounts, as if all were low at once, or high."""
-    rows = list(amounts)
-    return (
-        Amount(*(sum(column) for column in zip(*rows, strict=True)))
-        if rows
-        else Amount(0.0, 0.0, 0.0)
-    )
+    mean = low = high = 0.0
+    for summand in amounts:
+        mean += summand.mean
+        low += summand.low
+        high += summand.high
+    return Amount(mean, low, high)
 
 
 @cache
 def _figures() -> Mapping[str, Mapping[str, Mapping[str, ByRole]]]:
     """Return the figures by environment, agent and group of tasks."""
-    held = json.loads(EXPECTED_COSTS.read_text(encoding="utf-8"))
-    return {
-        env: {agent: _by_group(groups) for agent, groups in agents.items()}
-        for env, agents in held.items()
-    }
+    figures: dict[str, dict[str, dict[str, ByRole]]] = {}
+    for env, agents in json.loads(EXPECTED_COSTS.read_text(encoding="utf-8")).items():
+        figures[env] = {agent: _by_group(groups) for agent, groups in agents.items()}
+    return figures
 
 
 def _by_group(groups: Mapping[str, Mapping[str, Sequence[Sequence[float]]]]) -> dict[str, ByRole]:
-    """Return figures by group as they are kept: of each role a row for each quantity."""
-    return {
-        group: {
-            role: dict(zip(QUANTITIES, starmap(Amount, rows), strict=True))
-            for role, rows in by_role.items()
-        }
-        for group, by_role in groups.items()
-    }
+    """Return figures by group; the file has, for each role, a row for each quantity."""
+    by_group: dict[str, ByRole] = {}
+    for group, by_role in groups.items():
+        figures: dict[str, Mapping[str, Amount]] = {}
+        for role, rows in by_role.items():
+            figures[role] = dict(zip(QUANTITIES, starmap(Amount, rows), strict=True))
+        by_group[group] = figures
+    return by_group
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """Return what several runs take one after the other, of what is known about them."""
+    """Return what several runs take one after the other, as far as it is known."""
 
-    def known(amounts: Iterable[Amount | None]) -> Amount | None:
+    def known(quantity: str) -> Amount | None:
+        amounts = [getattr(estimate, quantity) for estimate in estimates]
         given = [amount for amount in amounts if amount is not None]
         return together(given) if given else None
 
     return Estimate(
-        sum(one.episodes for one in estimates),
-        sum(one.planned for one in estimates),
-        calls=known(one.calls for one in estimates),
-        prompt_tokens=known(one.prompt_tokens for one in estimates),
-        completion_tokens=known(one.completion_tokens for one in estimates),
-        cost=known(one.cost for one in estimates),
-        seconds=known(one.seconds for one in estimates),
+        sum(estimate.episodes for estimate in estimates),
+        sum(estimate.planned for estimate in estimates),
+        calls=known("calls"),
+        prompt_tokens=known("prompt_tokens"),
+        completion_tokens=known("completion_tokens"),
+        cost=known("cost"),
+        seconds=known("seconds"),
     )
 
 
 def row_of(estimate: Estimate) -> tuple[str, ...]:
     """Return an estimate as cells of ``HEADINGS``, to two digits: no more of it is known."""
-    done = "" if estimate.episodes == estimate.planned else f" of {estimate.planned}"
-    price = (
-        "no price given"
-        if estimate.cost is None and estimate.calls
-        else _shown(estimate.cost, "{:,g}".format)
-    )
+    episodes = str(estimate.episodes)
+    if estimate.episodes != estimate.planned:
+        episodes += f" of {estimate.planned}"
+    price = _shown(estimate.cost, "{:,g}".format)
+    if estimate.cost is None and estimate.calls:
+        price = "no price given"
     return (
-        f"{estimate.episodes}{done}",
+        episodes,
         _shown(estimate.calls, _count),
         _shown(estimate.prompt_tokens, _count),
         _shown(estimate.completion_tokens, _count),
@@ -244,15 +258,14 @@ def row_of(estimate: Estimate) -> tuple[str, ...]:
 
 
 def notes(estimate: Estimate) -> list[str]:
-    """Return what an estimate is worth, in sentences."""
-    found = [estimate.source]
-    if estimate.source == FIGURES:
-        found = [FIGURES, "Prompt caching is not considered."]
-        if estimate.cost and estimate.unpriced:
-            found.append(
-                f"No price is given for the model of {', '.join(estimate.unpriced)}, which counts as free."
-            )
-    return found
+    """Return what to know about an estimate, in sentences."""
+    if estimate.source != FIGURES:
+        return [estimate.source]
+    sentences = [FIGURES, "Prompt caching is ignored."]
+    if estimate.cost and estimate.unpriced:
+        roles = ", ".join(estimate.unpriced)
+        sentences.append(f"The model of {roles} has no price, and counts as free.")
+    return sentences
 
 
 def _shown(amount: Amount | None, written: Callable[[float], str]) -> str:

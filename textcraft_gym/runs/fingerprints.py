@@ -1,4 +1,4 @@
-"""Fingerprints of the worlds of an installation, and those that the release carries: equal ones are the same game.
+"""Fingerprints of an installation's worlds and of the release's: equal ones are the same game.
 
 A world's fingerprint has, for each split, the number of its tasks, a digest of their ids and
 contents, and for some of the tasks a digest of what is read and scored when the expert's plan and
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from importlib.abc import Traversable
 
 Fingerprint: TypeAlias = dict[str, dict[str, Any]]
-"""Of each split of a world, ``tasks`` (their number), ``sha256`` of them all, and ``played``, a digest by task."""
+"""For each split ``tasks`` (their number), ``sha256`` of them all, and ``played`` by task."""
 
 FILE = "fingerprints.json"
 PLAYED = 8
@@ -37,7 +37,7 @@ PLAYED = 8
 MAX_STEPS = 25
 """Actions of a random trace."""
 PLAYING = ("agents", "envs", "episodes", "recipes", "storage.search", "wrappers")
-"""Sub-packages whose code can change an episode, as these modules of others can."""
+"""Sub-packages whose code can change an episode."""
 PLAYING_MODULES: Mapping[str, tuple[str, ...]] = {
     "textcraft_gym": (
         "commands.py",
@@ -50,6 +50,7 @@ PLAYING_MODULES: Mapping[str, tuple[str, ...]] = {
     "textcraft_gym.runs": ("run.py", "run_spec.py", "runner.py"),
     "textcraft_gym.runs.backends": ("worker.py",),
 }
+"""Modules of other packages whose code can change an episode."""
 NONSENSE = "no such action \N{ELECTRIC LIGHT BULB}"
 
 
@@ -72,14 +73,21 @@ class Compared(NamedTuple):
     def lines(self, shown: int) -> list[str]:
         """Return the outcome as text, with so many of the changes at most."""
         changes = self.changes or []
-        differences = "1 difference" if len(changes) == 1 else f"{len(changes)} differences"
-        count = (
-            "is not in the release" if self.changes is None else f"{differences} from the release"
-        )
-        outcome = "as released" if self.changes == [] else count
-        more = [f"  and {len(changes) - shown} more"] if len(changes) > shown else []
-        listed = [f"  {change}" for change in changes[:shown]]
-        return [f"{self.name}: {outcome}; {self.size}, {self.sha256}", *listed, *more]
+        if self.changes is None:
+            outcome = "is not in the release"
+        elif not changes:
+            outcome = "as released"
+        elif len(changes) == 1:
+            outcome = "1 difference from the release"
+        else:
+            outcome = f"{len(changes)} differences from the release"
+
+        lines = [f"{self.name}: {outcome}; {self.size}, {self.sha256}"]
+        for change in changes[:shown]:
+            lines.append(f"  {change}")
+        if len(changes) > shown:
+            lines.append(f"  and {len(changes) - shown} more")
+        return lines
 
 
 def compare(env_ids: Iterable[str] = (), **env_args: Any) -> Iterator[Compared]:
@@ -96,20 +104,18 @@ def compare(env_ids: Iterable[str] = (), **env_args: Any) -> Iterator[Compared]:
     known = released()
     env_ids = tuple(env_ids)
     for env_id in env_ids or BUNDLED:
-        found = fingerprint(env_id, **env_args)
+        here = fingerprint(env_id, **env_args)
+        tasks = max(split["tasks"] for split in here.values())
+        size = f"{tasks} tasks, {len(here)} splits"
+        # Arguments make another game than the released one.
         of_release = None if env_args else known["worlds"].get(env_id)
-        size = f"{max(split['tasks'] for split in found.values())} tasks, {len(found)} splits"
-        yield Compared(
-            env_id,
-            size,
-            digest(found),
-            None if of_release is None else list(changes(of_release, found)),
-        )
+        differences = None if of_release is None else list(changes(of_release, here))
+        yield Compared(env_id, size, digest(here), differences)
+
     if not env_ids:
         texts = prompts()
-        yield Compared(
-            "prompts", f"{len(texts)} files", digest(texts), list(changes(known["prompts"], texts))
-        )
+        differences = list(changes(known["prompts"], texts))
+        yield Compared("prompts", f"{len(texts)} files", digest(texts), differences)
         for folder, (games, sha256) in official_data().items():
             yield Compared(folder, f"{games} official games", sha256, None)
 
@@ -135,35 +141,41 @@ def fingerprint(env_id: str, **env_args: Any) -> Fingerprint:
 
 
 def _of_split(world: World, env_args: Mapping[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
-    """Return the fingerprint of one split; ``hashes`` has those of tasks by their ids, and gets those of the split."""
-    told, env = _make(world, env_args, expert=True), _make(world, env_args, admissible=True)
-    with closing(told), closing(env):
+    """Return the fingerprint of one split.
+
+    ``hashes`` holds the digests of tasks by their ids, and gets those of the split.
+    """
+    expert_env = _make(world, env_args, expert=True)
+    env = _make(world, env_args, admissible=True)
+    with closing(expert_env), closing(env):
         tasks = tasks_of(env)
         if tasks is None:
             raise ValueError(f"{world.id} lists no tasks: its episodes differ by their seeds")
-        hashes |= {task.id: task_hash(world.id, task) for task in tasks if task.id not in hashes}
+        for task in tasks:
+            if task.id not in hashes:
+                hashes[task.id] = task_hash(world.id, task)
         some = tasks[:: -(-len(tasks) // PLAYED)]
         return {
             "tasks": len(tasks),
             "sha256": digest([[task.id, hashes[task.id]] for task in tasks]),
-            "played": {task.id: digest(list(_played(env, told, task))) for task in some},
+            "played": {task.id: digest(list(_played(env, expert_env, task))) for task in some},
         }
 
 
 @cache
 def code() -> str:
-    """Return a digest of the sources that can change an episode: of worlds, agents, prompts, and the loop that plays.
+    """Return a digest of the sources that can change an episode: worlds, agents, prompts, the loop.
 
-    A comment changes it as well, since only an episode tells whether a change of code changes one.
+    A comment changes it as well: only an episode shows whether new code changes one.
     """
-    found = hashlib.sha256()
+    sources = hashlib.sha256()
     for part in PLAYING:
         for source in _sources(files(f"textcraft_gym.{part}")):
-            found.update(source)
+            sources.update(source)
     for package, names in PLAYING_MODULES.items():
         for name in names:
-            found.update((files(package) / name).read_bytes())
-    return found.hexdigest()[:16]
+            sources.update((files(package) / name).read_bytes())
+    return sources.hexdigest()[:16]
 
 
 def _sources(folder: Traversable) -> Iterator[bytes]:
@@ -198,22 +210,23 @@ def released() -> dict[str, Any]:
     return known
 
 
-def changes(known: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+def changes(known: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
     """Yield each difference of a world's or the prompts' fingerprint from that of the release.
 
     Args:
-        known: What the release carries.
-        found: What this installation has.
+        known: The fingerprint of the release.
+        here: That of this installation.
     """
-    for name in [*known, *(name for name in found if name not in known)]:
-        if name not in found:
+    for name in dict.fromkeys([*known, *here]):
+        if name not in here:
             yield f"{name} is missing here"
         elif name not in known:
             yield f"{name} is not in the release"
         elif isinstance(known[name], dict):
-            yield from (f"{name}: {change}" for change in changes(known[name], found[name]))
-        elif known[name] != found[name]:
-            yield f"{name} is {known[name]} in the release, {found[name]} here"
+            for change in changes(known[name], here[name]):
+                yield f"{name}: {change}"
+        elif known[name] != here[name]:
+            yield f"{name} is {known[name]} in the release, {here[name]} here"
 
 
 def digest(value: Any) -> str:
@@ -223,34 +236,41 @@ def digest(value: Any) -> str:
 
 def files_digest(folder: Path, pattern: str) -> tuple[int, str]:
     """Return the number of files in a folder, and a digest of their paths and contents."""
-    found = sorted(file for file in folder.glob(pattern) if file.is_file())
-    sums = [
-        [file.relative_to(folder).as_posix(), hashlib.sha256(file.read_bytes()).hexdigest()]
-        for file in found
-    ]
-    return len(found), digest(sums)
+    files = sorted(file for file in folder.glob(pattern) if file.is_file())
+    sums = []
+    for file in files:
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        sums.append([file.relative_to(folder).as_posix(), sha256])
+    return len(files), digest(sums)
 
 
 def official_data() -> dict[str, tuple[int, str]]:
-    """Return number and digest of the official ALFWorld games of each split that are on this machine."""
+    """Return number and digest of the official ALFWorld games of each split on this machine."""
     root = Path(os.environ.get("ALFWORLD_DATA") or Path.home() / ".cache" / "alfworld")
-    folder = next((one for one in (root / "json_2.1.1", root) if one.is_dir()), None)
-    parts = sorted(part for part in folder.iterdir() if part.is_dir()) if folder else []
-    counted = {str(part): files_digest(part, "*/*/game.tw-pddl") for part in parts}
-    return {part: (games, sha256) for part, (games, sha256) in counted.items() if games}
+    folder = root / "json_2.1.1"
+    if not folder.is_dir():
+        folder = root
+    if not folder.is_dir():
+        return {}
+    data: dict[str, tuple[int, str]] = {}
+    for split in sorted(part for part in folder.iterdir() if part.is_dir()):
+        games, sha256 = files_digest(split, "*/*/game.tw-pddl")
+        if games:
+            data[str(split)] = games, sha256
+    return data
 
 
-def _played(env: gym.Env[str, str], told: gym.Env[str, str], task: Task) -> Iterator[Any]:
-    """Yield what is read, scored and known along the plan of the expert in ``told``, and along random actions."""
-    plan = told.reset(seed=0, options={"task": task.id})[1].get("expert_plan", [])
+def _played(env: gym.Env[str, str], expert_env: gym.Env[str, str], task: Task) -> Iterator[Any]:
+    """Yield what is read, scored and known along the expert's plan, and along random actions."""
+    plan = expert_env.reset(seed=0, options={"task": task.id})[1].get("expert_plan", [])
     observation, info = env.reset(seed=0, options={"task": task.id})
     yield observation
     for action in plan:
         *answer, info = env.step(action)
         yield [action, *answer, info.get("won")]
-    draw = random.Random(
-        task.id
-    ).random  # the only method whose values are the same in every Python
+
+    # The only method whose values are the same in every Python.
+    draw = random.Random(task.id).random
     observation, info = env.reset(seed=1, options={"task": task.id})
     yield observation
     for _ in range(MAX_STEPS):
@@ -270,8 +290,9 @@ def _make(world: World, env_args: Mapping[str, Any], **wanted: Any) -> gym.Env[s
 
 def main(out: str) -> None:
     """Write the fingerprints of this installation into a file, for a release."""
-    found = {"worlds": {env_id: fingerprint(env_id) for env_id in BUNDLED}, "prompts": prompts()}
-    atomic_write(Path(out), json.dumps(found, indent=1) + "\n")
+    worlds = {env_id: fingerprint(env_id) for env_id in BUNDLED}
+    release = {"worlds": worlds, "prompts": prompts()}
+    atomic_write(Path(out), json.dumps(release, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""AutoPlan's outer loop: a plan for a kind of task, rewritten after each batch of training episodes.
+"""AutoPlan's outer loop: a plan for a kind of task, rewritten after each training batch.
 
 A folder holds all of it: ``batch-1`` is the run of the first batch, played without a plan,
 ``update-1.json`` what was asked after it and what it took, and ``plan-1.txt`` the plan that was
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, cast
 
 from textcraft_gym.agents.autoplan.autoplan import AutoPlanAgent, read_plan
 from textcraft_gym.agents.autoplan.update import calls_by_role, experience, new_plan, update_prompt
-from textcraft_gym.agents.contract.model import ModelError
+from textcraft_gym.agents.contract.model import Model, ModelError
 from textcraft_gym.agents.redaction import redacted
 from textcraft_gym.episodes.episode import token_counts
 from textcraft_gym.episodes.model_limits import limit_of_answers
@@ -113,16 +113,12 @@ def optimise_plan(
         ModelError, PromptError, ValueError: If the model, the prompts or the plan cannot be had.
     """
     if spec.repeats > 1:
-        raise ValueError(
-            f"a batch plays each of its tasks once: expected repeats of 1, got {spec.repeats}"
-        )
+        raise ValueError(f"expected repeats of 1, got {spec.repeats}: a batch plays tasks once")
     at_least("batch", batch, 1)
     at_least("iterations", iterations, 1)
     for limit in RUN_LIMITS:
         if getattr(spec, limit) is not None:
-            raise ValueError(
-                f"an optimisation keeps to no {limit}: its updates are no part of a run"
-            )
+            raise ValueError(f"optimise_plan does not support {limit}: it does not limit updates")
     out = Path(out)
     with closing(Run(_training_spec(spec, out))) as training:
         name, batches = _batches(training, task_type, batch)
@@ -155,16 +151,23 @@ def optimise_plan(
 
 
 def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
-    """Return a spec with the defaults of training, and with a cassette where the backend can share one."""
+    """Return a spec with the defaults of training, and a cassette if the backend can share one."""
+    split = spec.split or None
+    if not split and find(spec.env).default_split:
+        split = TRAINING_SPLIT
+
+    cassette = spec.cassette or None
     on_one_machine = spec.backend in ("loop", "process") or isinstance(
         spec.backend, LoopBackend | ProcessBackend
     )
+    if not cassette and on_one_machine:
+        cassette = out / CASSETTE
     return replace(
         spec,
-        split=spec.split or (TRAINING_SPLIT if find(spec.env).default_split else None),
+        split=split,
         agent="autoplan",
         agent_args={**TRAINING, **spec.agent_args},
-        cassette=spec.cassette or (out / CASSETTE if on_one_machine else None),
+        cassette=cassette,
     )
 
 
@@ -178,9 +181,7 @@ def _batches(run: Run, task_type: str | None, size: int) -> tuple[str | None, It
     spec = replace(spec, agent_args={**spec.agent_args, "turns": turns}, max_steps=turns + 2)
     if tasks is None:
         if task_type is not None:
-            raise ValueError(
-                f"{spec.env} has no list of tasks, and so no types of them: leave the type out"
-            )
+            raise ValueError(f"{spec.env} lists no tasks, and so no types of them: omit the type")
         return None, (
             replace(spec, seed=spec.seed + size * number, limit=size) for number in count()
         )
@@ -189,7 +190,7 @@ def _batches(run: Run, task_type: str | None, size: int) -> tuple[str | None, It
     ids = [task for task, group in groups.items() if name in (None, group)][: spec.limit]
     if len(ids) < size:
         raise ValueError(
-            f"expected a batch of at most {len(ids)}, which is the number of training tasks, got {size}"
+            f"expected a batch of at most {len(ids)}, the number of training tasks, got {size}"
         )
     drawn = draw(ids, spec.seed, size)
     return name, (replace(spec, tasks=tuple(batch), limit=None) for batch in drawn)
@@ -217,31 +218,19 @@ def draw(ids: Sequence[str], seed: int, size: int) -> Iterator[list[str]]:
     while True:
         if len(set(waiting)) < size:
             rng = random.Random(f"{seed}/{next(passes)}").random
-            waiting += [
-                task
-                for _, _, task in sorted((rng(), index, task) for index, task in enumerate(ids))
-            ]
-        batch = list(dict.fromkeys(waiting))[
-            :size
-        ]  # a task that comes twice waits for the next batch
+            order = sorted((rng(), index) for index in range(len(ids)))
+            waiting += [ids[index] for _, index in order]
+        # A task that comes twice waits for the next batch.
+        batch = list(dict.fromkeys(waiting))[:size]
         for task in batch:
             waiting.remove(task)
         yield batch
 
 
 def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) -> Iteration:
-    """Return an iteration, after the update that ends it; one that is on disk is not asked for again."""
-    failed = [record for record in records if record.get("error")]
-    if failed:
-        # Left out, they would make it the update of another batch.
-        raise RunError(
-            f"{len(failed)} of {len(records)} episodes of batch {number} ended with an error, the first with "
-            f"{failed[0]['error']}; the same command plays them again"
-        )
-    if any(record["won"] is None for record in records):
-        raise RunError(
-            f"{spec.env} does not say whether an episode was won, which an update has to know: give won_at"
-        )
+    """Return an iteration, after the update that ends it; one on disk is not asked for again."""
+    _check_batch(spec, number, records)
+
     file, plan = out / f"update-{number}.json", out / f"plan-{number}.txt"
     if not file.exists():
         atomic_write(file, json.dumps(_ask(spec, records), indent=2) + "\n")
@@ -250,76 +239,99 @@ def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) ->
         atomic_write(plan, update["plan"] + "\n")
     elif read_plan(plan) != update["plan"]:
         raise RunError(
-            f"{plan} is not the plan of {file}: give another as --agent-arg plan=FILE to a new folder"
+            f"{plan} differs from the plan in {file}: to start from another plan, "
+            "pass it as --agent-arg plan=FILE with a new folder"
         )
+
     calls, tokens = Counter({"update": 1}), Counter({"update": sum(update["tokens"].values())})
+    cost = update["cost"]
+    won = 0
     for record in records:
-        for role, (asked, taken) in calls_by_role(record["trace"]).items():
-            calls[role] += asked
-            tokens[role] += taken
-    cost = update["cost"] + sum(
-        record["cost"] + record.get("spent_before", 0.0) for record in records
-    )
-    won = sum(record["won"] for record in records)
+        for role, (role_calls, role_tokens) in calls_by_role(record["trace"]).items():
+            calls[role] += role_calls
+            tokens[role] += role_tokens
+        cost += record["cost"] + record.get("spent_before", 0.0)
+        won += record["won"]
     return Iteration(number, plan, won, len(records), dict(calls), dict(tokens), cost)
 
 
+def _check_batch(spec: RunSpec, number: int, records: Sequence[Record]) -> None:
+    """Make sure that an update can be asked for: every episode ended with an outcome.
+
+    Raises:
+        RunError: If one did not.
+    """
+    failed = [record for record in records if record.get("error")]
+    if failed:
+        # Without them it would be the update of another batch.
+        raise RunError(
+            f"{len(failed)} of {len(records)} episodes of batch {number} failed, the first with "
+            f"{failed[0]['error']}; run the same command again to retry them"
+        )
+    if any(record["won"] is None for record in records):
+        raise RunError(
+            f"{spec.env} does not report wins, which an update needs: give won_at, "
+            "the reward of a win"
+        )
+
+
 def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
-    """Return the update after a batch: the request, the plan that was answered, its tokens and its cost."""
+    """Return the update after a batch: the request, the answered plan, its tokens and its cost."""
     agent = cast("AutoPlanAgent", Run(spec).agent)
     experiences = [experience(record["trace"], won=record["won"]) for record in records]
     prompt = update_prompt(agent.wording, agent.plan, experiences)
-    models = spec.make_models()
-    model = next(
-        (models[role] for role in ("update", "planner", "executor") if role in models), None
-    )
-    if model is None:
-        raise ModelError("an update needs a model, and this run has none")
-    answer = model.complete(
-        prompt, stop=(), max_tokens=agent.settings.planner_tokens, temperature=0.0, sample=0
-    )
+
+    max_tokens = agent.settings.planner_tokens
+    model = _update_model(spec.make_models())
+    answer = model.complete(prompt, stop=(), max_tokens=max_tokens, temperature=0.0, sample=0)
     tokens = token_counts(answer)
-    if limit := limit_of_answers([answer], agent.settings.planner_tokens):
+    if limit := limit_of_answers([answer], max_tokens):
         raise limit  # an empty plan would be followed from then on
     return redacted(
         {"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost}
     )
 
 
+def _update_model(models: Mapping[str, Model]) -> Model:
+    for role in ("update", "planner", "executor"):
+        if role in models:
+            return models[role]
+    raise ModelError("an update needs a model, and this run has none")
+
+
 def summary(done: Sequence[Iteration]) -> dict[str, Any]:
     """Return the iterations and what they took together, as JSON values."""
-    shown = [{**iteration._asdict(), "plan": iteration.plan.name} for iteration in done]
+    iterations = [{**iteration._asdict(), "plan": iteration.plan.name} for iteration in done]
     return {
-        "iterations": shown,
-        "calls": _sums(one.calls for one in done),
-        "tokens": _sums(one.tokens for one in done),
-        "cost": sum(one.cost for one in done),
+        "iterations": iterations,
+        "calls": _sums(iteration.calls for iteration in done),
+        "tokens": _sums(iteration.tokens for iteration in done),
+        "cost": sum(iteration.cost for iteration in done),
     }
 
 
 def table(done: Sequence[Iteration]) -> Rows:
-    """Return headings and a row for each iteration: success with the plan before, and what it took."""
-    roles = list(_sums(one.calls for one in done))
+    """Return headings and a row for each iteration: success with the plan before, and its cost."""
+    roles = list(_sums(iteration.calls for iteration in done))
     rows: Rows = [("iteration", "won", "n", *roles, "tokens", "cost", "plan")]
-    for one in done:
-        calls = (str(one.calls.get(role, 0)) for role in roles)
-        tokens = str(sum(one.tokens.values()))
+    for iteration in done:
         rows.append(
             (
-                str(one.number),
-                str(one.won),
-                str(one.episodes),
-                *calls,
-                tokens,
-                f"{one.cost:.4f}",
-                one.plan.name,
+                str(iteration.number),
+                str(iteration.won),
+                str(iteration.episodes),
+                *(str(iteration.calls.get(role, 0)) for role in roles),
+                str(sum(iteration.tokens.values())),
+                f"{iteration.cost:.4f}",
+                iteration.plan.name,
             )
         )
     return rows
 
 
 def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    whole: Counter[str] = Counter()
-    for one in counts:
-        whole.update(one)
-    return dict(whole)
+    """Return the sum of counts, by key."""
+    sums: Counter[str] = Counter()
+    for count_by_role in counts:
+        sums.update(count_by_role)
+    return dict(sums)

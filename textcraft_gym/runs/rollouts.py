@@ -16,10 +16,10 @@ from textcraft_gym.runs.run_spec import RunSpec
 def rollouts(
     spec: RunSpec, jobs: Iterable[Job | tuple[str | None, int]]
 ) -> Generator[Episode, None, None]:
-    """Play episodes and yield each as it ends, in no particular order. Closing the generator ends the work.
+    """Play episodes and yield each as it ends, in no particular order.
 
-    It ends by itself once ``max_cost``, ``max_tokens_total`` or ``max_seconds`` of the spec is
-    reached.
+    Closing the generator ends the work. It ends by itself once ``max_cost``, ``max_tokens_total``
+    or ``max_seconds`` of the spec is reached.
 
     Args:
         spec: The run; its ``seed``, ``limit`` and ``repeats`` are ignored. An agent that is given

@@ -19,7 +19,7 @@ from textcraft_gym.wrappers.registry import make_wrapper
 
 
 class Run:
-    """A run whose world is found, and whose prompts, agent and environments are made when they are first asked for.
+    """A run: its world at once; its prompts, agent and environments when first asked for.
 
     Args:
         spec: The options.
@@ -67,7 +67,7 @@ class Run:
         agent = make_agent(name, profile=profile, prompts=prompts, args=args)
         if prompts.folder and not prompts.replaced:
             raise PromptError(
-                f"{prompts.folder} holds no prompt of {name}, which reads {list(prompts.read)}"
+                f"{prompts.folder} has no prompt that {name} reads: {list(prompts.read)}"
             )
         return agent
 
@@ -77,7 +77,7 @@ class Run:
         return self.envs(1)[0]
 
     def envs(self, count: int) -> list[gym.Env[str, str]]:
-        """Return so many environments, with the arguments that the agent requires, in the wrappers of the spec.
+        """Return environments with the agent's required arguments, in the wrappers of the spec.
 
         Raises:
             UnknownName: For a split, a wrapper or an argument that does not exist.
@@ -87,7 +87,7 @@ class Run:
         return self._envs[:count]
 
     def limited(self, spec: RunSpec) -> Run:
-        """Return this run, and what was made for it, under a spec that differs in limits only."""
+        """Return this run, and what was made for it, under a spec with other limits."""
         limited = copy(self)
         limited.spec = spec
         return limited

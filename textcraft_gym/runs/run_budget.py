@@ -1,4 +1,4 @@
-"""The budget of a run: what its spec allows, less what the episodes in its folders took."""
+"""The budget of a run: the limits of its spec, less what the episodes in its folders took."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textcraft_gym.runs.run_spec import RunSpec
 
 
 def budget_of(spec: RunSpec, folders: Iterable[str | Path] = ()) -> Budget:
-    """Return a run's budget, from which the episodes in some folders were paid, superseded attempts included.
+    """Return a run's budget, less all attempts at episodes in some folders.
 
     Without a limit of money or tokens nothing is counted. The time begins now.
 

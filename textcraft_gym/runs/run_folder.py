@@ -55,9 +55,8 @@ class RunFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.records = Records(self._file)
-        self._lock = FileLock(
-            self.path / ".lock", timeout=0
-        )  # one object, since only that is re-entrant
+        # One object: only that is re-entrant.
+        self._lock = FileLock(self.path / ".lock", timeout=0)
         self._episodes: FileIO | None = None
 
     @property
@@ -77,7 +76,7 @@ class RunFolder:
         try:
             self._lock.acquire()
         except Timeout as error:
-            raise RunError(f"{self.path} is being written by another process") from error
+            raise RunError(f"another process is writing to {self.path}") from error
         try:
             if not is_held:
                 self.check(identity)
@@ -95,46 +94,48 @@ class RunFolder:
         if not (self.path / "config.json").exists():
             if self._file.exists():
                 raise RunError(
-                    f"{self.path} holds episodes of a run without its config.json; choose another folder"
+                    f"{self.path} holds episodes but no config.json; choose another folder"
                 )
             return
         held = read_identity(self.path)
-        changed = [
-            f"{key}: {held.get(key)!r}, now {now!r}"
-            for key, now in identity.items()
-            if held.get(key) != now
-        ]
+        changed = []
+        for key, here in identity.items():
+            if held.get(key) != here:
+                changed.append(f"{key}: {held.get(key)!r}, now {here!r}")
         if changed:
-            raise RunError(
-                f"{self.path} holds another run ({'; '.join(changed)}); choose another folder"
-            )
+            differences = "; ".join(changed)
+            raise RunError(f"{self.path} holds another run ({differences}); choose another folder")
 
     def begin(self, identity: Mapping[str, Any], code: str) -> None:
         """Write the config of a new run, with a digest of its code."""
-        if not (self.path / "config.json").exists():
-            versions = {
-                "python": platform.python_version(),
-                "gymnasium": gym.__version__,
-                "commit": _git_commit(),
-            }
-            self._write_config(
-                {
-                    "schema": SCHEMA,
-                    **identity,
-                    "begun_with": versions,
-                    "codes": [code],
-                    "started": now(),
-                }
-            )
+        if (self.path / "config.json").exists():
+            return
+        versions = {
+            "python": platform.python_version(),
+            "gymnasium": gym.__version__,
+            "commit": _git_commit(),
+        }
+        config = {
+            "schema": SCHEMA,
+            **identity,
+            "begun_with": versions,
+            "codes": [code],
+            "started": now(),
+        }
+        self._write_config(config)
 
     def go_on(self, code: str) -> None:
-        """Keep the digest of the code that plays on, and warn if other code played before: the episodes are of both."""
+        """Keep the digest of the code that resumes the run, and warn if other code played it."""
         config = read_config(self.path)
         played = codes(config)
-        if code not in played:
-            self._write_config({**config, "codes": [*played, code]})
-            before = f"{self.path} was played with other code of textcraft_gym before ({', '.join(played)}; now {code})"
-            warn(f"{before}: choose another folder for episodes of this code alone", stacklevel=3)
+        if code in played:
+            return
+        self._write_config({**config, "codes": [*played, code]})
+        warn(
+            f"{self.path} was played with other code of textcraft_gym ({', '.join(played)}; "
+            f"now {code}): to keep to one code, choose another folder",
+            stacklevel=3,
+        )
 
     def append(self, record: Record, line: str) -> None:
         """Write the record of an episode, whose line this is (see ``line_of``), or nothing at all.
@@ -152,9 +153,8 @@ class RunFolder:
             rest = memoryview(f"{line}\n".encode())
             while rest:
                 rest = rest[self._episodes.write(rest) :]
-            if (
-                record["calls"] or record["tokens"]
-            ):  # of a worker that died only the tokens are known
+            # Of a worker that died only the tokens are known.
+            if record["calls"] or record["tokens"]:
                 os.fsync(self._episodes.fileno())
         except OSError:
             self._episodes.truncate(start)
@@ -169,17 +169,18 @@ class RunFolder:
     def finish(self, records: Iterable[Record]) -> None:
         """Write the summary and the report of a run that has all its records."""
         summaries = summarise_by_group(records)
-        as_json = json.dumps(
-            {name: asdict(summary) for name, summary in summaries.items()}, indent=2
-        )
-        atomic_write(self.path / "summary.json", as_json + "\n")
+        as_json = {name: asdict(summary) for name, summary in summaries.items()}
+        atomic_write(self.path / "summary.json", json.dumps(as_json, indent=2) + "\n")
         config = read_config(self.path)
         table = markdown({self.path.name: summaries}, advice(records))
         atomic_write(self.path / "report.md", table)
         self._write_config({**config, "finished": now()})
 
     def _take_up(self) -> None:
-        """Read the records, after the incomplete last line of a killed run is dropped and damaged lines are moved."""
+        """Read the records.
+
+        The incomplete last line of a killed run is dropped, and damaged lines are moved away.
+        """
         if self._file.exists():
             with self._file.open("r+b") as lines:
                 _drop_unfinished_line(lines)
@@ -231,19 +232,23 @@ def _drop_unfinished_line(file: IO[bytes]) -> None:
     while end:
         start = max(0, end - BLOCK)
         file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            end = start + found + 1
+        line_break = file.read(end - start).rfind(b"\n")
+        if line_break >= 0:
+            end = start + line_break + 1
             break
         end = start
     file.truncate(end)
 
 
 def _git_commit() -> str | None:
-    """Return the commit of the working folder, marked where files differ from it; None outside of a repository."""
+    """Return the commit of the working folder; None outside of a repository.
+
+    It ends in ``-dirty`` where files differ from it.
+    """
     command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    captured = {"capture_output": True, "text": True, "timeout": 10, "check": True}
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)  # noqa: S603
+        git = subprocess.run(command, **captured)  # type: ignore[call-overload]  # noqa: S603
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.stdout.strip() or None
+    return git.stdout.strip() or None

@@ -37,6 +37,8 @@ DEFAULT_MODEL = "local"
 DEFAULT_SEEDS = 100
 """Default number of episodes in an environment without tasks."""
 MAX_TEMPERATURE = 2
+_MINIMA = {"limit": 1, "max_steps": 1, "max_tokens_total": 0, "episode_tokens": 1}
+"""Minima of the whole numbers that may be None."""
 
 
 def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
@@ -58,7 +60,7 @@ class _Missing:
         self.reason = reason
 
     def complete(self, *request: Any, **how: Any) -> Completion:
-        """Raise what keeps the model from being made."""
+        """Raise why the model cannot be made."""
         raise ModelUnavailable(self.reason)
 
 
@@ -96,8 +98,8 @@ class RunSpec:
     prompts: str | Path | None = field(
         default=None,
         metadata=_about(
-            f"Bundled set of prompts ({' or '.join(SETS)}), or a folder with prompts AGENT/GAME.txt that replace "
-            "standard ones; by default the set that the model names."
+            f"Bundled set of prompts ({' or '.join(SETS)}), or a folder with prompts "
+            "AGENT/GAME.txt that replace standard ones; by default the set that the model names."
         ),
     )
     env_args: Mapping[str, Any] = field(
@@ -107,7 +109,8 @@ class RunSpec:
     wrappers: tuple[str, ...] = field(
         default=(),
         metadata=_about(
-            "Wrapper around the environment, NAME or MODULE:CLASS[,KEY=VALUE,...]; may be repeated, innermost first.",
+            "Wrapper around the environment, NAME or MODULE:CLASS[,KEY=VALUE,...]; "
+            "may be repeated, innermost first.",
             flag="wrapper",
         ),
     )
@@ -138,7 +141,8 @@ class RunSpec:
     reading: Reading = field(
         default="lenient",
         metadata=_about(
-            "How replies are read for commands: lenient, in the forms of chat models, or strict, as the papers do."
+            "How replies are read for commands: lenient, in the forms of chat models, or strict, "
+            "as the papers do."
         ),
     )
     won_at: float | None = field(
@@ -150,7 +154,8 @@ class RunSpec:
     repeats: int = field(
         default=1,
         metadata=_about(
-            "Episodes of each task, with other samples of the models and the agent; see --temperature."
+            "Episodes of each task, with other samples of the models and the agent; "
+            "see --temperature."
         ),
     )
     temperature: float = field(
@@ -173,8 +178,8 @@ class RunSpec:
     max_seconds: float | None = field(
         default=None,
         metadata=_about(
-            "Stop after this time; started again, the run goes on, for the same time. The backend loop cannot stop "
-            "within a step of a world or an agent.",
+            "Stop after this time; started again, the run goes on, for the same time. The backend "
+            "loop cannot stop within a step of a world or an agent.",
             decides=False,
         ),
     )
@@ -190,8 +195,9 @@ class RunSpec:
     episode_seconds: float | None = field(
         default=None,
         metadata=_about(
-            "Maximum time of an episode, which is then lost by it. It ends the wait for a model, and is else checked "
-            "between an agent's requests; with the backend process it also ends a step that never returns."
+            "Maximum time of an episode, which is then lost by it. It ends the wait for a model, "
+            "and is else checked between an agent's requests; with the backend process it also "
+            "ends a step that never returns."
         ),
     )
     workers: int = field(
@@ -216,56 +222,60 @@ class RunSpec:
         at_least("seed", self.seed, 0)
         at_least("max_calls", self.max_calls, 0)
         at_least("repeats", self.repeats, 1)
-        for name, minimum in {
-            "limit": 1,
-            "max_steps": 1,
-            "max_tokens_total": 0,
-            "episode_tokens": 1,
-        }.items():
+        for name, minimum in _MINIMA.items():
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), minimum)
-        if self.reading not in get_args(Reading):
-            raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
         for name in ("max_cost", "max_seconds"):
-            if getattr(self, name) is not None and not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"expected {name} of 0 or more, got {getattr(self, name)!r}")
-        for name in ("episode_cost", "episode_seconds"):
-            if getattr(self, name) is not None and not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"expected {name} above 0, got {getattr(self, name)!r}")
-        for name in ("max_cost", "episode_cost"):
-            for model in self.models.values() if getattr(self, name) is not None else ():
-                # Other models may have a cost by themselves; this one would cost nothing, and never
-                # reach the limit.
-                if (
-                    isinstance(model, str)
-                    and model.startswith("openai:")
-                    and price_of(model) is None
-                ):
-                    raise ValueError(
-                        f"{name} needs the price of {without_key(model)}: add price=PROMPT/COMPLETION"
-                    )
-        if self.won_at is not None and not 0 < self.won_at < math.inf:
-            raise ValueError(f"expected won_at to be a reward above 0, got {self.won_at!r}")
+            amount = getattr(self, name)
+            if amount is not None and not 0 <= amount < math.inf:
+                raise ValueError(f"expected {name} of 0 or more, got {amount!r}")
+        for name in ("episode_cost", "episode_seconds", "won_at"):
+            amount = getattr(self, name)
+            if amount is not None and not 0 < amount < math.inf:
+                raise ValueError(f"expected {name} above 0, got {amount!r}")
         if not 0 <= self.temperature <= MAX_TEMPERATURE:
             raise ValueError(
                 f"expected a temperature from 0 to {MAX_TEMPERATURE}, got {self.temperature!r}"
             )
+
+        if self.reading not in get_args(Reading):
+            raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
         if "split" in self.env_args:
-            raise ValueError("the split is an option of the run, not one of env_args")
+            raise ValueError("split is an option of the run, not one of env_args")
+        self._check_prices()
         self.register_secrets()
+
+    def _check_prices(self) -> None:
+        """Make sure that a limit of money can be reached: a served model has a price.
+
+        Other models may report a cost by themselves; this one would cost nothing.
+        """
+        for name in ("max_cost", "episode_cost"):
+            if getattr(self, name) is None:
+                continue
+            for model in self.models.values():
+                is_served = isinstance(model, str) and model.startswith("openai:")
+                if is_served and price_of(model) is None:
+                    shown = without_key(str(model))
+                    raise ValueError(
+                        f"{name} needs a price: add price=PROMPT/COMPLETION to {shown}"
+                    )
 
     @property
     def models(self) -> dict[str, str | Model]:
-        """The model of each role, as a description or an object; ``executor`` is the default for other roles."""
+        """The model of each role, as a description or an object; ``executor`` is the default."""
+        models: dict[str, str | Model] = {}
         if isinstance(self.model, Mapping):
-            models = dict(self.model)
-        else:
-            models = {} if self.model is None else {"executor": self.model}
-        return models if self.planner is None else {**models, "planner": self.planner}
+            models.update(self.model)
+        elif self.model is not None:
+            models["executor"] = self.model
+        if self.planner is not None:
+            models["planner"] = self.planner
+        return models
 
     @property
     def asked(self) -> dict[str, str | Model]:
-        """The models that the agent asks: none for a policy, or an agent whose class has ``asks = False``."""
+        """The models that the agent asks: none for a policy, or a class with ``asks = False``."""
         return self.models if asks(self.agent) else {}
 
     @property
@@ -275,9 +285,9 @@ class RunSpec:
 
     @property
     def prompt_source(self) -> str | None:
-        """The set or folder of prompts: as given, else the set that the executor's model names; None for the standard.
+        """The set or folder of prompts: as given, else as the executor's model names it.
 
-        All roles read one set. A planner of another kind than the executor gets the executor's.
+        None stands for the standard. All roles read one set. A planner of another kind than the executor gets the executor's.
         """
         if self.prompts is not None:
             return str(self.prompts)
@@ -298,7 +308,7 @@ class RunSpec:
 
     @property
     def full_agent_args(self) -> dict[str, Any]:
-        """The arguments of the agent; one that talks in several forms takes the one that its model names."""
+        """The arguments of the agent; one with several forms takes the one that its model names."""
         executor = self.models.get("executor")
         if executor is None or not isinstance(self.agent, str) or not takes(self.agent, "form"):
             return dict(self.agent_args)
@@ -307,16 +317,16 @@ class RunSpec:
     def make_models(self) -> dict[str, Model]:
         """Return the model of each role that the agent asks.
 
-        Where the default model cannot be had, a user's agent gets to know it when it asks, if it
-        does.
+        A default model that is not installed is an error only once a user's agent asks it, which it
+        may never do.
 
         Raises:
             ModelError: If one cannot be made.
         """
-        return {
-            role: self._made(model) if isinstance(model, str) else model
-            for role, model in self.asked.items()
-        }
+        models: dict[str, Model] = {}
+        for role, model in self.asked.items():
+            models[role] = self._made(model) if isinstance(model, str) else model
+        return models
 
     def _made(self, model: str) -> Model:
         try:
@@ -324,29 +334,29 @@ class RunSpec:
                 model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed
             )
         except ModelError as error:
-            if model != DEFAULT_MODEL or (isinstance(self.agent, str) and self.agent in AGENTS):
+            is_of_suite = isinstance(self.agent, str) and self.agent in AGENTS
+            if model != DEFAULT_MODEL or is_of_suite:
                 raise
             return _Missing(str(error))
 
     def described(self) -> dict[str, Any]:
-        """Return the options that can change episodes, as JSON values: objects by name, and without secrets."""
-        shown = {
-            option.name: getattr(self, option.name)
-            for option in fields(self)
-            if option.metadata["decides"]
-        }
+        """Return the options that can change episodes, as JSON values without secrets."""
+        options = {}
+        for option in fields(self):
+            if option.metadata["decides"]:
+                options[option.name] = getattr(self, option.name)
+
         names = {role: _model_name(model) for role, model in self.asked.items()}
-        others = [
-            f"{role} {name}" if role != "planner" else name
-            for role, name in names.items()
-            if role != "executor"
-        ]
+        executor = names.pop("executor", "none")
+        others = []
+        for role, name in names.items():
+            others.append(name if role == "planner" else f"{role} {name}")
         return redacted(
             {
-                **shown,
+                **options,
                 "agent": _name(self.agent),
                 "agent_args": without_secrets(self.full_agent_args),
-                "model": names.get("executor", "none"),
+                "model": executor,
                 "planner": ", ".join(others) or None,
                 "prompts": self.prompt_source,
                 "env_args": without_secrets(self.env_args),
@@ -363,8 +373,7 @@ def _name(described: object) -> str:
     """Return the name of an agent or a model; an object without a name has that of its class."""
     if isinstance(described, str):
         return without_key(described)
-    return str(
-        getattr(described, "name", None)
-        or getattr(described, "__name__", None)
-        or type(described).__name__
-    )
+    for attribute in ("name", "__name__"):
+        if name := getattr(described, attribute, None):
+            return str(name)
+    return type(described).__name__

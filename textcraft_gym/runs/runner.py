@@ -1,4 +1,4 @@
-"""Evaluation: every task of a run once, into a run folder. A run that is started again plays the missing tasks."""
+"""Evaluation: every task of a run once, into a run folder; restarted, it plays what is missing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_EPISODES = 2_000_000
 
 
 class Planned(NamedTuple):
-    """An episode of a run: its job, the fields of its record that describe the task, and a digest of the task."""
+    """An episode of a run: its job, the record's fields about its task, and the task's digest."""
 
     job: Job
     about: dict[str, Any]
@@ -65,7 +65,7 @@ def evaluate(
     on_episode: Callable[[Record], None] = lambda record: None,
     on_stop: Callable[[RunStopped], None] = lambda stop: warn(str(stop), stacklevel=4),
 ) -> list[Record]:
-    """Play every task of a run that ``out`` does not hold yet, and write the summary and the report.
+    """Play every task of a run that ``out`` does not hold yet; write the summary and the report.
 
     An environment without tasks is played once with each of ``limit`` seeds. A run stops before its
     last episode, and has no summary yet, when it reaches a limit of money, tokens or time, or when
@@ -104,29 +104,33 @@ def play_run(
     on_episode: Callable[[Record], None],
     on_stop: Callable[[RunStopped], None],
 ) -> Records:
-    """Evaluate as ``evaluate`` does, and return records that stay in their file, since a million have no room."""
+    """Evaluate as ``evaluate`` does, and return records that stay in their file.
+
+    A million of them do not fit into memory.
+    """
+    # Entered one by one: the folder is locked before the workers start, or after, and both are
+    # left at the end.
     with ExitStack() as stack:
         run = stack.enter_context(closing(Run(spec)))
         backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
         run, planned, identity = plan(run)
         _warn_of_equal_repeats(run)
+
         folder = RunFolder(out)
-        # An existing folder is locked before it is read; a new one is only made once the workers
-        # are.
+        # An existing folder is locked before it is read; a new one is made after the workers are.
         if folder.path.is_dir():
             stack.enter_context(folder.locked(identity))
         budget = budget_of(run.spec, [out])
         to_play = planned.keys() - folder.records.done
-        play = (
-            stack.enter_context(backend.open(run.limited(rest_of(run.spec, budget))))
-            if to_play and not budget.reached
-            else None
-        )
-        stack.enter_context(
-            folder.locked(identity)
-        )  # another process may have made the folder meanwhile
+        play: PlayJobs | None = None
+        if to_play and not budget.reached:
+            limited = run.limited(rest_of(run.spec, budget))
+            play = stack.enter_context(backend.open(limited))
+        # Another process may have made the folder meanwhile.
+        stack.enter_context(folder.locked(identity))
         folder.begin(identity, code())
         stack.callback(folder.close)
+
         records = folder.records
         missing = _missing(planned, records)
         if missing:
@@ -134,13 +138,8 @@ def play_run(
         on_start(len(planned), records.chosen(key for key in planned if key not in missing))
         rule = StopRule(budget, len(missing))
         if play is not None:
-            for record, line in stack.enter_context(closing(_played_records(play, missing, rule))):
-                try:
-                    folder.append(record, line)
-                except OSError as error:
-                    rule.trouble = f"an episode cannot be written: {error.strerror}"
-                    break
-                on_episode(record)
+            _play_missing(play, missing, rule, folder, on_episode)
+
         records = records.chosen(planned)
         so_far = f"{len(records.done)} of {len(planned)} episodes are in {out}"
         stop = rule.stop(so_far)
@@ -155,15 +154,34 @@ def play_run(
     return records
 
 
+def _play_missing(
+    play: PlayJobs,
+    missing: dict[Key, Planned],
+    rule: StopRule,
+    folder: RunFolder,
+    on_episode: Callable[[Record], None],
+) -> None:
+    """Play the missing episodes into the folder, as long as the run may go on."""
+    with closing(_played_records(play, missing, rule)) as played:
+        for record, line in played:
+            try:
+                folder.append(record, line)
+            except OSError as error:
+                rule.trouble = f"an episode cannot be written: {error.strerror}"
+                return
+            on_episode(record)
+
+
 def _warn_of_equal_repeats(run: Run) -> None:
-    """Warn where the episodes of a task may only repeat the first: every answer would be the likeliest."""
-    if (
-        run.spec.repeats > 1
-        and run.spec.asked
-        and not (run.spec.temperature or getattr(run.agent, "temperature", 0))
-    ):
-        why = "the repeats of a task are alike unless the agent draws at random: it asks at a temperature of 0"
-        warn(f"{why}; give one (--temperature 0.7)", stacklevel=3)
+    """Warn where repeats can only repeat the first episode: every answer is the likeliest."""
+    if run.spec.repeats == 1 or not run.spec.asked:
+        return
+    if not (run.spec.temperature or getattr(run.agent, "temperature", 0)):
+        warn(
+            "at temperature 0 the repeats of a task are alike unless the agent draws at random; "
+            "set a temperature (--temperature 0.7)",
+            stacklevel=3,
+        )
 
 
 def raise_stop(stop: RunStopped) -> None:
@@ -177,7 +195,10 @@ def evaluate_or_raise(spec: RunSpec, out: str | Path) -> list[Record]:
 
 
 def _missing(planned: Mapping[Key, Planned], records: Records) -> dict[Key, Planned]:
-    """Return the episodes to play, those never tried before first: lasting errors must not stop each start of a run."""
+    """Return the episodes to play, those never tried first.
+
+    So lasting errors do not stop each start of a run.
+    """
     done = records.done
     missing = [key for key in planned if key not in done]
     return {key: planned[key] for key in sorted(missing, key=lambda key: key in records.played)}
@@ -199,8 +220,7 @@ def plan(run: Run) -> Plan:
         **run.spec.described(),
         "max_steps": budget,
         "env_sha256": env.get_wrapper_attr("fingerprint") if has_fingerprint else None,
-        # With the same name and limit, a split may still have other tasks, or the same ids another
-        # content.
+        # A split of the same name may have other tasks, or other contents of the same ids.
         "tasks_sha256": _sha256("\n".join(tasks)),
         "prompts_sha256": prompts.sha256,
         "version": version("textcraft-gym"),
@@ -216,41 +236,54 @@ def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[Key, Planned]:
     once = _planned_once(spec, env)
     if len(once) * spec.repeats > MAX_EPISODES:
         raise ValueError(
-            f"expected {MAX_EPISODES} episodes or less, got {spec.repeats} of each of {len(once)} tasks"
+            f"expected at most {MAX_EPISODES} episodes, "
+            f"got {spec.repeats} of each of {len(once)} tasks"
         )
-    return {
-        (task, repeat): planned._replace(job=planned.job._replace(repeat=repeat))
-        for repeat in range(spec.repeats)
-        for task, planned in once.items()
-    }
+    episodes: dict[Key, Planned] = {}
+    for repeat in range(spec.repeats):
+        for task, planned in once.items():
+            job = planned.job._replace(repeat=repeat)
+            episodes[task, repeat] = planned._replace(job=job)
+    return episodes
 
 
 def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
     """Return an episode for each task of the split, or for each seed where there are no tasks."""
     tasks = tasks_of(env)
     if tasks is not None:
-        to_play = chosen(tasks, spec.tasks)[: spec.limit]
-        if not to_play:
-            raise ValueError(
-                f"{spec.env} has no tasks to play"
-                + (f" in its split {spec.split}" if spec.split else "")
-            )
-        for name, times in Counter(task.id for task in tasks).items():
-            if times > 1:  # a record tells episodes apart by the id, as does the environment
-                raise ValueError(f"{spec.env} lists {times} tasks of the id {name!r}: expected one")
-        return {
-            task.id: Planned(Job(task.id, spec.seed), _described(task), task_hash(spec.env, task))
-            for task in to_play
-        }
+        return _planned_tasks(spec, tasks)
     if spec.tasks is not None:
         raise ValueError(
             f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds"
         )
-    seeds = range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS))
-    return {
-        _seed_key(seed): Planned(Job(None, seed), _describe_seed(seed), _seed_key(seed))
-        for seed in seeds
-    }
+    episodes: dict[str, Planned] = {}
+    for seed in range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS)):
+        name = f"seed {seed}"
+        about = {"task": name, "group": "all", "depth": 0, "optimal_length": None}
+        episodes[name] = Planned(Job(None, seed), about, name)
+    return episodes
+
+
+def _planned_tasks(spec: RunSpec, tasks: Sequence[Task]) -> dict[str, Planned]:
+    """Return an episode for each task to play, by its id.
+
+    Raises:
+        ValueError: If there is none, or two tasks have one id.
+    """
+    to_play = chosen(tasks, spec.tasks)[: spec.limit]
+    if not to_play:
+        where = f" in its split {spec.split}" if spec.split else ""
+        raise ValueError(f"{spec.env} has no tasks to play{where}")
+    # A record tells episodes apart by the id, as does the environment.
+    for name, times in Counter(task.id for task in tasks).items():
+        if times > 1:
+            raise ValueError(f"{spec.env} lists {times} tasks with the id {name!r}: expected one")
+
+    episodes: dict[str, Planned] = {}
+    for task in to_play:
+        job = Job(task.id, spec.seed)
+        episodes[task.id] = Planned(job, _described(task), task_hash(spec.env, task))
+    return episodes
 
 
 def _described(task: Task) -> dict[str, Any]:
@@ -264,7 +297,8 @@ def _described(task: Task) -> dict[str, Any]:
     for name, expected in TASK.items():
         if not is_of_type(about[name], expected):
             raise ValueError(
-                f"expected {name} of a task of type {type_name(expected)}, got {shown(about[name])}"
+                f"expected the {name} of a task of type {type_name(expected)}, "
+                f"got {shown(about[name])}"
             )
     return about
 
@@ -281,18 +315,10 @@ def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
     return [task for task in tasks if task.id in chosen]
 
 
-def _seed_key(seed: int) -> str:
-    return f"seed {seed}"
-
-
-def _describe_seed(seed: int) -> dict[str, Any]:
-    return {"task": _seed_key(seed), "group": "all", "depth": 0, "optimal_length": None}
-
-
 def _played_records(
     play: PlayJobs, missing: dict[Key, Planned], rule: StopRule
 ) -> Generator[tuple[Record, str], None, None]:
-    """Yield the record of each missing episode as it ends, with its line, as long as the run goes on."""
+    """Yield the record and the line of each missing episode as it ends, while the run goes on."""
     unplayed = {planned.job: planned for planned in missing.values()}
     with closing(play(rule.jobs(list(unplayed)))) as played:
         for job, episode in played:
@@ -304,7 +330,7 @@ def _played_records(
 
 
 def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
-    """Return the record of an episode and its line; one that cannot be written is the record of an error."""
+    """Return the record of an episode and its line; an error's record if it cannot be written."""
     try:
         return _written(planned, episode)
     except (TypeError, ValueError, RecursionError) as error:
@@ -313,7 +339,7 @@ def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:
 
 
 def _written(planned: Planned, episode: Episode) -> tuple[Record, str]:
-    """Return the record of an episode and its line, without the secrets that what was played may repeat."""
+    """Return the record of an episode and its line, without secrets."""
     # A server's message with a key in it, say, may have become an action.
     played = redacted(asdict(episode))
     record = {**planned.about, **played, "task": planned.about["task"], "won": is_won(episode)}
@@ -321,8 +347,13 @@ def _written(planned: Planned, episode: Episode) -> tuple[Record, str]:
 
 
 def is_won(episode: Episode) -> bool | None:
-    """Return whether an episode was won; None in a world that does not say so, unless a limit lost it."""
-    return False if episode.won is None and episode.limit else episode.won
+    """Return whether an episode was won.
+
+    None where the world does not say so, and no limit lost it.
+    """
+    if episode.won is None and episode.limit:
+        return False
+    return episode.won
 
 
 def _sha256(text: str) -> str:

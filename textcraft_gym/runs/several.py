@@ -48,7 +48,9 @@ def play_several(
         RunStopped: If a run stopped, and with it all.
     """
     parts = list(parts)
-    folders = dict.fromkeys(folder for _, part in parts for folder in (part.folder, *part.before))
+    folders: dict[Path, None] = {}  # parts may share some
+    for _, part in parts:
+        folders |= dict.fromkeys((part.folder, *part.before))
     budget = budget_of(limits, folders)
     for name, part in parts:
         _move(budget, limits, part.before, -1)
@@ -69,15 +71,15 @@ def play_several(
 
 def _move(budget: Budget, limits: RunSpec, folders: Iterable[Path], sign: int) -> None:
     """Add what some folders have cost to a budget, or take it away."""
-    found = budget_of(limits, folders)
-    budget.spend(sign * found.cost, sign * found.tokens)
+    spent = budget_of(limits, folders)
+    budget.spend(sign * spent.cost, sign * spent.tokens)
 
 
 def _of_all(stop: RunStopped, budget: Budget, whole: str) -> RunStopped:
     """Return what stopped several runs: at their limit that of all, else what stopped the run."""
     if not stop.at_limit:
         return RunStopped(str(stop), at_limit=False)
-    how = "With a higher limit" if budget.is_spent else "Started again,"
+    how = "Start it again with a higher limit" if budget.is_spent else "Start it again"
     return RunStopped(
-        f"stopped at the limit of the {whole}: {budget.state}. {how} it goes on.", at_limit=True
+        f"stopped at the limit of the {whole}: {budget.state}. {how} to go on.", at_limit=True
     )

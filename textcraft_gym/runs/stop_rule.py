@@ -1,4 +1,4 @@
-"""When a run stops before its last episode: its budget is spent, or no further episode can succeed."""
+"""When a run stops before its last episode: at its budget, or if no episode can succeed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from textcraft_gym.episodes.episode import Episode, Job
 from textcraft_gym.errors import RunStopped
 
 UNAVAILABLE_IN_A_ROW = 3
-"""Number of episodes whose model cannot be asked, with none played in between, after which a run stops."""
+"""Number of episodes in a row without an answer from the model, after which a run stops."""
 FAILED_FROM_THE_START = 10
-"""Number of episodes that end with an error, with none played before, after which a run stops."""
+"""Number of failed episodes before any is played, after which a run stops."""
 
 
 class StopRule:
-    """Gives out the jobs of a run as long as it may go on, which it tells from the episodes that ended.
+    """Gives out the jobs of a run while it may go on, which the ended episodes show.
 
     Args:
         budget: The run's budget, from which the episodes are paid.
@@ -52,30 +52,30 @@ class StopRule:
         elif not was_stopped(episode):
             self._failed += 1
             self._unavailable += _is_of(episode.error, ModelUnavailable)
-            self.trouble = self.trouble or self._found_trouble(episode.error)
+            self.trouble = self.trouble or self._trouble_after(episode.error)
 
     def stop(self, so_far: str) -> RunStopped | None:
-        """Return why the run stopped before its last episode, and how to go on; None for one that did not.
+        """Return why the run stopped early, and how to go on; None for one that did not.
 
         Args:
             so_far: What the run has, in words.
         """
         if self.trouble:
-            reason = f"stopped, since {self.trouble}"
+            reason = f"stopped: {self.trouble}"
             return RunStopped(
-                f"{reason}. {so_far}; once this is mended, the same run goes on.", at_limit=False
+                f"{reason}. {so_far}; fix this, and run it again to go on.", at_limit=False
             )
         if self.left:
             reason = f"stopped at its limit: {self.budget.state}"
-            how = "with a higher limit" if self.budget.is_spent else "started again,"
-            return RunStopped(f"{reason}. {so_far}; {how} the same run goes on.", at_limit=True)
+            how = "run it again with a higher limit" if self.budget.is_spent else "run it again"
+            return RunStopped(f"{reason}. {so_far}; {how} to go on.", at_limit=True)
         return None
 
-    def _found_trouble(self, error: str) -> str:
+    def _trouble_after(self, error: str) -> str:
         if self._unavailable >= self._patience:
             return f"the model cannot be asked ({error})"
         if not self._played and self._failed >= FAILED_FROM_THE_START:
-            return f"each of the first {self._failed} episodes ended with an error, the last with {error}"
+            return f"the first {self._failed} episodes all failed, the last with {error}"
         return ""
 
 
@@ -85,5 +85,8 @@ def was_stopped(episode: Episode) -> bool:
 
 
 def _is_of(error: str, kind: type[Exception]) -> bool:
-    """Return whether a recorded error is of a class, with whose name it begins: from other processes no more comes."""
+    """Return whether a recorded error is of a class, whose name begins it.
+
+    From other processes only the text comes.
+    """
     return error.startswith(f"{kind.__name__}: ")

@@ -6,9 +6,10 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import count
+from functools import partial
+from itertools import count, product
 from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
@@ -25,6 +26,23 @@ from textcraft_gym.runs.runner import evaluate_or_raise
 from textcraft_gym.runs.several import Part, play_several
 from textcraft_gym.storage.cache import atomic_write
 
+HEADINGS = (
+    "agent",
+    "d_max",
+    "model",
+    "runs",
+    "n",
+    "won %",
+    "± runs",
+    "95% interval",
+    "won % by group",
+    "k_max by group",
+    "k_max won by group",
+    "calls",
+    "limits",
+    "errors",
+)
+"""Headings of the table for people."""
 MAX_NAME = 200
 """Maximum length of the name of a cell's folder in bytes; most file systems take 255."""
 
@@ -48,18 +66,19 @@ class Cell:
     @property
     def name(self) -> str:
         """The folder of the run; of a long name the beginning, and a digest of the whole."""
-        parts = [
-            self.agent,
-            *([] if self.d_max is None else [f"d{self.d_max}"]),
-            without_key(self.model),
-        ]
+        parts = [self.agent]
+        if self.d_max is not None:
+            parts.append(f"d{self.d_max}")
+        parts.append(without_key(self.model))
         if self.seed is not None:
             parts.append(f"seed{self.seed}")
+
         name = "_".join(re.sub(r"[^\w.=]", "-", part) for part in parts)
         if len(name.encode()) <= MAX_NAME:
             return name
         digest = hashlib.sha256(name.encode()).hexdigest()[:12]
-        return f"{name.encode()[: MAX_NAME - len(digest) - 1].decode(errors='ignore')}-{digest}"
+        beginning = name.encode()[: MAX_NAME - len(digest) - 1].decode(errors="ignore")
+        return f"{beginning}-{digest}"
 
 
 Results: TypeAlias = dict[Cell, dict[str, Summary]]
@@ -71,10 +90,10 @@ def grid(
 ) -> Iterator[Cell]:
     """Yield every combination; an agent without ``d_max`` has one cell per model and seed."""
     for agent in agents:
-        for depth in d_max if takes(agent, "d_max") and d_max else (None,):
-            for model in models:
-                for seed in seeds or (None,):
-                    yield Cell(agent, depth, model, seed)
+        has_depth = d_max and takes(agent, "d_max")
+        depths: Sequence[int | None] = d_max if has_depth else (None,)
+        for depth, model, seed in product(depths, models, seeds or (None,)):
+            yield Cell(agent, depth, model, seed)
 
 
 def sweep(
@@ -84,7 +103,7 @@ def sweep(
     *,
     run: Callable[[RunSpec, Path], Sequence[Record]] = evaluate_or_raise,
 ) -> Results:
-    """Play each cell into its own run folder below ``out``, and write ``sweep.csv`` and ``sweep.md`` there.
+    """Play each cell into a run folder below ``out``; write ``sweep.csv`` and ``sweep.md`` there.
 
     A sweep that is started again resumes. Limits of money, tokens and time are those of all cells
     together, but for those of one episode.
@@ -100,28 +119,39 @@ def sweep(
         RunStopped: If a run stopped, and with it the sweep.
     """
     specs = cell_specs(base, cells)
-    folders = {cell: Path(out) / name for cell, name in folder_names(specs).items()}
-    parts = [(cell, Part(folders[cell], lambda spec=spec: spec)) for cell, spec in specs.items()]  # type: ignore[misc]
-    results = {
-        cell: summarise_by_group(records)
-        for cell, records in play_several(parts, base, run, "sweep")
-    }
+    names = folder_names(specs)
+    parts = []
+    for cell, spec in specs.items():
+        parts.append((cell, Part(Path(out) / names[cell], partial(_itself, spec))))
+
+    results: Results = {}
+    for cell, records in play_several(parts, base, run, "sweep"):
+        results[cell] = summarise_by_group(records)
     headings, *rows = table(results)
+    as_markdown = f"{markdown_table(headings, rows)}\n{printable(legend(results))}\n"
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
-    atomic_write(
-        Path(out) / "sweep.md", f"{markdown_table(headings, rows)}\n{printable(legend(results))}\n"
-    )
+    atomic_write(Path(out) / "sweep.md", as_markdown)
     return results
 
 
+def _itself(spec: RunSpec) -> RunSpec:
+    return spec
+
+
 def folder_names(cells: Iterable[Cell]) -> dict[Cell, str]:
-    """Return the name of each cell's folder: where several have one name, also but for capitals, those are numbered."""
+    """Return the name of each cell's folder; equal ones are numbered.
+
+    Names that differ in capitals alone are equal: some file systems do not tell them apart.
+    """
     names: dict[Cell, str] = {}
     taken: set[str] = set()
     for cell in dict.fromkeys(cells):
-        alike = (cell.name if number == 1 else f"{cell.name}_{number}" for number in count(1))
-        names[cell] = next(name for name in alike if name.casefold() not in taken)
-        taken.add(names[cell].casefold())
+        name = cell.name
+        numbers = count(2)
+        while name.casefold() in taken:
+            name = f"{cell.name}_{next(numbers)}"
+        names[cell] = name
+        taken.add(name.casefold())
     return names
 
 
@@ -129,70 +159,68 @@ def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:
     """Return the spec of each cell's run.
 
     Raises:
-        ValueError: If an argument is of none of the agents.
+        ValueError: If no agent takes an argument.
     """
     for name in base.agent_args:
         if not any(takes(cell.agent, name) for cell in cells):
-            raise ValueError(f"none of the agents takes the argument {name!r}")
+            raise ValueError(f"no agent takes the argument {name!r}")
     specs = {}
     for cell in cells:
-        shared = {name: value for name, value in base.agent_args.items() if takes(cell.agent, name)}
-        args = {**shared, **({} if cell.d_max is None else {"d_max": cell.d_max})}
+        args = {name: value for name, value in base.agent_args.items() if takes(cell.agent, name)}
+        if cell.d_max is not None:
+            args["d_max"] = cell.d_max
         seed = base.seed if cell.seed is None else cell.seed
         specs[cell] = replace(base, agent=cell.agent, agent_args=args, model=cell.model, seed=seed)
     return specs
 
 
 def table(results: Results) -> Rows:
-    """Return headings and a row per cell, for human readers: values by group share one field (see ``legend``).
+    """Return headings and a row per cell, for people: values by group share a field.
 
-    Cells that differ only in their seed share a row, with means over the runs and the spread of
-    success between them.
+    See ``legend`` for the groups. Cells that differ only in their seed share a row, with means over
+    the runs and the spread of success between them.
     """
     names = _groups(results)
-    headings = (
-        "agent",
-        "d_max",
-        "model",
-        "runs",
-        "n",
-        "won %",
-        "± runs",
-        "95% interval",
-        "won % by group",
-    )
-    rows: Rows = [(*headings, "k_max by group", "k_max won by group", "calls", "limits", "errors")]
+    rows: Rows = [HEADINGS]
     for cell, runs in _by_seed(results).items():
-        whole = [by_group[ALL] for by_group in runs]
-        success = spread(whole)
-        of_groups = [[by_group[name] for by_group in runs if name in by_group] for name in names]
-        rows.append(
-            (
-                cell.agent,
-                "-" if cell.d_max is None else str(cell.d_max),
-                without_key(cell.model),
-                str(len(runs)),
-                str(sum(summary.episodes for summary in whole)),
-                number(success.rate, 100),
-                number(success.between_runs, 100),
-                "-" if success.rate is None else interval(success.low, success.high),
-                "/".join(
-                    number(spread(summaries).rate, 100, 0) for summaries in of_groups if summaries
-                ),
-                "/".join(number(_mean(one.k_max for one in group)) for group in of_groups if group),
-                "/".join(
-                    number(_mean(one.k_max_won for one in group)) for group in of_groups if group
-                ),
-                number(_mean(_calls(summary) for summary in whole)),
-                str(sum(sum(summary.limits.values()) for summary in whole)),
-                str(sum(summary.errors for summary in whole)),
-            )
-        )
+        rows.append(_row(cell, runs, names))
     return rows
 
 
+def _row(
+    cell: Cell, runs: Sequence[Mapping[str, Summary]], names: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the row of runs that differ only in their seed."""
+    whole = [by_group[ALL] for by_group in runs]
+    success = spread(whole)
+    won, k_max, k_max_won = [], [], []
+    for name in names:
+        group = [by_group[name] for by_group in runs if name in by_group]
+        if not group:
+            continue
+        won.append(number(spread(group).rate, 100, 0))
+        k_max.append(number(_mean(summary.k_max for summary in group)))
+        k_max_won.append(number(_mean(summary.k_max_won for summary in group)))
+    return (
+        cell.agent,
+        "-" if cell.d_max is None else str(cell.d_max),
+        without_key(cell.model),
+        str(len(runs)),
+        str(sum(summary.episodes for summary in whole)),
+        number(success.rate, 100),
+        number(success.between_runs, 100),
+        "-" if success.rate is None else interval(success.low, success.high),
+        "/".join(won),
+        "/".join(k_max),
+        "/".join(k_max_won),
+        number(_mean(map(_calls, whole))),
+        str(sum(sum(summary.limits.values()) for summary in whole)),
+        str(sum(summary.errors for summary in whole)),
+    )
+
+
 def _calls(summary: Summary) -> float | None:
-    """Return the mean number of calls of an episode; None without one that did not break."""
+    """Return the mean number of calls of an episode; None if all failed."""
     return sum(summary.calls.values()) if summary.episodes else None
 
 
@@ -219,28 +247,31 @@ def tidy(results: Results) -> list[dict[str, str]]:
     rows = []
     for cell, by_group in results.items():
         for group, summary in by_group.items():
-            values = {**asdict(summary), "calls": _calls(summary)}
-            values |= {name: sum(values[name].values()) for name in ("limits", "replies")}
-            values |= {"precision": summary.precision, "recall": summary.recall}
-            for rates in values.pop("passes"):
-                values |= {
-                    f"pass@{rates['k']}": rates["at_least_one"]["mean"],
-                    f"pass^{rates['k']}": rates["every"]["mean"],
-                }
-            d_max = "" if cell.d_max is None else str(cell.d_max)
-            seed = "" if cell.seed is None else str(cell.seed)
-            about = {
+            row = {
                 "agent": cell.agent,
-                "d_max": d_max,
+                "d_max": "" if cell.d_max is None else str(cell.d_max),
                 "model": without_key(cell.model),
-                "seed": seed,
+                "seed": "" if cell.seed is None else str(cell.seed),
+                "group": group,
             }
-            about["group"] = group
-            rows.append(
-                about
-                | {name: "" if value is None else f"{value:.6g}" for name, value in values.items()}
-            )
+            for name, value in _values(summary).items():
+                row[name] = "" if value is None else f"{value:.6g}"
+            rows.append(row)
     return rows
+
+
+def _values(summary: Summary) -> dict[str, float | None]:
+    """Return the numbers of a summary, by their headings."""
+    values = asdict(summary)
+    values["calls"] = _calls(summary)
+    for name in ("limits", "replies"):
+        values[name] = sum(values[name].values())
+    values["precision"] = summary.precision
+    values["recall"] = summary.recall
+    for rates in values.pop("passes"):
+        values[f"pass@{rates['k']}"] = rates["at_least_one"]["mean"]
+        values[f"pass^{rates['k']}"] = rates["every"]["mean"]
+    return values
 
 
 def _groups(results: Results) -> list[str]:
@@ -249,9 +280,11 @@ def _groups(results: Results) -> list[str]:
 
 def as_csv(rows: list[dict[str, str]]) -> str:
     """Return rows as CSV, their headings first."""
+    # A group of which episodes failed may have fewer attempts at each task.
+    headings: dict[str, None] = {}
+    for row in rows:
+        headings |= dict.fromkeys(row)
     text = io.StringIO()
-    # A group of which episodes broke may have fewer attempts at each task.
-    headings = dict.fromkeys(heading for row in rows for heading in row)
     writer = csv.DictWriter(text, list(headings), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

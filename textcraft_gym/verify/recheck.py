@@ -1,4 +1,4 @@
-"""Rechecks a run folder: every recorded action is played again, and everything that follows from that is compared."""
+"""Rechecks a run folder: replays every recorded action, and compares all that follows from it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from textcraft_gym.verify.replay import REPLAYED, SUMMED, Difference, difference
 from textcraft_gym.verify.untrusted import check_bounds, foreign_spec, is_trusted
 
 MAX_KEPT = 1000
-"""Maximum number of differences that are kept; the others are counted. As many other messages are."""
+"""Maximum number of differences kept, and of other messages; further ones are only counted."""
 
 _TASK = ("task", "group", "depth", "optimal_length")
 NOT_RECHECKED = (
@@ -90,28 +90,28 @@ class Verification:
             run: The name of the run.
             shown: Maximum number of differences listed.
         """
-        outcome = (
-            f"{self.count} difference{'s' * (self.count != 1)}"
-            if self.count
-            else "identical"
-            if self.identical
-            else "identical as far as it can be rechecked"
-        )
         rate = f" ({self.steps / self.seconds:,.0f} a second)" if self.seconds else ""
-        lines = [f"{run}: {outcome}; {self.episodes} episodes, {self.steps:,} steps replayed{rate}"]
-        lines += [f"  {difference}" for difference in self.differences[:shown]]
-        if self.count > shown:
-            lines.append(f"  and {self.count - shown} more")
-        lines += [f"  cannot be rechecked: {what}" for what in self.unverifiable[:shown]]
-        if len(self.unverifiable) > shown:
-            lines.append(f"  and {len(self.unverifiable) - shown} more")
+        replayed = f"{self.episodes} episodes, {self.steps:,} steps replayed{rate}"
+        lines = [f"{run}: {self._in_words()}; {replayed}"]
+        lines += _listed([str(difference) for difference in self.differences], self.count, shown)
+
+        unverifiable = [f"cannot be rechecked: {part}" for part in self.unverifiable]
+        lines += _listed(unverifiable, len(unverifiable), shown)
         if self.errors:
-            ended = "1 episode" if self.errors == 1 else f"{self.errors} episodes"
+            failed = "1 failed episode" if self.errors == 1 else f"{self.errors} failed episodes"
             lines.append(
-                f"  {ended} ended with an error, which no rate counts; why is not rechecked"
+                f"  note: {failed}: no rate counts them, and their errors are not rechecked"
             )
-        lines += [f"  note: {note}" for note in self.notes]
+        for note in self.notes:
+            lines.append(f"  note: {note}")
         return lines
+
+    def _in_words(self) -> str:
+        if self.count:
+            return "1 difference" if self.count == 1 else f"{self.count} differences"
+        if self.identical:
+            return "identical"
+        return "identical as far as it can be rechecked"
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as JSON values."""
@@ -135,6 +135,14 @@ class Verification:
             self.unverifiable.append(printable(what))
 
 
+def _listed(items: Sequence[str], count: int, shown: int) -> list[str]:
+    """Return the first items as lines, and one that counts the rest."""
+    lines = [f"  {item}" for item in items[:shown]]
+    if count > shown:
+        lines.append(f"  and {count - shown} more")
+    return lines
+
+
 def verify(
     folder: str | Path,
     *,
@@ -143,7 +151,7 @@ def verify(
     split: str | None = None,
     prompts: str | Path | None = None,
 ) -> Verification:
-    """Replay every recorded action of a run in the world that its config names, and compare all that follows from it.
+    """Replay a run in the world that its config names, and compare all that follows.
 
     Compared are the tasks, the game's data and the prompts by their digests; of each episode the
     observations, reward, win, steps, trials and end; whether every task was played once; the sums
@@ -159,66 +167,64 @@ def verify(
         prompts: Replacement of the set or folder of prompts.
 
     Raises:
-        RunError: If the folder cannot be read, or its world cannot be had here.
+        RunError: If the folder cannot be read, or its world cannot be made here.
     """
     config = read_config(folder)
     check_bounds(config, folder)
     spec = foreign_spec(config, trusted, {**config["env_args"], **(env_args or {})}, split, prompts)
-    found = Verification()
+    outcome = Verification()
     try:
-        run = _run(spec, config, trusted, found)
+        run = _run(spec, config, trusted, outcome)
         planned = plan(run)
-        # In the suite's worlds what agents need is added to info, which only wrappers read: without
-        # it they are faster.
+        # In the suite's worlds an agent's needs change only info, which only wrappers read: without
+        # them the replay is faster.
         if spec.env in SUITE and not spec.wrappers:
             run.close()
             run = Run(replace(spec, agent=_substitute))
         env = run.env
-    except Exception as error:  # worlds of others can raise anything
+    except Exception as error:  # a user's world may raise anything
         why = printable(f"{type(error).__name__}: {error}")
-        raise RunError(f"{folder}: its world cannot be had here: {why}") from error
-    _compare_identity(config, planned, found)
+        raise RunError(f"{folder}: the world cannot be made here: {why}") from error
+    _compare_identity(config, planned, outcome)
     with closing(run):
-        records = _replay_all(Path(folder), env, planned, found)
+        records = _replay_all(Path(folder), env, planned, outcome)
     # With the task's own values, so that a wrong group does not stop the summary.
-    _compare_summary(
-        Path(folder),
-        config,
-        [light(record) | planned.episodes[key_of(record)].about for record in records],
-        found,
-    )
-    return found
+    as_planned = [light(record) | planned.episodes[key_of(record)].about for record in records]
+    _compare_summary(Path(folder), config, as_planned, outcome)
+    return outcome
 
 
 def not_rechecked() -> list[str]:
-    """Return the fields of records that a recheck does not look at beyond their type, and what it cannot know."""
-    checked = (*_TASK, *REPLAYED, "transcript", *SUMMED)
-    return [
-        *NOT_RECHECKED,
-        *(
-            name.name
-            for name in fields(Episode)
-            if name.name not in (*checked, "cost") and name.compare
-        ),
-    ]
+    """Return what a recheck does not look at: fields, beyond their type, and the unknowable."""
+    # NOT_RECHECKED has a sentence for the cost.
+    checked = {*_TASK, *REPLAYED, "transcript", *SUMMED, "cost"}
+    names = list(NOT_RECHECKED)
+    for episode_field in fields(Episode):
+        if episode_field.compare and episode_field.name not in checked:
+            names.append(episode_field.name)
+    return names
 
 
 def _run(
-    spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], found: Verification
+    spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], outcome: Verification
 ) -> Run:
-    """Return the run, with a substitute that reads no prompts for an agent that cannot be made here."""
+    """Return the run.
+
+    A substitute that reads no prompts stands in for an agent that cannot be made here.
+    """
     name: str = config["agent"]
     run = Run(spec)
     try:
         if not is_trusted(name, trusted):
-            raise RunError("it is not trusted")
+            raise RunError("not trusted")
         _ = run.agent
-    except Exception as error:  # agents of others can raise anything
-        why = f"the agent {name!r} cannot be made here: {error}"
+    except Exception as error:  # a user's agent may raise anything
+        why = f"agent {name!r} cannot be made here: {error}"
+        # The digest of a source that was never read.
         if config["prompts_sha256"] == Prompts().sha256:
-            found.notes.append(printable(f"{why}; it read no prompts"))
+            outcome.notes.append(printable(f"{why}; it read no prompts"))
         else:
-            found.leaves_out(f"the prompts, since {why}")
+            outcome.leaves_out(f"prompts ({why})")
         return Run(replace(spec, agent=_substitute, prompts=None))
     return run
 
@@ -227,46 +233,43 @@ def _substitute(observation: str, info: Mapping[str, Any]) -> str:
     return ""
 
 
-def _compare_identity(config: Mapping[str, Any], planned: Plan, found: Verification) -> None:
-    """Compare the digests of the game's data, the tasks and the prompts with those of this installation."""
-    about = {
-        "env_sha256": "the game's data are others",
-        "tasks_sha256": "the tasks are others",
-        "prompts_sha256": "the prompts are others",
-    }
-    for name, meaning in about.items():
-        known = name != "prompts_sha256" or planned.run.spec.agent is not _substitute
-        if known and config[name] != planned.identity[name]:
-            found.differs(
-                "config.json",
-                f"{name}: recorded {config[name]}, here {planned.identity[name]}: {meaning}",
-            )
+def _compare_identity(config: Mapping[str, Any], planned: Plan, outcome: Verification) -> None:
+    """Compare the digests of the game's data, the tasks and the prompts with those here."""
+    digests = {"env_sha256": "game data differ", "tasks_sha256": "tasks differ"}
+    # A substitute reads no prompts: there is nothing to compare.
+    if planned.run.spec.agent is not _substitute:
+        digests["prompts_sha256"] = "prompts differ"
+    for name, meaning in digests.items():
+        recorded, here = config[name], planned.identity[name]
+        if recorded != here:
+            outcome.differs("config.json", f"{name}: recorded {recorded}, here {here}: {meaning}")
+
     if mixed := several_codes(config):
-        found.notes.append(printable(mixed))
-    if config["version"] != planned.identity["version"]:
-        found.notes.append(
-            f"played with version {config['version']!r}, rechecked with {planned.identity['version']}"
-        )
+        outcome.notes.append(printable(mixed))
+    recorded, here = config["version"], planned.identity["version"]
+    if recorded != here:
+        outcome.notes.append(printable(f"played with version {recorded!r}, rechecked with {here}"))
 
 
 def _replay_all(
-    folder: Path, env: gym.Env[str, str], planned: Plan, found: Verification
+    folder: Path, env: gym.Env[str, str], planned: Plan, outcome: Verification
 ) -> Records:
     """Replay every record, and return the last one for each episode, in the order of the run."""
     records = Records(folder / "episodes.jsonl")
     for line in read_lines(folder):
         started = time.perf_counter()
         if line.record is None:
-            found.differs(f"episodes.jsonl:{line.number}", line.wrong)
-        elif _is_counted(env, planned, line.number, line.record, records, found):
+            outcome.differs(f"episodes.jsonl:{line.number}", line.wrong)
+        elif _is_counted(env, planned, line.number, line.record, records, outcome):
             records.add(line.record, line.start)
-        found.seconds += time.perf_counter() - started
-    found.errors = len(records) - len(records.done)
+        outcome.seconds += time.perf_counter() - started
+
+    outcome.errors = len(records) - len(records.done)
     missing = [_named(key) for key in planned.episodes if key not in records.played]
     if missing:
-        others = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
         count = f"{len(missing)} of {len(planned.episodes)} episodes are missing"
-        found.differs("episodes.jsonl", f"{count}: {', '.join(missing[:10])}{others}")
+        outcome.differs("episodes.jsonl", f"{count}: {', '.join(missing[:10])}{more}")
     return records.chosen(planned.episodes)
 
 
@@ -276,58 +279,60 @@ def _is_counted(
     line: int,
     record: Record,
     earlier: Records,
-    found: Verification,
+    outcome: Verification,
 ) -> bool:
     """Recheck the record of a line, and return whether it is one of the run."""
     key = key_of(record)
     where = f"episodes.jsonl:{line}, {_named(key)}"
     episode = planned.episodes.get(key)
     if episode is None:
-        found.differs(where, "the run has no such episode")
+        outcome.differs(where, "the run has no such episode")
         return False
     if earlier.is_done(key):
-        found.differs(
-            where,
-            "the episode is there twice, and only an error may be followed by another attempt",
-        )
-    if record["transcript"]:
-        found.episodes += 1
-        found.steps += record["steps"]
-        for what in differences(
-            env, record, episode, planned.run.spec, planned.identity["max_steps"]
-        ):
-            found.differs(where, what)
-    else:
-        found.leaves_out(f"{where}: it has no transcript")
-        if (
-            not record["error"] and record["limit"] != "seconds"
-        ):  # whose process may have been ended
-            found.differs(where, "it has no transcript and no error")
+        outcome.differs(where, "duplicate episode: only a failed episode may be retried")
+
+    if not record["transcript"]:
+        outcome.leaves_out(f"{where}: no transcript")
+        # At a limit of time its process may have been ended, and its transcript lost.
+        if not record["error"] and record["limit"] != "seconds":
+            outcome.differs(where, "no transcript, and no error")
+        return True
+
+    outcome.episodes += 1
+    outcome.steps += record["steps"]
+    max_steps = planned.identity["max_steps"]
+    for difference in differences(env, record, episode, planned.run.spec, max_steps):
+        outcome.differs(where, difference)
     return True
 
 
 def _compare_summary(
-    folder: Path, config: Mapping[str, Any], records: Sequence[Record], found: Verification
+    folder: Path, config: Mapping[str, Any], records: Sequence[Record], outcome: Verification
 ) -> None:
-    """Compare the summary and the report with what the records come to."""
+    """Compare the summary and the report with those of the records."""
     if not (folder / "summary.json").exists() and not config.get("finished"):
-        found.notes.append("the run is not finished, and has no summary")
+        outcome.notes.append("the run is unfinished: it has no summary")
         return
     summaries = summarise_by_group(records)
     try:
         summary = json.loads(read_bounded(folder / "summary.json"))
         report = read_bounded(folder / "report.md")
     except (OSError, ValueError, RecursionError) as error:
-        found.differs("summary.json, report.md", f"cannot be read: {error}")
+        outcome.differs("summary.json, report.md", f"cannot be read: {error}")
         return
-    for where, recorded, here in _leaves(
-        summary, json.loads(json.dumps({k: asdict(v) for k, v in summaries.items()}))
-    ):
-        found.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
-    # A folder may have been renamed since: then the run goes by the name that the report has.
+
+    # Through JSON, as the summary was: a tuple becomes a list.
+    expected = json.loads(json.dumps({name: asdict(row) for name, row in summaries.items()}))
+    for where, recorded, here in _leaves(summary, expected):
+        outcome.differs("summary.json", f"{where}: recorded {recorded}, recomputed {here}")
+
+    # The report names the folder as it was called then: its third line begins with that name.
     held = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0]
-    if report not in (markdown({name: summaries}, advice(records)) for name in (folder.name, held)):
-        found.differs("report.md", "it is not the table of the records")
+    expected_reports = [
+        markdown({name: summaries}, advice(records)) for name in (folder.name, held)
+    ]
+    if report not in expected_reports:
+        outcome.differs("report.md", "not the table of the records")
 
 
 def _named(key: Key) -> str:
@@ -336,11 +341,10 @@ def _named(key: Key) -> str:
 
 
 def _leaves(recorded: Any, here: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield each place at which two values of JSON differ, with both values."""
+    """Yield each path at which two JSON values differ, with both values."""
     if isinstance(recorded, dict) and isinstance(here, dict):
-        for key in [*here, *(key for key in recorded if key not in here)]:
-            yield from _leaves(
-                recorded.get(key, "nothing"), here.get(key, "nothing"), f"{path}.{key}".lstrip(".")
-            )
+        for key in dict.fromkeys([*here, *recorded]):
+            below = f"{path}.{key}".lstrip(".")
+            yield from _leaves(recorded.get(key, "nothing"), here.get(key, "nothing"), below)
     elif json.dumps(recorded) != json.dumps(here):
-        yield path or "it", json.dumps(recorded)[:100], json.dumps(here)[:100]
+        yield path or "all", json.dumps(recorded)[:100], json.dumps(here)[:100]

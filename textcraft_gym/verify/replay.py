@@ -1,4 +1,4 @@
-"""Replays a recorded episode in its world, and says where the record differs from what happens."""
+"""Replays a recorded episode in its world, and yields each mismatch."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ REPLAYED = (
     "picture",
     "stop_reason",
 )
-"""Fields of a record that a replay determines, beside the transcript and those that describe the task."""
+"""Fields that a replay determines, beside the transcript and the task's."""
 
 SUMMED = ("calls", "tokens", "k_max", "trace", "limit", "error", "traceback", "claimed_success")
-"""Fields that a replay cannot know, and which must agree with each other."""
+"""Fields that a replay cannot know, and that must agree with each other."""
 
 
 class Difference(NamedTuple):
-    """Something that a run folder says, and that is not so.
+    """A mismatch between a run folder and its replay.
 
     Attributes:
         where: The file, and of an episode the line, the task and the step.
-        what: What is said there, and what was found.
+        what: What is recorded there, and what the replay gives.
     """
 
     where: str
@@ -52,7 +52,7 @@ class Difference(NamedTuple):
 
 
 class RecordedActions:
-    """An agent that plays the actions of a transcript, with its resets and its returns to earlier moments.
+    """Plays the actions of a transcript, with its resets and its returns to earlier moments.
 
     Args:
         transcript: The transcript, as an ``Episode`` has it.
@@ -72,11 +72,10 @@ class RecordedActions:
         moments = {0: (yield from play.snapshot())} if 0 in kept else {}
         for index, (action, _) in enumerate(self.transcript[1:], 1):
             if index in self.restores:
-                if (
-                    self.restores[index] not in moments
-                ):  # none was kept there, since no episode could
+                moment = moments.get(self.restores[index])
+                if moment is None:  # the episode was over there: no agent could have kept it
                     return None
-                yield from play.restore(moments[self.restores[index]])
+                yield from play.restore(moment)
                 over = False
             elif action is None:
                 yield from play.reset()
@@ -100,14 +99,14 @@ def differences(
     spec: RunSpec,
     max_steps: int,
 ) -> Iterator[str]:
-    """Yield what a well-formed record says that is not so: it is replayed, and its counts are compared.
+    """Yield each mismatch between a well-formed record and its replay, or within it.
 
     Args:
         env: The environment of the run.
         record: A record with a transcript.
-        planned: The episode that it is of.
+        planned: The episode that it records.
         spec: The run.
-        max_steps: Its maximum number of actions.
+        max_steps: The run's maximum number of actions in an episode.
     """
     transcript: Sequence[tuple[str | None, str]] = record["transcript"]
     recorded = RecordedActions(transcript, record["restores"])
@@ -117,11 +116,14 @@ def differences(
     runner.advance()
     episode = runner.episode
     if runner.failure:
-        yield f"it cannot be replayed: {episode.error}"
+        yield f"cannot be replayed: {episode.error}"
+
+    # The record is believed where a replay cannot know why an episode ended.
     unknown = (*BROKEN_OFF, *STOPPED_BY_AGENT) if episode.stop_reason == "agent" else BROKEN_OFF
     if record["stop_reason"] in unknown:
         episode.stop_reason = record["stop_reason"]
     yield from _first_difference(transcript, episode)
+
     episode.limit = record["limit"]  # by which an episode is lost
     replayed = {**vars(episode), **planned.about, "won": is_won(episode)}
     for name in (*planned.about, *REPLAYED):
@@ -138,58 +140,102 @@ def inconsistencies(record: Mapping[str, Any], task: str, max_calls: int) -> Ite
         task: The task of the whole trace.
         max_calls: The run's maximum number of completions.
     """
-    if (record["error"] is not None) != (record["stop_reason"] == "error"):
-        yield f"stop_reason {record['stop_reason']!r} with the error {shown(record['error'])}"
-    if (record["limit"] is not None) != (record["stop_reason"] == "limit"):
-        yield f"stop_reason {record['stop_reason']!r} with the limit {shown(record['limit'])}"
-    if record["traceback"] is not None and record["error"] is None:
-        yield "a traceback without an error"
+    yield from _wrong_end(record)
+
     trace, transcript = record["trace"], record["transcript"]
-    nodes = list(_walk(trace))
     if (trace["task"], trace["role"], trace["depth"]) != (task, "agent", 0):
-        yield f"the trace is of {shown(trace['task'])}, role {shown(trace['role'])}, depth {trace['depth']}"
-    if record["error"] is None and trace["outcome"] is not record["claimed_success"]:
-        yield f"claimed_success is {record['claimed_success']}, and the outcome of the trace {trace['outcome']}"
-    played = [part for node in nodes for part in node["parts"] if type(part) is int]
-    if sorted(played) != list(range(len(transcript))):
-        yield f"the parts of the trace are not the {len(transcript)} entries of the transcript, each once"
-        return
+        root = f"role {shown(trace['role'])}, depth {trace['depth']}"
+        yield f"the trace is of {shown(trace['task'])}, {root}"
+    claimed = record["claimed_success"]
+    if record["error"] is None and trace["outcome"] is not claimed:
+        yield f"claimed_success: recorded {claimed}, in the trace {trace['outcome']}"
+
+    nodes = list(_walk(trace))
+    entries: list[int] = []
     for node in nodes:
-        actions = sum(
-            transcript[part][0] is not None for part in node["parts"] if type(part) is int
-        )
-        if node["steps"] != actions:
-            yield f"the trace counts {node['steps']} steps in the part {shown(node['task'])}, which has {actions}"
-    for name in ("calls", "tokens"):
-        counted, total = sum(node[name] for node in nodes), sum(record[name].values())
-        if counted != total or min([*record[name].values(), 0]) < 0:
-            yield f"{name}: recorded {shown(record[name])}, {total} in all, and {counted} in the trace"
-    if sum(record["calls"].values()) > max_calls:
-        yield f"calls: recorded {shown(record['calls'])}, more than the {max_calls} of the run"
+        entries += _entries(node)
+    if sorted(entries) != list(range(len(transcript))):
+        yield f"the trace does not hold each of the {len(transcript)} transcript entries once"
+        return  # without them no count can be compared
+
+    yield from _wrong_steps(nodes, transcript)
+    yield from _wrong_sums(record, nodes, max_calls)
     yield from _wrong_depth(record, nodes)
 
 
+def _wrong_end(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each error, limit or traceback that the stop reason contradicts."""
+    reason = record["stop_reason"]
+    for name in ("error", "limit"):
+        if (record[name] is not None) != (reason == name):
+            yield f"stop_reason {reason!r} with the {name} {shown(record[name])}"
+    if record["traceback"] is not None and record["error"] is None:
+        yield "traceback without an error"
+
+
+def _entries(node: Mapping[str, Any]) -> list[int]:
+    """Return the indices of the transcript's entries among the parts of a node."""
+    return [part for part in node["parts"] if type(part) is int]
+
+
+def _wrong_steps(
+    nodes: Iterable[Mapping[str, Any]], transcript: Sequence[tuple[str | None, str]]
+) -> Iterator[str]:
+    """Yield each node whose number of steps is not that of its actions."""
+    for node in nodes:
+        actions = 0
+        for entry in _entries(node):
+            if transcript[entry][0] is not None:  # no reset
+                actions += 1
+        if node["steps"] != actions:
+            part = f"part {shown(node['task'])} of the trace"
+            yield f"{part}: recorded {node['steps']} steps, counted {actions}"
+
+
+def _wrong_sums(
+    record: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], max_calls: int
+) -> Iterator[str]:
+    """Yield each number of calls or tokens that the trace or the run's limit contradicts."""
+    for name in ("calls", "tokens"):
+        counts = record[name].values()
+        total, in_trace = sum(counts), sum(node[name] for node in nodes)
+        if in_trace != total or min(counts, default=0) < 0:
+            recorded = shown(record[name])
+            yield f"{name}: recorded {recorded}, {total} in total, {in_trace} in the trace"
+    if sum(record["calls"].values()) > max_calls:
+        yield f"calls: recorded {shown(record['calls'])}, more than max_calls {max_calls}"
+
+
 def _wrong_depth(record: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield whether ``k_max`` cannot be: it is the depth of the deepest part with an action or an executor's call."""
-    lowest = max((node["depth"] for node in nodes if node["steps"]), default=0)
-    highest = max((node["depth"] for node in nodes if node["steps"] or node["calls"]), default=0)
+    """Yield an error if ``k_max`` is impossible.
+
+    It is the depth of the deepest part with an action or an executor's call. Of a part with calls
+    alone the trace does not tell whose they are, so it gives only bounds.
+    """
+    lowest = highest = 0
+    for node in nodes:
+        if node["steps"]:
+            lowest = max(lowest, node["depth"])
+        if node["steps"] or node["calls"]:
+            highest = max(highest, node["depth"])
     if record["calls"].keys() == {"executor"}:
         lowest = highest
-    if not max(lowest, 0) <= record["k_max"] <= max(highest, 0):
+    if not lowest <= record["k_max"] <= highest:
         yield f"k_max: recorded {record['k_max']}, in the trace {lowest} to {highest}"
 
 
 def _first_difference(
     transcript: Sequence[tuple[str | None, str]], episode: Episode
 ) -> Iterator[str]:
-    """Yield the first step at which the transcript and the replay part."""
-    for step, (recorded, replayed) in enumerate(zip(transcript, episode.transcript, strict=False)):
-        if recorded[1] != replayed[1]:
-            yield f"step {step}, {_action(recorded[0])}: {_parted(recorded[1], replayed[1])}"
+    """Yield the first step at which the transcript and the replay differ."""
+    pairs = zip(transcript, episode.transcript, strict=False)
+    for step, ((action, recorded), (_, replayed)) in enumerate(pairs):
+        if recorded != replayed:
+            yield f"step {step}, {_action(action)}: {_parted(recorded, replayed)}"
             return
     step = len(episode.transcript)
     if step < len(transcript):
-        yield f"step {step}, {_action(transcript[step][0])}: not played, since the episode is over there"
+        yield f"step {step}, {_action(transcript[step][0])}: recorded after the episode's end"
 
 
 def _action(action: str | None) -> str:
@@ -198,10 +244,11 @@ def _action(action: str | None) -> str:
 
 def _parted(recorded: str, replayed: str) -> str:
     """Return both texts from a little before the first character in which they differ."""
-    pairs = enumerate(zip(recorded, replayed, strict=False))
-    first = next(
-        (index for index, (one, other) in pairs if one != other), min(len(recorded), len(replayed))
-    )
+    first = min(len(recorded), len(replayed))
+    for index, pair in enumerate(zip(recorded, replayed, strict=False)):
+        if pair[0] != pair[1]:
+            first = index
+            break
     start = max(0, first - MAX_SHOWN // 4)
     dots = "..." if start else ""
     return f"recorded {dots}{shown(recorded[start:])}, replayed {dots}{shown(replayed[start:])}"
@@ -214,6 +261,6 @@ def _walk(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from _walk(part)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(recorded: Any, replayed: Any) -> bool:
     """Return whether two values are written alike: 1 and true are not, nor are 1 and 1.0."""
-    return json.dumps(one) == json.dumps(other)
+    return json.dumps(recorded) == json.dumps(replayed)

@@ -1,8 +1,8 @@
-"""A run that may be from anybody: its config is checked before anything that it names is made."""
+"""Validates an untrusted run's config before anything it names is imported."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ MAX_LIMIT = 200_000
 MAX_REPEATS = 1000
 """Maximum number of episodes of each task of such a run."""
 MAX_WRAPPERS = 16
-"""Maximum number of wrappers of such a run, each of which may double what is read."""
+"""Maximum number of wrappers of such a run: each may double what is read."""
 
 
 def check_bounds(config: Mapping[str, Any], folder: str | Path) -> None:
@@ -29,11 +29,10 @@ def check_bounds(config: Mapping[str, Any], folder: str | Path) -> None:
     """
     for name, most in (("limit", MAX_LIMIT), ("repeats", MAX_REPEATS)):
         if (config[name] or 0) > most:
-            raise RunError(f"{folder}: expected {name} of {most} or less, got {config[name]}")
-    if len(config["wrappers"]) > MAX_WRAPPERS:
-        raise RunError(
-            f"{folder}: expected {MAX_WRAPPERS} wrappers or less, got {len(config['wrappers'])}"
-        )
+            raise RunError(f"{folder}: expected at most {most} as {name}, got {config[name]}")
+    wrappers = len(config["wrappers"])
+    if wrappers > MAX_WRAPPERS:
+        raise RunError(f"{folder}: expected at most {MAX_WRAPPERS} wrappers, got {wrappers}")
 
 
 def foreign_spec(
@@ -43,37 +42,24 @@ def foreign_spec(
     split: str | None,
     prompts: str | Path | None,
 ) -> RunSpec:
-    """Return the spec of a run, without its models, which a replay does not ask.
+    """Return the spec of a run, without its models: a replay asks none.
 
     Raises:
-        RunError: If the environment or a wrapper is not the suite's nor trusted, or an argument
-            names a pipe or device.
+        RunError: If the environment or a wrapper is neither the suite's nor trusted, or an argument
+            names a pipe or a device.
     """
-    # A recorder would write the episodes to its file again, and changes nothing that the agent
-    # reads.
-    kept = [name for name in config["wrappers"] if split_fields(name)[:1] != ["TranscriptRecorder"]]
-    for name in (
-        config["env"],
-        *(split_fields(wrapper)[0] for wrapper in kept if split_fields(wrapper)),
-    ):
-        if not is_trusted(name, trusted):
-            named = (
-                ("code of a module", "name the module")
-                if ":" in name
-                else ("what is not the suite's", "name it")
-            )
-            raise RunError(
-                f"the run names {named[0]}, {name!r}: if you trust it, {named[1]} with --trust"
-            )
+    kept = _replayed_wrappers(config["wrappers"])
+    _check_trust(config["env"], trusted)
+    for wrapper in kept:
+        for name in split_fields(wrapper)[:1]:
+            _check_trust(name, trusted)
+
     split = split or config["split"]
     prompts = prompts or config["prompts"]
-    for named in (
-        *env_args.values(),
-        prompts,
-        *((split, split.rpartition(":")[0]) if split else ()),
-    ):
-        if isinstance(named, str) and _is_endless(named):
-            raise RunError(f"the run names {named!r}, which is no file")
+    for argument in (*env_args.values(), prompts, split):
+        _check_path(argument)
+    # A split may be a file with a part behind a colon.
+    _check_path((split or "").rpartition(":")[0])
     numbers = {
         name: config[name]
         for name in ("seed", "limit", "max_steps", "max_calls", "won_at", "repeats", "temperature")
@@ -92,11 +78,38 @@ def foreign_spec(
             **numbers,
         )
     except ValueError as error:
-        raise RunError(f"the config cannot be read: {error}") from error
+        raise RunError(f"invalid config: {error}") from error
+
+
+def _replayed_wrappers(wrappers: Sequence[str]) -> list[str]:
+    """Return the wrappers of a run, without those that record its episodes.
+
+    A recorder would write them to its file again, and changes nothing that the agent reads.
+    """
+    return [wrapper for wrapper in wrappers if split_fields(wrapper)[:1] != ["TranscriptRecorder"]]
+
+
+def _check_trust(name: str, trusted: Collection[str]) -> None:
+    if is_trusted(name, trusted):
+        return
+    if ":" in name:
+        raise RunError(
+            f"the run names code of a module, {name!r}: if you trust it, pass the module to --trust"
+        )
+    raise RunError(
+        f"{name!r}, which the run names, is not part of the suite: if you trust it, "
+        "pass it to --trust"
+    )
+
+
+def _check_path(argument: Any) -> None:
+    """Make sure that an argument names no pipe or device, whose reading may never end."""
+    if isinstance(argument, str) and _is_endless(argument):
+        raise RunError(f"the run names {argument!r}, which is not a regular file")
 
 
 def is_trusted(name: str, trusted: Collection[str]) -> bool:
-    """Return whether a name is one of a world, a wrapper or an agent of the suite, or one that the user trusts.
+    """Return whether a name is a world, wrapper or agent of the suite, or one that is trusted.
 
     Others that are installed, such as Gymnasium's worlds, are not the suite's, and neither is
     MineDojo's game.
@@ -114,5 +127,5 @@ def is_trusted(name: str, trusted: Collection[str]) -> bool:
 def _is_endless(path: str) -> bool:
     try:
         return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
-    except (OSError, ValueError):  # no path at all
+    except (OSError, ValueError):  # not a path
         return False

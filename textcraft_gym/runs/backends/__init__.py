@@ -1,4 +1,4 @@
-"""Backends, which play the episodes of a run: in this process, in worker processes, or on a Ray cluster."""
+"""Backends, which play a run's episodes: in this process, in others, or on a Ray cluster."""
 
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.runs.backends.backend import Backend, BackendError

@@ -19,7 +19,7 @@ PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Played, None, None]]
 MAX_DEATHS = 3
 """Number of workers that die while playing a job before the job is recorded as an error."""
 GRACE_SECONDS = 5.0
-"""Time that a worker has beyond a limit to end an episode by itself, so that what it played is kept."""
+"""Seconds that a worker has beyond a limit to end an episode, so that what it played is kept."""
 
 
 class BackendError(TextCraftGymError, RuntimeError):
@@ -48,7 +48,7 @@ class Backend(Protocol):
 def failed_episode(
     job: Job, why: str, cost: float = 0.0, tokens: Mapping[str, int] | None = None
 ) -> Episode:
-    """Return the record of an error for a job that no worker returned an episode of, with what it took."""
+    """Return the record of an error, with what it took, for a job without an episode."""
     known = cost if math.isfinite(cost) else 0.0
     return Episode(
         *job, stop_reason="error", error=why[:MAX_ERROR], cost=known, tokens=dict(tokens or {})

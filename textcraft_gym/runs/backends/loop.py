@@ -1,4 +1,4 @@
-"""All episodes in one loop of this process; model calls of many episodes run concurrently."""
+"""All episodes in one loop of this process; their model calls run concurrently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textcraft_gym.runs.run_budget import budget_of
 
 
 class LoopBackend:
-    """Plays in the calling process: the right choice where most of the time is spent waiting for models."""
+    """Plays in the calling process: the right choice where models take most of the time."""
 
     @contextmanager
     def open(self, run: Run) -> Iterator[PlayJobs]:

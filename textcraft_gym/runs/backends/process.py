@@ -1,4 +1,4 @@
-"""Episodes in worker processes: the right choice where environments, agents or models are CPU-bound."""
+"""Episodes in worker processes: for environments, agents or models that are CPU-bound."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ class ProcessBackend:
             pickled_spec = pickle.dumps(replace(spec, backend="loop"))
         except Exception as error:  # pickling a user's object may raise anything
             raise BackendError(
-                f"this agent or model cannot be sent to another process ({error}): name it, as module:Class"
+                f"this agent or model cannot be sent to another process ({error}): "
+                "name it as module:Class"
             ) from error
         pool = _Pool(spec, pickled_spec)
         try:
@@ -128,7 +129,7 @@ class _Attempt:
         return self.job, failed_episode(self.job, why, self.cost, self.tokens)
 
     def out_of_time(self, why: str) -> Played:
-        """Return an episode that is lost by its limit of time; what it played went with its process."""
+        """Return an episode lost by its limit of time; what it played went with its process."""
         trace = Node(self.job.task or "", "agent", 0, tokens=self.tokens.total(), parts=[why])
         lost = Episode(
             *self.job,
@@ -203,9 +204,9 @@ class _Pool:
     def __init__(self, spec: RunSpec, pickled_spec: bytes) -> None:
         self.pickled_spec = pickled_spec
         self.limit = spec.episode_limits
-        self.patience = (
-            math.inf if spec.episode_seconds is None else spec.episode_seconds + GRACE_SECONDS
-        )
+        self.patience = math.inf
+        if spec.episode_seconds is not None:
+            self.patience = spec.episode_seconds + GRACE_SECONDS
         self.budget = Budget(max_seconds=spec.max_seconds)
         self.workers: list[_WorkerProcess] = []
 
@@ -217,20 +218,20 @@ class _Pool:
             except OSError as error:
                 if not self.workers:
                     raise BackendError(f"no worker can be started: {error}") from error
-                warn(
-                    f"there are {len(self.workers)} workers, and cannot be more: {error}",
-                    stacklevel=2,
-                )
+                started = len(self.workers)
+                warn(f"only {started} of {workers} workers started: {error}", stacklevel=2)
                 return
 
     def await_ready(self) -> None:
         """Wait for the first worker: an error that stops it would stop all."""
         readable = wait([worker.pipe for worker in self.workers], timeout=self.budget.seconds_left)
-        for worker in [worker for worker in self.workers if worker.pipe in readable][:1]:
-            try:
-                worker.receive()
-            except (EOFError, OSError):
-                raise _startup_error(worker) from None
+        for worker in self.workers:
+            if worker.pipe in readable:
+                try:
+                    worker.receive()
+                except (EOFError, OSError):
+                    raise _startup_error(worker) from None
+                return
 
     def play(self, jobs: Iterable[Job]) -> Generator[Played, None, None]:
         waiting = map(_Attempt, jobs)
@@ -238,8 +239,7 @@ class _Pool:
         while busy := self.give_jobs(waiting, again):
             readable = wait([worker.pipe for worker in busy], timeout=self.seconds_left(busy))
             for worker in busy:
-                played = self.receive(worker, again) if worker.pipe in readable else None
-                if played is not None:
+                if worker.pipe in readable and (played := self.receive(worker, again)):
                     yield played
             if self.budget.reached:
                 yield from self.stop()
@@ -250,7 +250,7 @@ class _Pool:
                     yield self.give_up(worker, again)
 
     def seconds_left(self, busy: Iterable[_WorkerProcess]) -> float | None:
-        """Return the time until an episode or the run is to be ended; None if no time is limited."""
+        """Return the seconds until an episode or the run must end; None without a limit."""
         ends = [worker.began + self.patience for worker in busy]
         if self.budget.deadline is not None:
             ends.append(self.budget.deadline)
@@ -260,16 +260,17 @@ class _Pool:
     def give_jobs(
         self, waiting: Iterator[_Attempt], again: deque[_Attempt]
     ) -> list[_WorkerProcess]:
-        """Fill up the workers, with jobs to repeat before new ones; return the workers that have a job."""
+        """Give each worker jobs, those to repeat first; return the workers that have one."""
         for worker in self.workers:
-            while len(worker.given) < AHEAD and (
-                attempt := again.popleft() if again else next(waiting, None)
-            ):
+            while len(worker.given) < AHEAD:
+                attempt = again.popleft() if again else next(waiting, None)
+                if attempt is None:
+                    break
                 worker.give(attempt)
         return [worker for worker in self.workers if worker.given]
 
     def receive(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Played | None:
-        """Handle the next message of a worker, or its death; return the episode that this ends, if any."""
+        """Handle the next message of a worker, or its death; return the episode that this ends."""
         try:
             return worker.receive()
         except (EOFError, OSError):
@@ -282,20 +283,20 @@ class _Pool:
             again.append(current)
             return None
         return current.failed(
-            f"{MAX_DEATHS} workers died of it, the last with exit code {exitcode}"
+            f"{MAX_DEATHS} workers died playing it, the last with exit code {exitcode}"
         )
 
     def give_up(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Played:
-        """End a worker that does not end its episode in time, and return what is known of the episode."""
+        """End a worker that is out of time, and return what is known of its episode."""
         current, _ = self.replace(worker, again)
         return current.out_of_time(
-            f"{self.limit.out_of_time()} and {GRACE_SECONDS:g} more; its process was ended"
+            f"{self.limit.out_of_time()} and {GRACE_SECONDS:g} more; its process was killed"
         )
 
     def replace(
         self, worker: _WorkerProcess, again: deque[_Attempt]
     ) -> tuple[_Attempt, int | None]:
-        """Start another worker in place of one, which ends; return what it was playing, and its exit code."""
+        """Replace a worker; return what it was playing, and its exit code."""
         exitcode = worker.end()
         self.workers[self.workers.index(worker)] = _WorkerProcess(self.pickled_spec)
         # Only the job it was playing can have been its end; the next one in its queue is innocent.
@@ -305,14 +306,18 @@ class _Pool:
         return current, exitcode
 
     def stop(self) -> Iterator[Played]:
-        """End all workers, as the time of the run is over; yield what they ended in time, and what they did not."""
+        """End all workers at the run's limit of time.
+
+        Yields the episodes that they ended in time, and those that they did not.
+        """
         for worker in self.workers:
             with suppress(EOFError, OSError):
                 while worker.given and worker.pipe.poll():
                     if played := worker.receive():
                         yield played
             worker.end()
-            for current in list(worker.given)[:1]:
+            if worker.given:
+                current = worker.given[0]
                 current.charge(worker.meter)
                 yield current.failed(f"{RunStopped.__name__}: {self.budget.state}")
 
@@ -323,8 +328,8 @@ class _Pool:
 
 def _startup_error(worker: _WorkerProcess) -> BackendError:
     return BackendError(
-        f"a worker ended before it could play, with exit code {worker.end()}: "
-        'see its output, and run a script\'s code under if __name__ == "__main__"'
+        f"a worker exited before it could play, with exit code {worker.end()}: "
+        'see its output, and guard a script\'s code with if __name__ == "__main__"'
     )
 
 
@@ -337,9 +342,7 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
     with suppress(EOFError, OSError):
         try:
             worker = Worker(Run(pickle.loads(pickled_spec)))  # noqa: S301
-        except (
-            Exception
-        ) as error:  # the constructor of an agent, a model or an environment may raise anything
+        except Exception as error:  # a user's agent, model or world may raise anything
             pipe.send(("failed", f"{type(error).__name__}: {error}"))
             return
         pipe.send(("ready", None))
@@ -348,7 +351,7 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as its parent is dead: nobody would read what its models are paid for."""
+    """End this process with its parent: nobody would read what its models are paid for."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -369,5 +372,5 @@ def _send(pipe: Connection, job: Job, episode: Episode) -> None:
     except OSError:
         raise
     except Exception as error:  # an agent may have left anything in its trace
-        why = f"it cannot be sent: {error}"
+        why = f"the episode cannot be sent: {error}"
         pipe.send(("episode", failed_episode(job, why, episode.cost, episode.tokens)))

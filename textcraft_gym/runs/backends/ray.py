@@ -1,4 +1,4 @@
-"""Episodes as tasks on a Ray cluster, for more than one machine. Ray is imported only when this backend is used."""
+"""Episodes as tasks on a Ray cluster, for several machines. Ray is imported on first use."""
 
 from __future__ import annotations
 
@@ -34,13 +34,15 @@ from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_budget import budget_of
 
 OBJECT_STORE_BYTES = 100 << 20
-"""Shared memory of a local cluster: episodes are small, and Ray's default is a third of the machine's memory."""
+"""Shared memory of a local cluster: episodes are small, and Ray takes a third of all by default."""
 
 BATCH_SECONDS, MAX_BATCH = 0.2, 256
-"""Target seconds of a Ray task, and its maximum number of episodes: a task has milliseconds of overhead, which may be
-more than an episode takes."""
+"""Target seconds of a Ray task, and its maximum number of episodes.
+
+A task has milliseconds of overhead, which may be more than an episode takes.
+"""
 MAX_WAITING = 4096
-"""Maximum number of workers on this machine that are told of the end of a run at once."""
+"""Maximum number of workers on this machine that wait for the end of a run."""
 
 _playing = Event()
 """Set in a worker while it plays."""
@@ -68,7 +70,8 @@ class RayBackend:
         spec = run.spec
         if spec.cassette is not None or spec.replay_only:
             raise BackendError(
-                "the machines of a Ray cluster share no cassette: leave it out, or play on this machine"
+                "the machines of a Ray cluster cannot share a cassette: "
+                "omit it, or play on this machine"
             )
         require("ray", "ray")
         import ray
@@ -112,9 +115,8 @@ def _connection(ray: Any, address: str | None, workers: int) -> Iterator[None]:
 @contextmanager
 def _sigterm_kept() -> Iterator[None]:
     """Keep what SIGTERM does in this process; Ray puts an exit of its own in its place."""
-    if (
-        current_thread() is not main_thread()
-    ):  # only there signals can be handled, and then Ray does not
+    # Signals are handled in the main thread only; in others Ray leaves them alone.
+    if current_thread() is not main_thread():
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
@@ -147,57 +149,93 @@ def _lifeline(node: str) -> Iterator[_Lifeline]:
         yield _Lifeline(node, listener.getsockname()[1])
 
 
+class _Batches:
+    """The batches of a run that are under way on the cluster, at most one for each worker.
+
+    Args:
+        ray: The module.
+        pickled_spec: A reference to the spec.
+        workers: Maximum number of batches under way.
+        budget: How long episodes may take.
+        jobs: The jobs, consumed lazily.
+    """
+
+    def __init__(
+        self, ray: Any, pickled_spec: Any, workers: int, budget: Budget, jobs: Iterable[Job]
+    ) -> None:
+        self.ray = ray
+        self.task = ray.remote(max_retries=MAX_DEATHS - 1)(_play_batch)
+        self.pickled_spec = pickled_spec
+        self.workers = workers
+        self.budget = budget
+        self.waiting = iter(jobs)
+        self.alone: deque[Job] = deque()
+        self.size = 1
+        self.under_way: dict[Any, tuple[list[Job], Future[tuple[float, list[bytes]]]]] = {}
+
+    def send(self, lifeline: _Lifeline) -> None:
+        """Send batches until every worker has one, or no job is left."""
+        while len(self.under_way) < self.workers:
+            if self.alone:
+                batch = [self.alone.popleft()]
+            else:
+                batch = list(islice(self.waiting, self.size))
+            if not batch:
+                return
+            seconds = self.budget.seconds_left
+            reference = self.task.remote(self.pickled_spec, batch, lifeline, seconds)
+            self.under_way[reference] = batch, reference.future()
+
+    def wait(self) -> Any:
+        """Wait for a batch and return its reference; None if none ends in time."""
+        patience = self.budget.seconds_left
+        if patience is not None:
+            patience += GRACE_SECONDS
+        # By futures: ray.wait notices an interrupt only after a second.
+        futures = [future for _, future in self.under_way.values()]
+        wait(futures, patience, return_when=FIRST_COMPLETED)
+        for reference, (_, future) in self.under_way.items():
+            if future.done():
+                return reference
+        return None
+
+    def receive(self, reference: Any) -> Iterator[Played]:
+        """Yield the episodes of a batch that ended; those of one that failed are played again."""
+        batch, future = self.under_way.pop(reference)
+        try:
+            seconds, episodes = future.result()
+        except self.ray.exceptions.RayTaskError as error:
+            raise BackendError(f"a worker could not play: {error.cause!r}") from error
+        except self.ray.exceptions.RayError as error:
+            # A worker died, or its machine, and so did those after it.
+            if len(batch) > 1:
+                self.alone.extend(batch)  # each is played alone, to find the one that kills workers
+            else:
+                why = f"{MAX_DEATHS} workers died playing it: {error}"
+                yield batch[0], failed_episode(batch[0], why)
+            return
+
+        # Doubles at most, since the first episodes may be unusually short.
+        in_time = int(len(batch) * BATCH_SECONDS / max(seconds, 1e-9))
+        self.size = max(1, min(MAX_BATCH, 2 * self.size, in_time))
+        for played in episodes:
+            yield pickle.loads(played)  # noqa: S301
+
+
 def _play(
     ray: Any, pickled_spec: Any, workers: int, budget: Budget, jobs: Iterable[Job]
 ) -> Generator[Played, None, None]:
-    task = ray.remote(max_retries=MAX_DEATHS - 1)(_play_batch)
-    waiting = iter(jobs)
-    alone: deque[Job] = deque()
-    size = 1
-    under_way: dict[Any, tuple[list[Job], Future[tuple[float, list[bytes]]]]] = {}
-    with (
-        _cancelling(ray, under_way),
-        _lifeline(ray.get_runtime_context().get_node_id()) as lifeline,
-    ):
+    batches = _Batches(ray, pickled_spec, workers, budget, jobs)
+    node = ray.get_runtime_context().get_node_id()
+    with _cancelling(ray, batches.under_way), _lifeline(node) as lifeline:
         while True:
-            while len(under_way) < workers:
-                batch = [alone.popleft()] if alone else list(islice(waiting, size))
-                if not batch:
-                    break
-                reference = task.remote(pickled_spec, batch, lifeline, budget.seconds_left)
-                under_way[reference] = batch, reference.future()
-            if not under_way:
+            batches.send(lifeline)
+            if not batches.under_way:
                 return
-            patience = None if budget.seconds_left is None else budget.seconds_left + GRACE_SECONDS
-            # By futures, since ray.wait notices an interrupt only after a second.
-            wait(
-                [future for _, future in under_way.values()], patience, return_when=FIRST_COMPLETED
-            )
-            ended = next(
-                (reference for reference, (_, future) in under_way.items() if future.done()), None
-            )
+            ended = batches.wait()
             if ended is None:
-                return  # the rest does not stop by itself, and is played at another start
-            batch, future = under_way.pop(ended)
-            try:
-                seconds, episodes = future.result()
-            except ray.exceptions.RayTaskError as error:
-                raise BackendError(f"a worker could not play: {error.cause!r}") from error
-            except (
-                ray.exceptions.RayError
-            ) as error:  # a worker died, or its machine, and so did those after it
-                if len(batch) > 1:
-                    alone.extend(batch)  # each is played alone, to find the one that kills workers
-                else:
-                    why = f"{MAX_DEATHS} workers died of it: {error}"
-                    yield batch[0], failed_episode(batch[0], why)
-                continue
-            # Doubles at most, since the first episodes may be unusually short.
-            size = max(
-                1, min(MAX_BATCH, 2 * size, int(len(batch) * BATCH_SECONDS / max(seconds, 1e-9)))
-            )
-            for played in episodes:
-                yield pickle.loads(played)  # noqa: S301
+                return  # the rest does not stop by itself; the next start plays it
+            yield from batches.receive(ended)
 
 
 @contextmanager
@@ -213,7 +251,7 @@ def _cancelling(ray: Any, under_way: Iterable[Any]) -> Iterator[None]:
 def _play_batch(
     pickled_spec: bytes, jobs: list[Job], lifeline: _Lifeline, seconds: float | None
 ) -> tuple[float, list[bytes]]:
-    """Play episodes on a machine of the cluster, for a time; return the seconds it took, and the pickled episodes."""
+    """Play episodes on a machine of the cluster; return the seconds and the pickled episodes."""
     _hold(lifeline)
     _playing.set()
     try:
@@ -253,5 +291,5 @@ def _packed(job: Job, episode: Episode) -> bytes:
     try:
         return pickle.dumps((job, episode))
     except Exception as error:  # an agent may have left anything in its trace
-        why = f"it cannot be sent: {error}"
+        why = f"the episode cannot be sent: {error}"
         return pickle.dumps((job, failed_episode(job, why, episode.cost, episode.tokens)))
