@@ -134,7 +134,7 @@ def test_pages__a_false_output_and_a_false_error_are_seen(
     with pytest.raises(ZeroDivisionError):
         rewritten("```python\n1 / 0\n```\n")
     command = "```console\n$ textcraft-gym report none\nall is well\n```\n"
-    assert "textcraft-gym: none is no run folder" in rewritten(command)
+    assert "textcraft-gym: none is not a run folder" in rewritten(command)
 
 
 def test_pages__are_in_the_navigation_and_nothing_else_is():

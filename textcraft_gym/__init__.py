@@ -1,4 +1,4 @@
-"""Text environments for language-model agents, for Gymnasium. Importing this package registers them."""
+"""Text environments for language-model agents, registered with Gymnasium on import."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -79,7 +79,7 @@ _HOMES = {
     "starts": "session",
     "tasks": "task",
 }
-"""Modules of the public names, which are imported when a name is first used: most programs need a few of them."""
+"""Modules of the public names, imported on first use: most programs need a few of them."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The forms of a game's commands, as its manual lists them: what a line must look like, and what a call must have."""
+"""The forms of a game's commands, as its manual lists them."""
 
 from __future__ import annotations
 
@@ -26,44 +26,40 @@ class CommandForm:
         form = _INGREDIENTS.sub("{ingredients}", form)
         self.form = form
         self.description = description
-        head = _PLACEHOLDER.split(form)[0].strip(" [")
-        self.name = "_".join(re.findall(r"\w+", head.lower()))
-        self.parameters = tuple(
-            "_".join(re.findall(r"\w+", name)) for name in _PLACEHOLDER.findall(form)
-        )
-        begins = re.escape(head) + (r"\s*\[" if "[" in form else r"\b")
-        self._begins = re.compile(begins, re.IGNORECASE)
-        parts = _PLACEHOLDER.split(form)
-        self._literals = parts[::2]
-        counted = [r"(\d+)" if name == "count" else r"(\S.*?)" for name in parts[1::2]]
-        whole = [
-            re.sub(r"(?:\\ )+", r"\\s+", re.escape(part)).replace(r"\[", r"\s*\[")
-            for part in parts[::2]
-        ]
-        pattern = "".join(
-            literal + group for literal, group in zip(whole, [*counted, ""], strict=True)
-        )
-        self._pattern = re.compile(pattern, re.IGNORECASE)
         self._keeps_case = "[" in form  # what stands in brackets is free text
+
+        # Literals and placeholders in turn; the first and the last are literals.
+        parts = _PLACEHOLDER.split(form)
+        self._literals, placeholders = parts[::2], parts[1::2]
+        head = self._literals[0].strip(" [")
+        self.name = _identifier(head.lower())
+        self.parameters = tuple(_identifier(placeholder) for placeholder in placeholders)
+
+        begins = re.escape(head) + (r"\s*\[" if self._keeps_case else r"\b")
+        self._begins = re.compile(begins, re.IGNORECASE)
+        pattern = _tolerant(self._literals[0])
+        for placeholder, literal in zip(placeholders, self._literals[1:], strict=True):
+            pattern += r"(\d+)" if placeholder == "count" else r"(\S.*?)"
+            pattern += _tolerant(literal)
+        self._pattern = re.compile(pattern, re.IGNORECASE)
 
     def begins(self, line: str) -> bool:
         """Return whether a line begins as this command does."""
         return self._begins.match(line) is not None
 
     def canonical(self, line: str) -> str | None:
-        """Return the command that a line is, in the game's spelling; None if it is none of this form."""
-        # What stands in brackets may end in any sign; elsewhere the last placeholder would take a
-        # full stop, too.
-        bare = line.rstrip(" .!;,")
-        found = (
-            self._pattern.fullmatch(line) if self._keeps_case else None
-        ) or self._pattern.fullmatch(bare)
-        if not found:
+        """Return a line as a command, in the game's spelling; None if it has another form."""
+        match = self._pattern.fullmatch(line) if self._keeps_case else None
+        if match is None:
+            # What stands in brackets may end in any sign; elsewhere the last placeholder would
+            # take a full stop, too.
+            match = self._pattern.fullmatch(line.rstrip(" .!;,"))
+        if match is None:
             return None
-        as_written = self._filled(found.groups())
-        if as_written == found[0] or self._keeps_case:
+        as_written = self._filled(match.groups())
+        if as_written == match[0] or self._keeps_case:
             return as_written
-        return self._filled([value.lower() for value in found.groups()])
+        return self._filled([value.lower() for value in match.groups()])
 
     def fill(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the command with these arguments; None if one is missing."""
@@ -73,30 +69,43 @@ class CommandForm:
         command = self._filled(values)
         head = self._literals[0]
         # Some models repeat the verb in its first argument.
-        return (
-            command.removeprefix(head)
-            if values and values[0].lower().startswith(head.strip().lower() + " ")
-            else command
-        )
+        if values and values[0].lower().startswith(head.strip().lower() + " "):
+            return command.removeprefix(head)
+        return command
 
     def _filled(self, values: Sequence[str]) -> str:
-        return "".join(a + b for a, b in zip(self._literals, [*values, ""], strict=True))
+        command = self._literals[0]
+        for value, literal in zip(values, self._literals[1:], strict=True):
+            command += value + literal
+        return command
 
 
 def manual_forms(manual: str) -> tuple[CommandForm, ...]:
-    """Return the forms in a game's manual: the lines below ``Commands:``, each with its description after a dash."""
+    """Return the forms in a game's manual.
+
+    They are the lines below ``Commands:``, each with its description after a dash.
+    """
     _, _, listed = manual.partition("Commands:\n")
     forms = []
     for line in listed.partition("\n\n")[0].splitlines():
         form, _, description = line.partition(" - ")
-        forms.append(
-            CommandForm(re.sub(r"\[([^\[\]{}]+)\]", r"[{\1}]", form.strip()), description.strip())
-        )
+        # A manual writes search[words] where a form has search[{words}].
+        form = re.sub(r"\[([^\[\]{}]+)\]", r"[{\1}]", form.strip())
+        forms.append(CommandForm(form, description.strip()))
     return tuple(forms)
 
 
+def _identifier(words: str) -> str:
+    return "_".join(re.findall(r"\w+", words))
+
+
+def _tolerant(literal: str) -> str:
+    """Return the pattern of a literal with any blanks where it has some, or before a bracket."""
+    return re.sub(r"(?:\\ )+", r"\\s+", re.escape(literal)).replace(r"\[", r"\s*\[")
+
+
 def _argument(value: object) -> str:
-    """Return an argument as a command has it: numbers of JSON without a fraction, lists with commas."""
+    """Return an argument as a command has it: whole numbers, and lists with commas."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, list):

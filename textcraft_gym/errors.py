@@ -1,4 +1,4 @@
-"""The errors that a caller of the suite can meet. An agent's mistake is never one: it is an observation."""
+"""The errors that callers meet. An agent's mistake is never one: it is an observation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class TextCraftGymError(Exception):
 
 
 class UnknownName(TextCraftGymError, ValueError):
-    """A task, split, item, agent or environment that does not exist; the message suggests near names.
+    """A name that does not exist, of a task, split, item, agent or environment.
 
-    If only a few names exist, it lists them all.
+    The message suggests near names. If only a few names exist, it lists them all.
 
     Attributes:
         known: The names that exist.
@@ -27,23 +27,19 @@ class UnknownName(TextCraftGymError, ValueError):
 
     def __init__(self, kind: str, name: object, known: Sequence[str]) -> None:
         self.known = tuple(known)
-        # Compared without namespaces: two names of one namespace are not near because they share
-        # it.
+        # Without namespaces: two names of one namespace are not near because they share it.
         full_names = {full.rpartition(":")[2]: full for full in known}
         typed = str(name).rpartition(":")[2]
-        near = [
-            full_names[close]
-            for close in difflib.get_close_matches(typed, full_names, n=5, cutoff=_NEAR)
-        ]
-        hint = f" Did you mean {', '.join(near)}?" if near else ""
-        listing = (
-            f" There are {len(known)}."
-            if len(known) > _FEW
-            else f" Possible: {', '.join(known)}"
-            if known
-            else ""
-        )
-        super().__init__(f"unknown {kind} {name!r}.{hint}{listing}")
+        near = difflib.get_close_matches(typed, full_names, n=5, cutoff=_NEAR)
+
+        message = f"unknown {kind} {name!r}."
+        if near:
+            message += f" Did you mean {', '.join(full_names[close] for close in near)}?"
+        if len(known) > _FEW:
+            message += f" There are {len(known)}."
+        elif known:
+            message += f" Possible: {', '.join(known)}"
+        super().__init__(message)
 
 
 class DataError(TextCraftGymError, ValueError):
@@ -59,9 +55,12 @@ class DataError(TextCraftGymError, ValueError):
     def __init__(
         self, file: Path, problem: str, entry: object = None, key: str | None = None
     ) -> None:
-        at = "" if entry is None else f", entry {entry}"
-        of = "" if key is None else f", key {key!r}"
-        super().__init__(f"{file}{at}{of}: {problem}")
+        place = str(file)
+        if entry is not None:
+            place += f", entry {entry}"
+        if key is not None:
+            place += f", key {key!r}"
+        super().__init__(f"{place}: {problem}")
 
 
 class RunError(TextCraftGymError, ValueError):
@@ -69,7 +68,7 @@ class RunError(TextCraftGymError, ValueError):
 
 
 class RunStopped(TextCraftGymError, RuntimeError):
-    """A run that ends before its last episode; what it has is kept, and the same run goes on from there.
+    """A run that ends before its last episode, and goes on from there when it is started again.
 
     Attributes:
         at_limit: Whether its limit of money, tokens or time is reached; else no further episode
@@ -82,7 +81,7 @@ class RunStopped(TextCraftGymError, RuntimeError):
 
 
 class Unsupported(TextCraftGymError, RuntimeError):
-    """A capability that an environment does not offer with its arguments; the message names both and the reason."""
+    """A capability that an environment does not offer; the message names both and the reason."""
 
 
 class MissingExtra(TextCraftGymError, ImportError):

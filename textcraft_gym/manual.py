@@ -1,4 +1,4 @@
-"""What a chat model is told of a game that it plays without an agent, and how its replies are read."""
+"""What a chat model reads of a game that it plays alone, and how its replies are read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from textcraft_gym.registration import find
 from textcraft_gym.replies import CommandReader
 
 REPLY = (
-    "You may reason first. The last line of your reply is the command and nothing else, after the word Action and a "
-    "colon."
+    "You may reason first. The last line of your reply is the command and nothing else, "
+    "after the word Action and a colon."
 )
 """How to reply, where the command is read from the text of a reply."""
 
@@ -41,6 +41,6 @@ def manual(env_id: str, prompts: str | Path | None = None, **env_args: Any) -> s
 
 
 def command_reader(env_id: str, **env_args: Any) -> CommandReader:
-    """Return the reader of a game's commands; of a game that the suite does not know it goes by marks alone."""
+    """Return the reader of a game's commands; it goes by marks alone in an unknown game."""
     world = find(env_id)
     return Prompts(dialect=world.dialect(env_args)).commands(load_profile(world.profile).name)

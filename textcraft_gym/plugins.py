@@ -19,7 +19,10 @@ _KEY = re.compile(r"[^,=]*=?")
 
 
 class _WorkingFolder:
-    """Finds modules in the working folder, after all others; ``sys.path`` has it only where the caller put it."""
+    """Finds modules in the working folder, after all others.
+
+    ``sys.path`` has that folder only where the caller put it.
+    """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -56,7 +59,7 @@ def import_named(module: str) -> ModuleType:
 
 
 def load(kind: str, path: str) -> Any:
-    """Return the object named ``module:name``; the module is imported if necessary, also from the working folder.
+    """Return the object named ``module:name``; its module may be in the working folder.
 
     Args:
         kind: The kind of object, such as ``agent``, for messages.
@@ -79,24 +82,26 @@ def load(kind: str, path: str) -> Any:
         return getattr(holder, name)
     except AttributeError as error:
         modules = dict(inspect.getmembers(holder, inspect.ismodule))
-        public = [
-            known for known in dir(holder) if not known.startswith("_") and known not in modules
-        ]
-        raise UnknownName(kind, path, [f"{module}:{known}" for known in public]) from error
+        public = []
+        for known in dir(holder):
+            if not known.startswith("_") and known not in modules:
+                public.append(f"{module}:{known}")
+        raise UnknownName(kind, path, public) from error
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of an error on one line, with the error's class unless the message is clear without it."""
+    """Return an error on one line, with its class unless the message is clear without it."""
     message = " ".join(str(error).split())
-    return (
-        message
-        if message and isinstance(error, (ValueError, ImportError))
-        else f"{type(error).__name__}: {message}"
-    )
+    if message and isinstance(error, (ValueError, ImportError)):
+        return message
+    return f"{type(error).__name__}: {message}"
 
 
 def split_fields(text: str) -> list[str]:
-    """Split ``NAME,KEY=VALUE,...`` at commas, except for those within an object, an array or a string of JSON."""
+    """Split ``NAME,KEY=VALUE,...`` at commas, except within JSON.
+
+    That is an object, an array or a string.
+    """
     fields = []
     start = 0
     while start < len(text):
@@ -112,7 +117,7 @@ def split_fields(text: str) -> list[str]:
 
 
 def key_values(pairs: list[str]) -> dict[str, Any]:
-    """Parse ``KEY=VALUE`` pairs; a value that is valid JSON (10, true, null) is decoded, any other is text.
+    """Parse ``KEY=VALUE`` pairs; a value that is JSON (10, true, null) is decoded, others are text.
 
     Raises:
         ValueError: If a pair has no key or no ``=``.
@@ -130,7 +135,10 @@ def key_values(pairs: list[str]) -> dict[str, Any]:
 
 
 def _end_of_json(text: str, start: int) -> int | None:
-    """Return the end of the JSON value at ``start``; None if there is none that ends at a comma or the text's end."""
+    """Return the end of the JSON value at ``start``.
+
+    None if there is none that ends at a comma or at the text's end.
+    """
     if text[start : start + 1] in ("{", "[", '"'):
         with suppress(ValueError):
             _, end = json.JSONDecoder().raw_decode(text, start)

@@ -26,7 +26,7 @@ INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "ex
 
 
 class Registration(NamedTuple):
-    """An id of the suite: its entry point, its limit of steps, and the arguments that the id fixes."""
+    """An id of the suite: its entry point, its limit of steps, and the arguments that it fixes."""
 
     entry_point: str
     max_episode_steps: int
@@ -66,7 +66,7 @@ def register_suite() -> None:
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A registered environment of text, as ``find`` returns it: how it is made, and what is known without making it.
+    """A registered environment of text: how it is made, and what is known without making it.
 
     Attributes:
         id: The id by which it was found, ``My-v0`` or ``my_module:My-v0``.
@@ -85,10 +85,10 @@ class World:
         """
         entry_point = self.spec.entry_point
         if entry_point is None:
-            raise ValueError(
-                f"{self.spec.id} is registered without an entry point of single environments"
-            )
-        return load_env_creator(entry_point) if isinstance(entry_point, str) else entry_point
+            raise ValueError(f"{self.spec.id} has no entry point of single environments")
+        if isinstance(entry_point, str):
+            return load_env_creator(entry_point)
+        return entry_point
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -97,7 +97,7 @@ class World:
 
     @property
     def profile(self) -> str:
-        """The name of the profile by which agents read the game: the class attribute ``game_profile``."""
+        """The name of the profile by which agents read the game, ``game_profile`` of its class."""
         name: str = getattr(self.creator, "game_profile", "default")
         return name
 
@@ -118,25 +118,30 @@ class World:
         return split if isinstance(split, str) else None
 
     def splits(self, arguments: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
-        """Return the names of the splits of an environment that is made with these arguments; none if it lists none."""
+        """Return the names of the splits of an environment made with these arguments.
+
+        There are none if it lists none.
+        """
         names = getattr(self.creator, "splits", ())
         if callable(names):
             given = {**self.spec.kwargs, **arguments}
-            names = names(
-                **{name: given[name] for name in signature(names).parameters if name in given}
-            )
+            wanted = signature(names).parameters
+            names = names(**{name: value for name, value in given.items() if name in wanted})
         return tuple(names)
 
     def dialect(self, arguments: Mapping[str, Any]) -> str | None:
-        """Return the dialect of an environment that is made with these arguments; None if it has no dialects."""
+        """Return the dialect of an environment made with these arguments; None without dialects."""
         dialect = arguments.get("dialect", self.default("dialect"))
         return None if dialect is None else str(dialect)  # the command line reads 0.3 as a number
 
     def default(self, argument: str) -> Any:
-        """Return the value of an argument where none is given; None if the environment does not take it."""
+        """Return the default of an argument; None if the environment does not take it."""
+        if argument in self.spec.kwargs:
+            return self.spec.kwargs[argument]
         declared = self.parameters.get(argument)
-        default = declared.default if declared and declared.default is not declared.empty else None
-        return self.spec.kwargs.get(argument, default)
+        if declared is None or declared.default is declared.empty:
+            return None
+        return declared.default
 
     def takes(self, argument: str) -> bool:
         """Return whether ``gym.make`` takes an argument of this name."""
@@ -144,7 +149,7 @@ class World:
         return argument in self.parameters or Parameter.VAR_KEYWORD in kinds
 
     def make(self, agent: object = None, /, **arguments: Any) -> gym.Env[str, str]:
-        """Make the environment, without a step limit; names of arguments are checked, as users give them.
+        """Make the environment, without a step limit; names of arguments are checked.
 
         Args:
             agent: Who is to play: the arguments in its ``env_args``, such as ``expert=True``, are
@@ -166,10 +171,9 @@ class World:
         for argument in arguments:
             if not self.takes(argument):
                 raise UnknownName(f"argument of {self.id}", argument, list(self.parameters))
+        arguments = {**needed, **arguments}
         try:
-            env: gym.Env[str, str] = gym.make(
-                self.spec.id, max_episode_steps=-1, **{**needed, **arguments}
-            )
+            env: gym.Env[str, str] = gym.make(self.spec.id, max_episode_steps=-1, **arguments)
         except (TextCraftGymError, ValueError, OSError):
             raise
         except Exception as error:  # the constructor of a foreign environment can raise anything
@@ -188,21 +192,28 @@ def find(env_id: str) -> World:
     """
     module, colon, name = env_id.rpartition(":")
     if colon:
-        try:
-            import_named(module)
-        except ModuleNotFoundError as error:
-            if not module or error.name is None or not f"{module}.".startswith(f"{error.name}."):
-                raise  # the module exists, but one of its imports does not
-            raise UnknownName("module of an environment", module, []) from error
+        _import_module_of_envs(module)
     if name not in gym.registry:
-        known = [*SUITE, *(id for id in gym.registry if id not in SUITE)] if colon else list(SUITE)
-        raise UnknownName("environment", name, known)
+        known = dict.fromkeys(SUITE)
+        if colon:
+            known |= dict.fromkeys(gym.registry)
+        raise UnknownName("environment", name, list(known))
     spec = gym.registry[name]
     if colon and isinstance(spec.entry_point, str):
         # Another module, which may be in the working folder, too.
         with suppress(ImportError):  # which making the environment explains
             import_named(spec.entry_point.partition(":")[0])
     return World(env_id, spec)
+
+
+def _import_module_of_envs(module: str) -> None:
+    try:
+        import_named(module)
+    except ModuleNotFoundError as error:
+        is_missing = error.name is not None and f"{module}.".startswith(f"{error.name}.")
+        if not module or not is_missing:
+            raise  # the module exists, but one of its imports does not
+        raise UnknownName("module of an environment", module, []) from error
 
 
 def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -> None:
@@ -219,7 +230,7 @@ def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -
             name = env.spec.id if env.spec else str(env)
             raise ValueError(
                 f"{type(agent).__name__} reads info[{key!r}], which {name} lacks: "
-                f"make it with {argument}=True, gym.make(..., {argument}=True)"
+                f"make it with {argument}=True"
             )
 
 

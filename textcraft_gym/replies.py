@@ -1,4 +1,4 @@
-"""Reading what models write: the command of a turn, what was thought before it, a block of code, a yes or no.
+"""Reading what models write: a turn's command and thought, a block of code, a yes or no.
 
 Chat models rarely answer with the bare line that a paper's prompt asks for. They think aloud,
 label, number, quote and fence the command, write it as JSON or as a call, and go on with what the
@@ -19,14 +19,13 @@ MAX_REPLY = 100_000
 MAX_COMMAND = 2000
 """Maximum number of characters of a command; the rest is cut off."""
 
+_REASONING = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|scratchpad|inner_monologue)"
 _CLOSINGS = re.compile(
-    r"</(?:seed:)?(?:think|thinking|thoughts?|reasoning|scratchpad|inner_monologue)>|\[/THINK\]|◁/think▷|"
-    r"<\|END_THINKING\|>|<\|end_of_thought\|>",
+    rf"</{_REASONING}>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>",
     re.IGNORECASE,
 )
 _OPENINGS = re.compile(
-    r"<(?:seed:)?(?:think|thinking|thoughts?|reasoning|scratchpad|inner_monologue)>|\[THINK\]|◁think▷|"
-    r"<\|START_THINKING\|>|<\|begin_of_thought\|>",
+    rf"<{_REASONING}>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>",
     re.IGNORECASE,
 )
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
@@ -93,7 +92,7 @@ class Turn(NamedTuple):
 
     @property
     def command(self) -> str:
-        """The action, else a thought in the papers' form, which some games take; empty if there is neither."""
+        """The action, else a thought in the papers' form, which some games take; else empty."""
         return self.action or (self.thought if self.thought.lower().startswith(_THINK) else "")
 
 
@@ -108,46 +107,50 @@ def split_reasoning(reply: str) -> Answer:
     before, final, after = reply.rpartition(_FINAL_CHANNEL)
     if final:
         return Answer(_CONTROL_TOKEN.sub("\n", before).strip(), after.partition("<|")[0])
+
     end = 0
     for closing in _CLOSINGS.finditer(reply):
         end = closing.end()
-    said = reply[end:]
-    opening = _OPENINGS.search(said)
+    answer = reply[end:]
+    opening = _OPENINGS.search(answer)
     if opening:
-        return Answer((reply[:end] + said[opening.start() :]).strip(), said[: opening.start()])
-    if (
-        end
-        and not said.strip()
-        and (first := _OPENINGS.search(reply))
-        and reply[: first.start()].strip()
-    ):
-        return Answer(
-            reply[first.start() :].strip(), reply[: first.start()]
-        )  # it answered before it thought
-    return (
-        Answer(_OPENINGS.sub("", _CLOSINGS.sub("", reply[:end])).strip(), said)
-        if end
-        else Answer("", reply)
-    )
+        reasoning = reply[:end] + answer[opening.start() :]
+        return Answer(reasoning.strip(), answer[: opening.start()])
+    if not end:
+        return Answer("", reply)
+    if not answer.strip():
+        # It answered before it thought, or not at all.
+        first = _OPENINGS.search(reply)
+        if first and reply[: first.start()].strip():
+            return Answer(reply[first.start() :].strip(), reply[: first.start()])
+    return Answer(_OPENINGS.sub("", _CLOSINGS.sub("", reply[:end])).strip(), answer)
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text without ``>`` before it, as the papers' programs read a turn."""
+    """Return the first line of a text without ``>``, as the papers' programs read a turn."""
     return (text.strip().splitlines() or [""])[0][:MAX_COMMAND].strip().removeprefix(">").strip()
 
 
 def code_block(text: str, containing: str = "") -> str:
-    """Return the code in a reply: the first fenced block that contains a text, else the first, else all of it."""
+    """Return the code in a reply.
+
+    It is the first fenced block that contains a text, else the first, else the whole reply.
+    """
     blocks: list[str] = _BLOCK.findall(text)
-    return next((block for block in blocks if containing in block), blocks[0]) if blocks else text
+    for block in blocks:
+        if containing in block:
+            return block
+    return blocks[0] if blocks else text
 
 
 def plain_text(text: str) -> str:
-    """Return a reply without the marks that chat models put around lines: headings, bullets, bold, code and fences."""
-    lines = (line for line in text.splitlines() if not _FENCE.fullmatch(line.strip()))
-    return "\n".join(
-        re.sub(r"\*\*|`", "", re.sub(r"^\s*(?:#+|[-*•+])\s+", "", line)) for line in lines
-    )
+    """Return a reply without headings, bullets, bold, code marks and fences."""
+    lines = []
+    for line in text.splitlines():
+        if not _FENCE.fullmatch(line.strip()):
+            line = re.sub(r"^\s*(?:#+|[-*•+])\s+", "", line)
+            lines.append(re.sub(r"\*\*|`", "", line))
+    return "\n".join(lines)
 
 
 def says_done(text: str) -> bool:
@@ -156,14 +159,14 @@ def says_done(text: str) -> bool:
 
 
 def decision(text: str) -> bool | None:
-    """Return the yes or no of a reply: the first word, else the last line's; None if it says neither."""
+    """Return the yes or no of a reply: that of its first line, else of its last; None without."""
     lines = [line for line in split_reasoning(text).text.splitlines() if line.strip()]
     for line in (*lines[:1], *lines[-1:]):
-        said = re.sub(r"^.*:(?=[^:]*$)", "", line) if ":" in line else line
-        if found := re.match(r"\W*(yes|no)\b", said, re.IGNORECASE) or re.match(
-            r"\W*(yes|no)\b", line, re.IGNORECASE
-        ):
-            return found[1].lower() == "yes"
+        # Behind a label first: "Is it solved: no".
+        behind = line.rpartition(":")[2]
+        for part in (behind, line):
+            if match := re.match(r"\W*(yes|no)\b", part, re.IGNORECASE):
+                return match[1].lower() == "yes"
     return None
 
 
@@ -180,9 +183,9 @@ def last_command(reply: str) -> str:
     Examples:
         >>> last_command("I need planks first.\n\nAction: get 1 oak log")
         'get 1 oak log'
-        >>> last_command("Thought 2: the desk may have it.\nAction 2: **go to desk 1**\nObservation 2: Done.")
+        >>> last_command("Thought 2: the desk.\nAction 2: **go to desk 1**\nObservation 2: Done.")
         'go to desk 1'
-        >>> last_command("<think>Is it open? Action: look</think>\n```\nopen drawer 2\n```\nThen I will look inside.")
+        >>> last_command("<think>Is it? Action: look</think>\n```\nopen drawer 2\n```\nThen look.")
         'open drawer 2'
         >>> last_command("> inventory")
         'inventory'
@@ -213,17 +216,14 @@ class CommandReader:
         """
         if strict:
             line = first_line(reply)
-            return (
-                Turn("", line)
-                if line.lower().startswith(_THINK)
-                else Turn(line, known=self.is_known(line))
-            )
+            if line.lower().startswith(_THINK):
+                return Turn("", line)
+            return Turn(line, known=self.is_known(line))
         text = _CONTROL_TOKEN.sub("", split_reasoning(reply).text[:MAX_REPLY]).strip()
         bare = text.removeprefix(">").strip()
-        if "\n" not in text and (
-            self.canonical(bare) == bare or (_THOUGHT.match(bare) and not _LABEL.match(bare))
-        ):
+        if "\n" not in text and self._is_bare(bare):
             return self._bare(bare)
+
         lines = text.splitlines()
         position, action = self._find(text, lines, answered)
         if not action:
@@ -233,38 +233,40 @@ class CommandReader:
         return Turn(action, thought, mended=action != bare, known=self.is_known(action))
 
     def canonical(self, line: str) -> str | None:
-        """Return the command that a line is, in the game's spelling; None if it has none of the known forms."""
+        """Return a line as a command in the game's spelling; None if it has no known form."""
         for form in self.forms:
             if command := form.canonical(line):
                 return command
         return None
 
     def is_known(self, action: str) -> bool:
-        """Return whether an action begins as one of the game's commands does; True where these are not known."""
+        """Return whether an action begins as one of the game's commands; True if none are known."""
         return not self.forms or any(form.begins(action) for form in self.forms)
 
     def call(self, name: str, arguments: Any) -> str | None:
-        """Return the command of a call by a verb's name; None if there is no such verb, or an argument is missing.
+        """Return the command of a call by a verb's name; None if it has no such verb or arguments.
 
         Args:
             name: The name of a form.
             arguments: An object by parameters' names, or a list of values in order.
         """
-        forms = sorted(
-            (form for form in self.forms if form.name == name.lower()),
-            key=lambda f: -len(f.parameters),
-        )
-        for form in forms:
-            given = arguments
+        forms = [form for form in self.forms if form.name == name.lower()]
+        # Those of most parameters first: a longer form uses more of the arguments.
+        for form in sorted(forms, key=lambda form: -len(form.parameters)):
+            named = arguments
             if isinstance(arguments, list):
-                given = (
-                    dict(zip(form.parameters, arguments, strict=False))
-                    if len(arguments) == len(form.parameters)
-                    else {}
-                )
-            if isinstance(given, Mapping) and (command := form.fill(given)):
+                fits = len(arguments) == len(form.parameters)
+                # Arguments that do not fit do not matter to a verb that takes none.
+                named = dict(zip(form.parameters, arguments, strict=True)) if fits else {}
+            if isinstance(named, Mapping) and (command := form.fill(named)):
                 return command
         return None
+
+    def _is_bare(self, line: str) -> bool:
+        """Return whether a line is a command or a thought, and nothing else."""
+        if self.canonical(line) == line:
+            return True
+        return bool(_THOUGHT.match(line)) and not _LABEL.match(line)
 
     def _bare(self, line: str) -> Turn:
         line = line[:MAX_COMMAND].strip()
@@ -276,7 +278,7 @@ class CommandReader:
     def _find(
         self, text: str, lines: list[str], answered: Collection[tuple[str, str]]
     ) -> tuple[int, str]:
-        """Return the first command, and the number of the line that it stands on; empty if there is none."""
+        """Return the first command and the number of its line; empty if there is none."""
         end = self._end(lines, answered)
         for kind in (
             self._objects,
@@ -295,12 +297,9 @@ class CommandReader:
     def _end(self, lines: list[str], answered: Collection[tuple[str, str]] = ()) -> int:
         """Return the number of the line at which an imagined answer begins."""
         real = {answer for _, answer in answered}
-        for number, line in enumerate(lines):
-            if (
-                number
-                and (label := _OBSERVED.match(line))
-                and line[label.end() :].strip() not in real
-            ):
+        for number, line in enumerate(lines[1:], 1):
+            label = _OBSERVED.match(line)
+            if label and line[label.end() :].strip() not in real:
                 return number
         return len(lines)
 
@@ -309,17 +308,17 @@ class CommandReader:
         for number, line in enumerate(lines):
             if tag := _TAG.search(line):
                 yield number, (tag[2] or tag[3] or tag[4]).strip()
+
         text = "\n".join(lines)
         start = text.find("{")
         if start >= 0 and (named := self._of_object(text[start:])):
             yield text.count("\n", 0, start), named
+
         for number, line in enumerate(lines):
-            found = (
-                _CALL.fullmatch(_unmarked(line).removeprefix("action:").strip())
-                if "(" in line
-                else None
-            )
-            if found and (command := self.call(found[1], _arguments(found[2]))):
+            if "(" not in line:
+                continue
+            call = _CALL.fullmatch(_unmarked(line).removeprefix("action:").strip())
+            if call and (command := self.call(call[1], _arguments(call[2]))):
                 yield number, command
 
     def _of_object(self, text: str) -> str:
@@ -330,27 +329,26 @@ class CommandReader:
             return ""
         if not isinstance(value, Mapping):
             return ""
-        function = value.get("function")
-        value = function if isinstance(function, Mapping) else value
+        if isinstance(value.get("function"), Mapping):  # as servers write a call of a tool
+            value = value["function"]
         arguments = value.get("arguments", value.get("parameters", value.get("action_input")))
         for key in ("name", "tool", *_JSON_KEYS):
-            if isinstance(value.get(key), str):
+            name = value.get(key)
+            if isinstance(name, str):
                 if isinstance(arguments, str):
                     arguments = _arguments(arguments)
-                return self.call(value[key], arguments) or (
-                    "" if arguments else first_line(value[key])
-                )
+                whole = "" if arguments else first_line(name)
+                return self.call(name, arguments) or whole
         return ""
 
     def _labelled(self, lines: list[str]) -> Iterator[tuple[int, str]]:
-        """Yield what follows a label such as ``Action:`` on its line, or on the next that has a text."""
+        """Yield what follows a label such as ``Action:``, on its line or the next with a text."""
         for number, line in enumerate(lines):
             label = _LABEL.fullmatch(line.strip())
             if label or _HEADING.fullmatch(line.strip()):
                 rest = [label[1] if label else "", *lines[number + 1 :]]
-                found = next(_texts(rest), None)
-                if found:
-                    yield number, self._command(found)
+                if text := next(_texts(rest), None):
+                    yield number, self._command(text)
 
     def _fenced(self, lines: list[str]) -> Iterator[tuple[int, str]]:
         """Yield the lines of code blocks."""
@@ -394,36 +392,32 @@ class CommandReader:
         numbered = _NUMBER.sub("", command, count=1)
         if numbered != command and self.canonical(_unmarked(numbered)):
             command = _unmarked(numbered)
-        if (
-            self.forms
-            and (call := _CALL.fullmatch(command))
-            and (named := self.call(call[1], _arguments(call[2])))
-        ):
+        call = _CALL.fullmatch(command) if self.forms else None
+        if call and (named := self.call(call[1], _arguments(call[2]))):
             return named
         return command
 
     def _fallback(self, lines: list[str]) -> Turn:
-        """Return the turn of a reply in which nothing marks a command: a line of it, or a thought alone."""
-        spoken = [
-            line
-            for line in _texts(lines)
-            if line.strip(" >*`") and not _LABEL.fullmatch(line.strip())
-        ]
+        """Return the turn of a reply without a marked command: one of its lines, or a thought."""
+        spoken = []
+        for line in _texts(lines):
+            if line.strip(" >*`") and not _LABEL.fullmatch(line.strip()):
+                spoken.append(line)
         if not spoken:
             return Turn(known=not self.forms)
-        thought = next((found for line in spoken[:1] if (found := _THOUGHT.match(line))), None)
         rest = [line for line in spoken[1:] if not _THOUGHT.match(line)]
-        if thought and (self.forms or not rest):
+        if _THOUGHT.match(spoken[0]) and (self.forms or not rest):
             return Turn("", _one_line(spoken), mended=True)
-        line = self._command(spoken[0] if self.forms or len(spoken) == 1 else (rest or spoken)[-1])[
-            :MAX_COMMAND
-        ].strip()
+
+        # A game whose commands are known gets the first line, as the papers' programs read it; else
+        # the last is likelier to be the command.
+        chosen = spoken[0]
+        if not self.forms and len(spoken) > 1:
+            chosen = (rest or spoken)[-1]
+        command = self._command(chosen)[:MAX_COMMAND].strip()
         whole = "\n".join(lines).strip()
-        return Turn(
-            line,
-            mended=line not in (whole, whole.removeprefix(">").strip()),
-            known=self.is_known(line),
-        )
+        is_whole = command in (whole, whole.removeprefix(">").strip())
+        return Turn(command, mended=not is_whole, known=self.is_known(command))
 
 
 def _texts(lines: Iterable[str]) -> Iterator[str]:
@@ -464,11 +458,10 @@ def _arguments(written: str) -> Any:
         return value if isinstance(value, Mapping | list) else [value]
     except (ValueError, RecursionError):
         pass
-    values = [
-        (found[1], found[2].strip("\"'"))
-        for found in _ARGUMENT.finditer(written[:MAX_COMMAND])
-        if found[0].strip()
-    ]
-    if values and all(name for name, _ in values):
-        return dict(values)
-    return [value for _, value in values]
+    pairs = []
+    for match in _ARGUMENT.finditer(written[:MAX_COMMAND]):
+        if match[0].strip():
+            pairs.append((match[1], match[2].strip("\"'")))
+    if pairs and all(name for name, _ in pairs):
+        return dict(pairs)
+    return [value for _, value in pairs]

@@ -1,4 +1,4 @@
-"""What the integrations of other frameworks share: an episode by calls of text, and the starts of a split."""
+"""What the integrations of other frameworks share: episodes of text, and starts of a split."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textcraft_gym.episodes.step_limit import registered_limit
 from textcraft_gym.errors import at_least
 from textcraft_gym.manual import command_reader
 from textcraft_gym.registration import check_is_text, find
-from textcraft_gym.task import UNGROUPED, tasks_of
+from textcraft_gym.task import UNGROUPED, Task, tasks_of
 from textcraft_gym.wrappers.registry import make_wrapper
 
 OVER = "The episode is over."
@@ -22,11 +22,11 @@ OVER = "The episode is over."
 
 
 class TextEpisode:
-    """An episode for frameworks that call functions with text: it sums the reward and never raises at its end.
+    """An episode for frameworks that call functions with text; it never raises at its end.
 
-    ``reset`` and ``step`` return what the player reads, the same bytes as ``gym.make``'s
-    environment. The object is played as often as wanted: ``reset`` begins the next episode. After
-    the end of one, ``step`` answers ``OVER`` and changes nothing.
+    It sums the reward. ``reset`` and ``step`` return what the player reads, the same bytes as
+    ``gym.make``'s environment. The object is played as often as wanted: ``reset`` begins the next
+    episode. After the end of one, ``step`` answers ``OVER`` and changes nothing.
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
@@ -94,9 +94,8 @@ class TextEpisode:
         Raises:
             UnknownName: For a task that does not exist.
         """
-        observation, info = self.env.reset(
-            seed=seed, options=None if task is None else {"task": task}
-        )
+        options = None if task is None else {"task": task}
+        observation, info = self.env.reset(seed=seed, options=options)
         self.task = info.get("task", task)
         self.last = Step(observation, 0.0, terminated=False, truncated=False, info=info)
         self.reward = 0.0
@@ -123,9 +122,8 @@ class TextEpisode:
         observation, reward, terminated, truncated, info = self.env.step(command)
         self._answered.add((command, observation.partition("\n")[0]))
         self.steps += 1
-        self.last = Step(
-            observation, float(reward), terminated, truncated or self.steps >= self.max_steps, info
-        )
+        truncated = truncated or self.steps >= self.max_steps
+        self.last = Step(observation, float(reward), terminated, truncated, info)
         self.reward += self.last.reward
         self.won = latched(self.won, info)
         self.over = self.last.terminated or self.last.truncated
@@ -179,26 +177,31 @@ def starts(
     if isinstance(seeds, int):
         at_least("seeds", seeds, 1)
         seeds = range(seeds)
-    for number in (*seeds, *(() if limit is None else (limit,))):
-        at_least("each seed and limit", number, 0)
+    for seed in seeds:
+        at_least("each seed", seed, 0)
+    if limit is not None:
+        at_least("limit", limit, 0)
     with closing(_made(env_id, split, wrappers, env_args)) as env:
-        tasks = tasks_of(env)
-        return [
-            Start(
-                None if task is None else task.id,
-                seed,
-                getattr(task, "group", UNGROUPED),
-                env.reset(seed=seed, options=None if task is None else {"task": task.id})[0],
-            )
-            for task, seed in islice(product((None,) if tasks is None else tasks, seeds), limit)
-        ]
+        tasks: Sequence[Task | None] | None = tasks_of(env)
+        if tasks is None:
+            tasks = (None,)
+        return [_start(env, task, seed) for task, seed in islice(product(tasks, seeds), limit)]
+
+
+def _start(env: gym.Env[str, str], task: Task | None, seed: int) -> Start:
+    task_id = None if task is None else task.id
+    options = None if task is None else {"task": task_id}
+    observation, _ = env.reset(seed=seed, options=options)
+    return Start(task_id, seed, getattr(task, "group", UNGROUPED), observation)
 
 
 def _made(
     env_id: str, split: str | None, wrappers: Iterable[str], env_args: Mapping[str, Any]
 ) -> gym.Env[str, str]:
     """Return an environment in its wrappers; one without splits is given none."""
-    env = find(env_id).make(**({} if split is None else {"split": split}), **env_args)
+    if split is not None:
+        env_args = {"split": split, **env_args}
+    env = find(env_id).make(**env_args)
     for wrapper in wrappers:
         env = make_wrapper(wrapper, env)
         check_is_text(env, wrapper.partition(",")[0])

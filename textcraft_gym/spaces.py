@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium.spaces import Box, Text
@@ -14,6 +14,9 @@ from gymnasium.vector.utils import (
     read_from_shared_memory,
     write_to_shared_memory,
 )
+
+Points: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
+"""Code points of Unicode."""
 
 _MAX_LENGTH = 1 << 16
 _LAST_POINT = 0x10FFFF
@@ -51,7 +54,7 @@ class AnyText(Text):
         return super().sample(mask) if probability is None else super().sample(mask, probability)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> AnyText:
-        """Copy the random state; the rest never changes. A vector of Gymnasium's copies its spaces for each game."""
+        """Copy the random state alone: a vector of Gymnasium's copies its spaces for each game."""
         twin = copy(self)
         twin._np_random = deepcopy(self._np_random, memo)
         return twin
@@ -62,24 +65,25 @@ class AnyText(Text):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AnyText) and self.max_length == other.max_length
 
-    __hash__ = None  # type: ignore[assignment]  # like Gymnasium's spaces, which compare by value and are mutable
+    # Like Gymnasium's spaces, which compare by value and are mutable.
+    __hash__ = None  # type: ignore[assignment]
 
 
 @flatten_space.register(AnyText)
 def _flat_space(space: AnyText) -> Box:
-    """Return the space of flat texts: code points counted from 1, and 0 after the end of the text."""
+    """Return the space of flat texts: code points from 1, and 0 after the end of the text."""
     return Box(0, _LAST_POINT + 1, (space.max_length,), np.int32)
 
 
 @flatten.register(AnyText)
-def _flat_text(space: AnyText, x: str) -> np.ndarray[Any, np.dtype[np.int32]]:  # type: ignore[misc]  # Space[T]
+def _flat_text(space: AnyText, x: str) -> Points:  # type: ignore[misc]  # Space[T]
     flat = np.zeros(space.max_length, np.int32)
     flat[: len(x)] = _points(x) + 1
     return flat
 
 
 @unflatten.register(AnyText)
-def _text_of_flat(space: AnyText, x: np.ndarray[Any, np.dtype[np.int32]]) -> str:  # type: ignore[misc]
+def _text_of_flat(space: AnyText, x: Points) -> str:  # type: ignore[misc]
     return _text(x[x > 0] - 1)
 
 
@@ -112,7 +116,7 @@ class _SharedTexts(Sequence[str]):
     plain tuples.
     """
 
-    def __init__(self, rows: np.ndarray[Any, np.dtype[np.int32]]) -> None:
+    def __init__(self, rows: Points) -> None:
         self._rows = rows
 
     def __len__(self) -> int:
@@ -131,14 +135,17 @@ class _SharedTexts(Sequence[str]):
         return repr(tuple(self))
 
 
-def _rows(space: AnyText, shared_memory: Any) -> np.ndarray[Any, np.dtype[np.int32]]:
+def _rows(space: AnyText, shared_memory: Any) -> Points:
     return np.frombuffer(shared_memory.get_obj(), dtype=np.int32).reshape(-1, 1 + space.max_length)
 
 
-def _points(text: str) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return the code points of a text; ``surrogatepass``, since a model or JSON may produce lone surrogates."""
+def _points(text: str) -> Points:
+    """Return the code points of a text.
+
+    A model or JSON may produce lone surrogates, hence ``surrogatepass``.
+    """
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<i4")
 
 
-def _text(points: np.ndarray[Any, np.dtype[np.int32]]) -> str:
+def _text(points: Points) -> str:
     return points.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass")

@@ -16,7 +16,7 @@ UNGROUPED = "all"
 
 
 class Task(Protocol):
-    """A task of one of the suite's environments. Of a foreign environment's tasks only the ``id`` is needed."""
+    """A task of the suite; of a foreign environment's tasks only the ``id`` is needed."""
 
     @property
     def id(self) -> str:
@@ -36,11 +36,11 @@ class Task(Protocol):
 
     @property
     def content(self) -> str:
-        """The goal and everything it involves, as text; tasks with equal content are the same, with any id or split."""
+        """The goal and everything it involves, as text; tasks with equal content are the same."""
 
 
 def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task, ...]:
-    """Return the tasks of a split of an environment, made with ``gym.make(env_id, split=split, **env_args)``.
+    """Return the tasks of a split, as ``gym.make(env_id, split=split, **env_args)`` plays it.
 
     Args:
         env_id: An id, or ``my_module:My-v0``.
@@ -54,9 +54,9 @@ def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task,
     """
     if split is None and env_id in SUITE:
         split = "all"
-    with closing(
-        find(env_id).make(**env_args, **({} if split is None else {"split": split}))
-    ) as env:
+    if split is not None:
+        env_args["split"] = split
+    with closing(find(env_id).make(**env_args)) as env:
         listed = tasks_of(env)
     if listed is None:
         raise ValueError(f"{env_id} has no list of tasks: its episodes differ by their seeds")
@@ -69,7 +69,7 @@ def tasks_of(env: gym.Env[str, str]) -> tuple[Task, ...] | None:
 
 
 def describe_task(task: Task) -> dict[str, Any]:
-    """Return the fields of a task in records; a foreign environment's task may have only an ``id``."""
+    """Return the fields of a task in records; a foreign task may have only an ``id``."""
     return {
         "task": task.id,
         "group": getattr(task, "group", UNGROUPED),
@@ -79,11 +79,10 @@ def describe_task(task: Task) -> dict[str, Any]:
 
 
 def task_hash(env_id: str, task: Task) -> str:
-    """Return a SHA-256 of the environment's id and the task's content: the same for the same task in every version.
+    """Return a SHA-256 of the environment's id and the task's content, the same in every version.
 
     Splits without a common hash share no task, even if their task ids differ. A foreign
     environment's task may have no content; its id stands for it.
     """
-    return hashlib.sha256(
-        json.dumps([env_id, getattr(task, "content", task.id)]).encode()
-    ).hexdigest()
+    content = json.dumps([env_id, getattr(task, "content", task.id)])
+    return hashlib.sha256(content.encode()).hexdigest()

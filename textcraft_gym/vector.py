@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from operator import itemgetter
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import gymnasium as gym
@@ -31,7 +30,7 @@ _NUMERIC = (bool, int, float)
 
 
 class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, Any]]):
-    """Environments of one id, stepped together: ``gym.make_vec(id, n)``, faster than Gymnasium's ``sync`` vector.
+    """Environments of one id, stepped together: ``gym.make_vec(id, n)``.
 
     Observations, rewards, ends and infos equal those of
     ``gym.make_vec(id, n, vectorization_mode="sync")``, and so do the ways to go on after an end.
@@ -73,9 +72,8 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         world = find(id)
         limit = world.spec.max_episode_steps if max_episode_steps is None else max_episode_steps
         if limit is not None and (type(limit) is not int or (limit < 1 and limit != -1)):
-            raise ValueError(
-                f"expected max_episode_steps of 1 or more, or -1 for none, got {max_episode_steps!r}"
-            )
+            expected = "max_episode_steps of 1 or more, or -1 for none"
+            raise ValueError(f"expected {expected}, got {max_episode_steps!r}")
         if infos not in INFOS:
             raise UnknownName("form of infos", infos, INFOS)
         self.max_episode_steps = -1 if limit is None else limit
@@ -123,30 +121,39 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             ValueError: If there are more or fewer seeds, tasks or flags than environments, or no
                 flag is set.
         """
-        if seed is not None and seeds is not None:
-            raise ValueError("expected seed or seeds, got both")
-        first = plain_seed(seed)
-        each = range(first, first + self.num_envs) if isinstance(first, int) else first
-        if each is not None and np.ndim(each) == 0:
-            raise TypeError(f"expected a seed, or one for each environment, got {seed!r}")
-        own_seeds = [
-            plain_seed(one) for one in self._for_each("seeds", seeds if each is None else each)
-        ]
+        own_seeds = self._seeds(seed, seeds)
         own_tasks = self._for_each("tasks", tasks)
         shared = dict(options or {})
         chosen = self._chosen(shared.pop("reset_mask", None))
+
         observations = list(self._observations or [""] * self.num_envs)
         infos: list[dict[str, Any]] = [{} for _ in self.envs]
         for index in np.flatnonzero(chosen).tolist():
-            task = own_tasks[index]
-            own_options = shared if task is None else {**shared, "task": task}
+            own_options = dict(shared)
+            if own_tasks[index] is not None:
+                own_options["task"] = own_tasks[index]
             observations[index], infos[index] = self.envs[index].reset(
                 seed=own_seeds[index], options=own_options or None
             )
         self._observations = tuple(observations)
         self._over[chosen] = False
         self._counts[chosen] = 0
-        return self._observations, self._told(infos)
+        return self._observations, self._in_form(infos)
+
+    def _seeds(
+        self, seed: int | Sequence[int | None] | None, seeds: Sequence[int | None] | None
+    ) -> list[int | None]:
+        """Return a seed for each environment, None where none is given."""
+        if seed is not None and seeds is not None:
+            raise ValueError("expected seed or seeds, got both")
+        first = plain_seed(seed)
+        if isinstance(first, int):
+            seeds = range(first, first + self.num_envs)
+        elif first is not None:
+            if np.ndim(first) == 0:
+                raise TypeError(f"expected a seed, or one for each environment, got {seed!r}")
+            seeds = first
+        return [plain_seed(own_seed) for own_seed in self._for_each("seeds", seeds)]
 
     def step(self, actions: Sequence[str]) -> Step:  # type: ignore[override]  # infos may be a list
         """Play an action in each environment, or start the next episode where the last one is over.
@@ -164,14 +171,14 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             raise ResetNeeded(
                 f"the episodes of environments {np.flatnonzero(over).tolist()} are over: reset them"
             )
-        turns = [
-            _begun(env) if ended else env.step(action)
-            for env, action, ended in zip(self.envs, actions, over.tolist(), strict=True)
-        ]
+        turns = []
+        for env, action, ended in zip(self.envs, actions, over.tolist(), strict=True):
+            turns.append(_begun(env) if ended else env.step(action))
         # One column for each part of a step, so that NumPy does the bookkeeping of all environments
         # at once.
         observations, rewards, terminated, truncated, infos = zip(*turns, strict=True)
         terminations, truncations = np.array(terminated, np.bool_), np.array(truncated, np.bool_)
+
         self._counts += 1
         self._counts[over] = 0
         truncations |= self._counts == self.max_episode_steps
@@ -179,25 +186,21 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._over.any():
             observations, infos = self._next_episodes(observations, infos)
         self._observations = observations
-        return (
-            observations,
-            np.array(rewards, np.float64),
-            terminations,
-            truncations,
-            self._told(infos),
-        )
+        scores = np.array(rewards, np.float64)
+        return observations, scores, terminations, truncations, self._in_form(infos)
 
     def _next_episodes(
         self, observations: Sequence[str], infos: Sequence[dict[str, Any]]
     ) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:
         """Reset the environments whose episode is over, and keep the end of it in info."""
-        shown, told = list(observations), list(infos)
+        first_observations, first_infos = list(observations), list(infos)
         for index in np.flatnonzero(self._over).tolist():
-            shown[index], info = self.envs[index].reset()
-            told[index] = {"final_obs": observations[index], "final_info": infos[index], **info}
+            first_observations[index], info = self.envs[index].reset()
+            end = {"final_obs": observations[index], "final_info": infos[index]}
+            first_infos[index] = {**end, **info}
         self._counts[self._over] = 0
         self._over = np.zeros_like(self._over)
-        return tuple(shown), tuple(told)
+        return tuple(first_observations), tuple(first_infos)
 
     def _for_each(self, what: str, values: Sequence[T] | None) -> Sequence[T | None]:
         """Return a value for each environment, None where none are given."""
@@ -221,18 +224,17 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             raise ResetNeeded("no episode has started: reset all environments first")
         return mask
 
-    def _told(self, infos: Sequence[dict[str, Any]]) -> Infos:
+    def _in_form(self, infos: Sequence[dict[str, Any]]) -> Infos:
+        """Return infos in the form that was asked for."""
         return list(infos) if self.infos == "list" else _gathered(infos)
 
     def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
         """Return for each environment the result of its method of this name, or its attribute."""
-        attributes = [getattr(env, name) for env in self.envs]
-        return tuple(
-            [
-                attribute(*arguments) if callable(attribute) else attribute
-                for attribute in attributes
-            ]
-        )
+        results = []
+        for env in self.envs:
+            attribute = getattr(env, name)
+            results.append(attribute(*arguments) if callable(attribute) else attribute)
+        return tuple(results)
 
     def close_extras(self, **_: Any) -> None:
         """Close each environment."""
@@ -241,7 +243,10 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
 
 
 def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
-    """Return the entry point of an id's vector: a spec can be written as JSON only if it names its entry points."""
+    """Return the entry point of an id's vector.
+
+    A spec can be written as JSON only if it names its entry points.
+    """
     if name in gym.registry:
         return partial(TextVectorEnv, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -276,29 +281,34 @@ def _begun(env: gym.Env[str, str]) -> tuple[str, float, bool, bool, dict[str, An
 
 
 def _gathered(infos: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the infos in the form of Gymnasium's vectors: for each key an array, and a mask of those that have it.
+    """Return the infos in the form of Gymnasium's vectors.
 
-    Where the values are dictionaries, they are gathered in the same way.
+    That is, for each key, an array and a mask of the environments that have it. Where the values
+    are dictionaries, they are gathered in the same way.
     """
     gathered: dict[str, Any] = {}
-    count = len(infos)
     for key, having in Counter(chain.from_iterable(infos)).items():
-        everywhere = having == count
-        present = (
-            np.ones(count, np.bool_) if everywhere else np.array([key in info for info in infos])
-        )
-        values = list(
-            map(itemgetter(key), infos if everywhere else [info for info in infos if key in info])
-        )
-        kind = type(values[0])  # the first that has the key decides the array's type
-        if issubclass(kind, dict):
-            own = iter(values)
-            gathered[key] = _gathered([next(own) if has else {} for has in present])
+        # Nearly all keys are everywhere: these need no search.
+        if having == len(infos):
+            present = np.ones(len(infos), np.bool_)
+            values = [info[key] for info in infos]
         else:
-            array = np.fromiter(values, kind if kind in _NUMERIC else object, having)
-            gathered[key] = array if everywhere else _spread(array, present)
+            present = np.array([key in info for info in infos])
+            values = [info[key] for info in infos if key in info]
+        gathered[key] = _column(values, present)
         gathered[f"_{key}"] = present
     return gathered
+
+
+def _column(values: Sequence[Any], present: Flags) -> Any:
+    """Return the values of a key as an array, or gathered where they are dictionaries."""
+    kind = type(values[0])  # the first that has the key decides the array's type
+    if issubclass(kind, dict):
+        own = iter(values)
+        return _gathered([next(own) if has else {} for has in present])
+    dtype = kind if kind in _NUMERIC else object
+    array = np.fromiter(values, dtype, len(values))
+    return array if len(values) == len(present) else _spread(array, present)
 
 
 def _spread(values: np.ndarray[Any, Any], present: Flags) -> np.ndarray[Any, Any]:

@@ -185,12 +185,12 @@ def test_export__of_a_foreign_world_runs_none_of_its_code(tmp_path: Path):
 def test_export__leaves_out_a_malformed_record(changes: dict[str, Any], tmp_path: Path):
     evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=1), tmp_path)
     change(tmp_path, **changes)
-    with pytest.warns(UserWarning, match=f"{tmp_path}.*line 1 is left out: "):
+    with pytest.warns(UserWarning, match=f"{tmp_path}.*skipped line 1: "):
         assert not list(run_trajectories(tmp_path))
 
 
 def test_export__of_no_folder_raises(tmp_path: Path):
-    with pytest.raises(RunError, match="is no run folder"):
+    with pytest.raises(RunError, match="is not a run folder"):
         list(run_trajectories(tmp_path / "nowhere"))
 
 

@@ -561,7 +561,7 @@ def test_replay__plays_a_session_that_was_saved(
 
 
 def test_read_run__names_what_it_cannot_read(front: Storefront, run_folder: Path, tmp_path: Path):
-    with pytest.raises(RunError, match="no run folder"):
+    with pytest.raises(RunError, match="not a run folder"):
         read_run(tmp_path / "nowhere")
     config = json.loads((run_folder / "config.json").read_text()) | {"env": "TextCraft-v0"}
     (tmp_path / "config.json").write_text(json.dumps(config))

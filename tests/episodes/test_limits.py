@@ -229,7 +229,7 @@ def test_evaluate__stops_after_a_time_in_the_middle_of_a_call_and_goes_on(tmp_pa
     whole = evaluate(replace(spec, model=Crafter(2)), tmp_path / "whole")
     with pytest.warns(
         UserWarning,
-        match=r"stopped at its limit: 2 seconds are over\. . of 6 .*; started again, the",
+        match=r"stopped at its limit: 2 seconds are over\. . of 6 .*; run it again to go on",
     ):
         records = evaluate(replace(spec, max_seconds=2), tmp_path / "run")
     (stopped,) = [record for record in records if record["error"]]
@@ -282,7 +282,7 @@ def test_sweep__takes_limits_of_an_episode_and_one_of_the_time_of_all_cells(tmp_
     cells = list(grid(["react", "adapt"], [], [PRICED.model]))
     base = replace(PRICED, limit=2)
     with pytest.raises(
-        RunStopped, match=r"limit of the sweep: 0 seconds are over\. Started again, it"
+        RunStopped, match=r"limit of the sweep: 0 seconds are over\. Start it again to go on"
     ) as stopped:
         sweep(replace(base, max_seconds=0.0), cells, tmp_path)
     assert stopped.value.at_limit

@@ -385,7 +385,7 @@ def test_evaluate__repeats_alike_in_other_processes(tmp_path: Path, backend: str
 
 
 def test_evaluate__warns_of_repeats_that_are_alike(tmp_path: Path):
-    with pytest.warns(UserWarning, match="give one .--temperature 0.7."):
+    with pytest.warns(UserWarning, match="set a temperature .--temperature 0.7."):
         evaluate(replace(REPEATED, repeats=2), tmp_path)
 
 

@@ -152,7 +152,7 @@ def test_page__has_published_numbers_beside_those_of_models():
 def test_page__counts_what_broke():
     broken = [{**one, "error": "x"} if index < 3 else one for index, one in enumerate(run(6))]
     text = page(played=[played([broken], [run(40)])]).markdown()
-    assert "a|b: 3 episodes ended with an error, and count in no number." in text
+    assert "a|b: 3 episodes failed, and count in no number." in text
     assert "an error" not in page().markdown()
 
 

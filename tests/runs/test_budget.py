@@ -81,7 +81,8 @@ def test_evaluate__stops_at_a_cost_and_goes_on_with_a_higher_one(tmp_path: Path,
     whole = evaluate(PRICED, tmp_path / "whole")
     spec = replace(PRICED, max_cost=2.0, **backend)
     with pytest.warns(
-        UserWarning, match=r"stopped at its limit: spent .* of 2 in money .*; with a higher limit"
+        UserWarning,
+        match=r"stopped at its limit: spent .* of 2 in money .*; run it again with a higher limit",
     ):
         records = evaluate(spec, tmp_path / "run")
     played = [record for record in records if not record["error"]]

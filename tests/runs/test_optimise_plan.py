@@ -218,7 +218,7 @@ def test_optimise_plan__plays_a_world_without_tasks_by_its_seeds(tmp_path: Path)
         record["seed"] for number in (1, 2) for record in read_records(tmp_path / f"batch-{number}")
     ]
     assert sorted(played) == [5, 6, 7, 8]
-    with pytest.raises(ValueError, match="no list of tasks"):
+    with pytest.raises(ValueError, match="lists no tasks"):
         optimise_plan(spec, tmp_path / "typed", task_type="heat")
     with pytest.raises(RunError, match=r"does not report wins, .*: give won_at"):
         optimise_plan(replace(spec, won_at=None), tmp_path / "unknown", **HOW)

@@ -51,7 +51,7 @@ def test_run__that_other_code_goes_on_with_says_so(tmp_path: Path, monkeypatch: 
     (run / "episodes.jsonl").write_text("".join(lines[:1]))
     monkeypatch.setattr(runner, "code", lambda: "0123456789abcdef")
     with pytest.warns(
-        UserWarning, match=f"played with other code .* before \\({fingerprints.code()}; now 0123"
+        UserWarning, match=f"played with other code .* \\({fingerprints.code()}; now 0123"
     ):
         evaluate(SPEC, run)
     assert read_config(run)["codes"] == [fingerprints.code(), "0123456789abcdef"]

@@ -393,7 +393,7 @@ def test_evaluate__records_as_an_error_that_another_task_was_played(tmp_path: Pa
         gym.registry.pop("Deaf-v0")
     assert [(record["task"], record["error"]) for record in records] == [
         ("hi", None),
-        ("ho", "ValueError: the environment was asked for the task 'ho', and plays 'hi'"),
+        ("ho", "ValueError: expected the task 'ho', but the environment plays 'hi'"),
     ]
 
 

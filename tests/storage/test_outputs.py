@@ -81,7 +81,9 @@ def test_out__is_nothing_that_is_read(
     folder: Path, monkeypatch, capsys, command: tuple[str, ...], out: str
 ):
     before = contents(folder)
-    assert "is read, and would be overwritten" in fail(monkeypatch, capsys, *command, "--out", out)
+    assert "is an input, and would be overwritten" in fail(
+        monkeypatch, capsys, *command, "--out", out
+    )
     assert contents(folder) == before
 
 
@@ -94,5 +96,5 @@ def test_out__may_be_an_older_page_or_another_file(folder: Path):
 
 def test_recorder__writes_into_no_records(folder: Path):
     env = find("TextCraft-v0").make()
-    with pytest.raises(ValueError, match=r"a/episodes\.jsonl is a run's own"):
+    with pytest.raises(ValueError, match=r"a/episodes\.jsonl is a file of a run"):
         TranscriptRecorder(env, folder / "a" / "episodes.jsonl")

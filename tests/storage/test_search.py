@@ -230,7 +230,7 @@ def test_index__is_built_and_written_in_parts_of_a_block():
 
 
 def test_index__asks_for_a_key_for_each_document():
-    with pytest.raises(ValueError, match="a key for each of 2 documents, got 1"):
+    with pytest.raises(ValueError, match="expected 2 keys, one a document, got 1"):
         Index.build(["red", "lamp"], ["A"])
 
 

@@ -67,13 +67,13 @@ MAX_TOKENS = 1 << 53
 """Number of tokens that no completion has: larger ones have no exact floating-point number."""
 
 Models: TypeAlias = Model | Mapping[str, Model] | None
-"""The models of a run: one model, or one per role, with ``executor`` as the default for roles that are not listed."""
+"""The models of a run: one, or one per role with ``executor`` as the default for the others."""
 OnRequest: TypeAlias = Callable[[Request, "Episode"], None]
-"""Is called with each request of an agent before it is answered, and with the record of the episode up to there."""
+"""Called with each request of an agent before it is answered, and the episode up to there."""
 
 
 class AgentError(TextCraftGymError, RuntimeError):
-    """An agent broke its contract: it acted after the end of the episode, or asked a model that the run lacks."""
+    """An agent broke its contract: it acted after the end, or asked a model that the run lacks."""
 
 
 @dataclass
@@ -257,7 +257,7 @@ def run_episode(
 
 
 class EpisodeRunner:
-    """Plays one episode: owns the environment, answers the agent's requests, and enforces both budgets.
+    """Plays one episode: owns the environment, answers the agent, and enforces both budgets.
 
     Attributes:
         job: The job that it plays.
@@ -302,9 +302,8 @@ class EpisodeRunner:
         self.refusals = 0
         self.position = 0
         self.total = 0.0
-        self.returns: dict[
-            int, float
-        ] = {}  # sum of rewards at the end of each branch, by its entry in the transcript
+        # The sum of rewards at the end of each branch, by its entry in the transcript.
+        self.returns: dict[int, float] = {}
         executor = model.get("executor") if isinstance(model, Mapping) else model
         form: Form = "line" if executor is None else form_of(executor)
         self.play = Play(
@@ -313,7 +312,9 @@ class EpisodeRunner:
         self._calls = self._play()
 
     def advance(self) -> ModelCall | None:
-        """Play until the next model call, or to the end; the call must be answered before the next ``advance``.
+        """Play until the next model call, or to the end.
+
+        The call must be answered before the next ``advance``.
 
         Returns:
             The call, or None at the end of the episode.
@@ -351,16 +352,12 @@ class EpisodeRunner:
         check_info(self.agent, self.env, first.info)
         self.episode.task = self._task_of(first.info)
         self.episode.trace.task = self.episode.task or ""
-        play = self.play
-        repeat = [f"repeat {self.episode.repeat}"] if self.episode.repeat else []
-        play.first, play.seed = first, _derived_seed(self.episode.task, self.episode.seed, *repeat)
-        routine = (
-            self.agent.episode(play)
-            if hasattr(self.agent, "episode")
-            else _policy_routine(self.agent, play)
-        )
-        if not isinstance(routine, Generator):
-            raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
+        # Without a repeat as in older records, whose random choices must stay the same.
+        parts: list[object] = [self.episode.task, self.episode.seed]
+        if self.episode.repeat:
+            parts.append(f"repeat {self.episode.repeat}")
+        self.play.first, self.play.seed = first, _derived_seed(*parts)
+        routine = self._routine()
         try:
             request = next(routine)
             while True:
@@ -379,6 +376,14 @@ class EpisodeRunner:
                 self.episode.picture = self.world.unwrapped.picture()
         self.episode.trace.outcome = self.episode.claimed_success
 
+    def _routine(self) -> Routine:
+        if not hasattr(self.agent, "episode"):
+            return _policy_routine(self.agent, self.play)
+        routine = self.agent.episode(self.play)
+        if not isinstance(routine, Generator):
+            raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
+        return routine
+
     def _task_of(self, info: Mapping[str, Any]) -> str | None:
         """Return the task that the environment says it plays, else the one that it was asked for.
 
@@ -386,17 +391,18 @@ class EpisodeRunner:
             ValueError: If it was asked for one of its tasks and plays another, so that the record
                 would be of that one.
         """
-        asked, named = self.episode.task, info.get("task")
-        if not isinstance(named, str) or named == asked:
-            return asked
-        if asked is not None and any(task.id == asked for task in tasks_of(self.env) or ()):
+        requested, played = self.episode.task, info.get("task")
+        if not isinstance(played, str) or played == requested:
+            return requested
+        # The environment may call a task of a reset by another name, but not one of its own tasks.
+        if requested is not None and any(task.id == requested for task in tasks_of(self.env) or ()):
             raise ValueError(
-                f"the environment was asked for the task {asked!r}, and plays {named!r}"
+                f"expected the task {requested!r}, but the environment plays {played!r}"
             )
-        return named
+        return played
 
     def _answer(self, request: Request) -> Generator[ModelCall, None, Any]:
-        """Return the answer to a request; the end of the episode and a refusal are thrown into the agent.
+        """Return the answer to a request; the end and a refusal are thrown into the agent.
 
         Raises:
             LimitReached: If the episode has reached a limit, which is not thrown into the agent: it
@@ -405,18 +411,9 @@ class EpisodeRunner:
         self._check_limits(request)
         self._check_budget(request)
         if self.out_of_budget:
-            # An agent may catch EpisodeOver and go on asking, which must not become an infinite
-            # loop.
-            self.refusals += 1
-            if self.refusals > MAX_REFUSALS:
-                raise AgentError("the agent does not stop, though its steps or calls are spent")
-            return EpisodeOver(self.last)
+            return self._refuse()
         if isinstance(request, Act):
-            _check_claim("the claim of an action to be", request.claim)
-            step = self._act(request.text)
-            return (
-                EpisodeOver(step, request.claim if step.terminated else None) if self.over else step
-            )
+            return self._answer_act(request)
         if isinstance(request, Reset):
             return self._next_trial()
         if isinstance(request, Ask) and isinstance(request.role, str):
@@ -430,6 +427,21 @@ class EpisodeRunner:
             f"expected a request (Act, Ask, Reset, Snapshot or Restore), got {request!r}"
         )
 
+    def _refuse(self) -> EpisodeOver:
+        # An agent may catch EpisodeOver and ask again, which must not become an infinite loop.
+        self.refusals += 1
+        if self.refusals > MAX_REFUSALS:
+            raise AgentError("the agent does not stop, though its steps or calls are spent")
+        return EpisodeOver(self.last)
+
+    def _answer_act(self, request: Act) -> Step | EpisodeOver:
+        _check_claim("the claim of an action to be", request.claim)
+        step = self._act(request.text)
+        if not self.over:
+            return step
+        # The action that a step limit cut off ended nothing, and claims nothing.
+        return EpisodeOver(step, request.claim if step.terminated else None)
+
     def _check_limits(self, request: Request) -> None:
         if self.deadline is not None and time.monotonic() >= self.deadline:
             raise self.limits.out_of_time()
@@ -438,12 +450,12 @@ class EpisodeRunner:
 
     def _check_budget(self, request: Request) -> None:
         """End the episode if a request needs more calls than are left; a reset refunds none."""
-        if (
-            isinstance(request, Ask)
-            and sum(self.episode.calls.values()) + request.n > self.max_calls
-        ):
+        if not isinstance(request, Ask):
+            return
+        if sum(self.episode.calls.values()) + request.n > self.max_calls:
             self.out_of_budget = True
-            self.episode.stop_reason = self.episode.stop_reason if self.over else "max_calls"
+            if not self.over:
+                self.episode.stop_reason = "max_calls"
 
     def _act(self, text: str) -> Step:
         if not isinstance(text, str):
@@ -458,15 +470,24 @@ class EpisodeRunner:
         self.episode.steps += 1
         self.play.node.steps += 1
         self._note_depth(self.play.node)
+
         self.total += step.reward
         self.returns[self.position] = self.total
-        # Of all trials and branches, so that a later, worse one loses nothing.
+        # Best over all trials and branches: a worse retry must not lower it.
         self.episode.reward = max(self.returns.values())
         self._note_win(info)
+
         self.out_of_budget = self.episode.steps >= self.max_steps
-        ends = {"terminated": terminated, "truncated": truncated, "max_steps": self.out_of_budget}
-        self.episode.stop_reason = next((end for end, reached in ends.items() if reached), "agent")
-        self.over = self.episode.stop_reason != "agent"
+        self.over = True
+        if terminated:
+            self.episode.stop_reason = "terminated"
+        elif truncated:
+            self.episode.stop_reason = "truncated"
+        elif self.out_of_budget:
+            self.episode.stop_reason = "max_steps"
+        else:
+            self.episode.stop_reason = "agent"
+            self.over = False
         return step
 
     def _next_trial(self) -> Step:
@@ -497,11 +518,8 @@ class EpisodeRunner:
 
     def _go_back(self, moment: object) -> Step:
         if not isinstance(moment, _Moment) or moment.episode is not self.episode:
-            raise AgentError(
-                f"expected a moment that a Snapshot of this episode was answered by, got {moment!r}"[
-                    :200
-                ]
-            )
+            expected = "a moment of this episode, from a Snapshot"
+            raise AgentError(f"expected {expected}, got {moment!r}"[:200])
         self._check_returns()
         self.world.get_wrapper_attr("restore")(moment.game)
         self.over, self.episode.stop_reason = False, "agent"
@@ -511,7 +529,7 @@ class EpisodeRunner:
         return self.last
 
     def _check_returns(self) -> None:
-        """Raise AgentError for more resets and restores than steps plus calls, which can only be an infinite loop."""
+        """Raise AgentError for more resets and restores than steps plus calls: an infinite loop."""
         returns = self.episode.trials + len(self.episode.restores)
         if returns > self.max_steps + self.max_calls:
             raise AgentError(f"the agent began again or went back {returns} times")
@@ -539,17 +557,26 @@ class EpisodeRunner:
         yield call
         self.episode.model_seconds = round(self.episode.model_seconds + call.seconds, 6)
         answers = [call.answers[index] for index in range(request.n)]
+
         # All answers are paid for, so each counts before any is judged.
-        errors = [error for error in map(self._count, answers) if error]
-        if errors:
-            raise limit_of_error(errors[0]) or errors[0]
-        completions = [answer for answer in answers if not isinstance(answer, Exception)]
+        completions: list[Completion] = []
+        first_error: Exception | None = None
+        for answer in answers:
+            error = self._count(answer)
+            if not isinstance(answer, Exception):
+                completions.append(answer)
+            first_error = first_error or error
+        if first_error:
+            raise limit_of_error(first_error) or first_error
         if limit := limit_of_answers(completions, request.max_tokens):
             raise limit  # not thrown into the agent, which could do nothing with it
         return completions
 
     def _sample(self, request: Ask, index: int) -> CompletionRequest:
-        """Return the request of one sample. At temperature 0 its seed is 0, so that a cassette shares equal prompts."""
+        """Return the request of one sample.
+
+        At temperature 0 its seed is 0, so that a cassette shares equal prompts.
+        """
         temperature = request.temperature or self.temperature
         sample = request.sample if index == 0 else f"{request.sample}/{index}"
         # Seeds of 31 bits are accepted by every server.
@@ -564,7 +591,9 @@ class EpisodeRunner:
         Returns:
             The error that the answer is, or what is wrong with it; None for one that can be used.
         """
-        paid = getattr(answer, "spent", None) if isinstance(answer, Exception) else answer
+        paid: Any = answer
+        if isinstance(answer, Exception):
+            paid = getattr(answer, "spent", None)  # an error may have cost something
         if paid is not None:
             self.episode.cost += cost_of(paid) or 0.0
             try:
@@ -589,12 +618,11 @@ class EpisodeRunner:
         self.episode.won = latched(self.episode.won, info)
 
     def _judge(self) -> None:
-        """Have the reward say whether the episode was won, if the run gives a bound."""
+        """Have the reward decide whether the episode was won, if the run gives a bound."""
         if self.won_at is not None:
+            reward = self.episode.reward
             # Sums of rewards are rounded: ten times 0.1 is less than 1.
-            reached = self.episode.reward >= self.won_at or math.isclose(
-                self.episode.reward, self.won_at
-            )
+            reached = reward >= self.won_at or math.isclose(reward, self.won_at)
             self.episode.won = bool(self.episode.won) or reached
 
 
@@ -605,7 +633,7 @@ def _check_claim(expected: str, claim: object) -> None:
 
 
 def cost_of(completion: Any) -> float | None:
-    """Return the cost of a completion; None if it is no finite number of 0 or more."""
+    """Return the cost of a completion; None if it is not a finite number of 0 or more."""
     try:
         cost = float(completion.cost)
     except (AttributeError, TypeError, ValueError, OverflowError):
@@ -617,7 +645,7 @@ def token_counts(completion: Any) -> dict[str, int]:
     """Return the tokens of a completion by kind, the documented kinds only.
 
     Raises:
-        ModelError: If it is no valid completion; checked here, since models are foreign code.
+        ModelError: If it is not a valid completion; checked here, since models are foreign code.
     """
     if not isinstance(completion, Completion):
         raise ModelError(
@@ -630,7 +658,7 @@ def token_counts(completion: Any) -> dict[str, int]:
     try:
         counts = {kind: int(completion.usage[kind]) for kind in TOKENS if kind in completion.usage}
         if not all(0 <= count < MAX_TOKENS for count in counts.values()):
-            raise ValueError("a negative number, or one that no model can reach")
+            raise ValueError("negative, or more than any model can reach")
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(
             f"expected numbers of tokens, got {completion.usage!r}"[:MAX_ERROR]
@@ -639,10 +667,13 @@ def token_counts(completion: Any) -> dict[str, int]:
 
 
 def _kind(error: Exception) -> str:
-    """Return the name of an error's class; that of the contract where no model can be asked, since runs look for it."""
-    return (
-        ModelUnavailable.__name__ if isinstance(error, ModelUnavailable) else type(error).__name__
-    )
+    """Return the name of an error's class.
+
+    Where no model can be asked it is that of the contract, which runs look for.
+    """
+    if isinstance(error, ModelUnavailable):
+        return ModelUnavailable.__name__
+    return type(error).__name__
 
 
 def _message(error: Exception) -> str:
@@ -660,4 +691,5 @@ def _policy_routine(policy: Policy, play: Play) -> Routine:
 
 def _derived_seed(*parts: object) -> int:
     """Return a 64-bit seed that depends on the parts alone, on every machine."""
-    return int.from_bytes(hashlib.sha256("/".join(map(str, parts)).encode()).digest()[:8], "big")
+    digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:8], "big")

@@ -37,9 +37,8 @@ class EpisodeLimits(NamedTuple):
     def check_spent(self, tokens: int, cost: float) -> None:
         """Raise LimitReached where an episode has spent as much."""
         if self.tokens is not None and tokens >= self.tokens:
-            raise LimitReached(
-                f"the episode has taken {tokens:,} of {self.tokens:,} tokens", "tokens"
-            )
+            taken = f"the episode has taken {tokens:,} of {self.tokens:,} tokens"
+            raise LimitReached(taken, "tokens")
         if self.cost is not None and cost >= self.cost:
             raise LimitReached(f"the episode has cost {cost:.4g} of {self.cost:g}", "cost")
 

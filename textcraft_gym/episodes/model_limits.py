@@ -1,4 +1,4 @@
-"""The model's own limits: what ended an episode that is lost, though neither the game nor the machinery failed."""
+"""The model's own limits, by which an episode is lost though nothing failed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LIMITS: dict[str, Limit] = {
 
 
 def limit_of_answers(completions: Sequence[Completion], max_tokens: int) -> ModelLimit | None:
-    """Return the limit that samples of one request say: where none of them has a text or a tool call."""
+    """Return the limit that the samples of a request hit: none has a text or a tool call."""
     if not all(completion.is_empty for completion in completions):
         return None
     first = completions[0]
@@ -29,7 +29,7 @@ def limit_of_answers(completions: Sequence[Completion], max_tokens: int) -> Mode
 
 
 def limit_of_error(error: Exception) -> ModelLimit | None:
-    """Return the limit that an error of a model says; None for an error of the machinery."""
+    """Return the limit that an error of a model reports; None for an error of the machinery."""
     if isinstance(error, ModelLimit):
         return error
     if isinstance(error, ModelError) and is_overflow(str(error)):
@@ -44,16 +44,25 @@ def why_empty(completion: Completion, max_tokens: int) -> str:
         completion: An answer without a text and a tool call.
         max_tokens: Maximum number of tokens that was asked for.
     """
-    reasoned = bool(completion.reasoning.strip())
+    has_reasoning = bool(completion.reasoning.strip())
     if completion.finish_reason == "length":
         tokens = completion.usage.get("completion_tokens") or max_tokens
-        if reasoned:
-            return f"the answer has no text: all {tokens} tokens went to reasoning; raise reasoning_tokens"
+        if has_reasoning:
+            return (
+                f"the answer has no text: all {tokens} tokens went to reasoning; "
+                "raise reasoning_tokens"
+            )
         return f"the answer has no text: it was cut off after {tokens} tokens; raise max_tokens"
     if completion.finish_reason == "content_filter":
-        return "the answer has no text: a content filter stopped it; other prompts or another model may pass"
+        return (
+            "the answer has no text: a content filter stopped it; "
+            "other prompts or another model may pass"
+        )
     if completion.finish_reason == "refusal":
         return "the model refused to answer; other prompts or another model may do better"
-    if reasoned:
-        return "the answer has no text: the model stopped after its reasoning; a chat model may need form=chat"
+    if has_reasoning:
+        return (
+            "the answer has no text: the model stopped after its reasoning; "
+            "a chat model may need form=chat"
+        )
     return "the answer has no text; a chat model may need form=chat"

@@ -109,13 +109,14 @@ def run_jobs(
             while True:
                 if idle and not budget.reached and (job := next(waiting, None)):
                     runner = begin(idle.pop(), job)
-                    answered = None
+                    call = _advance(runner, budget, None)
                 elif under_way:
                     answered = threads.receive()
                     runner = under_way.pop(answered)
+                    call = _advance(runner, budget, answered)
                 else:
                     return
-                call = _advance(runner, budget, answered)
+
                 # With one environment there is nothing to overlap: calls are answered in this
                 # thread, which is faster.
                 while call and len(envs) == 1:
@@ -133,7 +134,7 @@ def run_jobs(
 
 
 def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) -> ModelCall | None:
-    """Play an episode until its next model call, of which none may go out once the budget is spent.
+    """Play an episode until its next model call; once the budget is spent, none may go out.
 
     Args:
         runner: The episode.
@@ -141,23 +142,21 @@ def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) 
         answered: The call that it waited for, if any.
     """
     if answered and not answered.answered:
-        answered.refuse(
-            _stopped(budget)
-            if answered.deadline == budget.deadline
-            else runner.limits.out_of_time()
-        )
-    before = _spent(runner.episode)
+        # Out of time: the run's, or the episode's own.
+        is_of_run = answered.deadline == budget.deadline
+        answered.refuse(_stopped(budget) if is_of_run else runner.limits.out_of_time())
+
+    cost_before, tokens_before = _spent(runner.episode)
     call = runner.advance()
     cost, tokens = _spent(runner.episode)
-    budget.spend(cost - before[0], tokens - before[1])
+    budget.spend(cost - cost_before, tokens - tokens_before)
     if call is None:
         return None
     if budget.reached:
         call.refuse(_stopped(budget))
         return runner.advance()
-    call.deadline = min(
-        (date for date in (call.deadline, budget.deadline) if date is not None), default=None
-    )
+    if budget.deadline is not None:
+        call.deadline = min(budget.deadline, call.deadline or budget.deadline)
     return call
 
 

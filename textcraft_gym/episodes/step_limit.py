@@ -1,4 +1,4 @@
-"""The maximum number of actions of an episode: the loop's budget, and the limit that ``gym.make`` adds by itself."""
+"""The maximum number of actions of an episode: the loop's budget, and ``gym.make``'s limit."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ def registered_limit(env: gym.Env[Any, Any]) -> int:
 
 
 def step_budget(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | None = None) -> int:
-    """Return the maximum number of actions of an episode: as given, else as the agent declares, else as registered."""
-    declared = getattr(agent, "max_steps", None) if max_steps is None else max_steps
-    limit = registered_limit(env) if declared is None else declared
+    """Return the maximum number of actions: as given, as the agent declares, or as registered."""
+    limit = max_steps
+    if limit is None:
+        limit = getattr(agent, "max_steps", None)
+    if limit is None:
+        limit = registered_limit(env)
     if limit < 1:
         raise ValueError(f"expected max_steps of 1 or more, got {limit}")
     return int(limit)
@@ -37,25 +40,22 @@ def without_registered_limit(env: gym.Env[str, str]) -> Iterator[gym.Env[str, st
     ``gym.make``, as in an evaluation. A limit that the caller chose,
     ``gym.make(id, max_episode_steps=20)``, stays.
     """
-    layers: list[Any] = [env]
-    while isinstance(layers[-1], gym.Wrapper):
-        layers.append(layers[-1].env)
-    depth = next(
-        (depth for depth, layer in enumerate(layers) if isinstance(layer, TimeLimit)), None
-    )
-    if depth is None or not _is_registered(layers[depth]):
+    outer: Any = None
+    layer: Any = env
+    while isinstance(layer, gym.Wrapper) and not isinstance(layer, TimeLimit):
+        outer, layer = layer, layer.env
+    if not isinstance(layer, TimeLimit) or not _is_registered(layer):
         yield env
-    elif depth == 0:
-        yield layers[0].env
+    elif outer is None:
+        yield layer.env
     else:
         # The wrapper outside the limit skips it for the length of the episode, and the env keeps
         # its other wrappers.
-        outer, limit = layers[depth - 1 : depth + 1]
-        outer.env = limit.env
+        outer.env = layer.env
         try:
             yield env
         finally:
-            outer.env = limit
+            outer.env = layer
 
 
 def _is_registered(limit: TimeLimit[Any, Any]) -> bool:

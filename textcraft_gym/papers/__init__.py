@@ -1,4 +1,4 @@
-"""The papers' tables: what they publish, what is played for each row, and how to play it with a model of your own.
+"""The papers' tables: what they publish, what is played for each row, and how to play it.
 
 ``textcraft_gym.papers.ADAPT["table2"]`` is a table as values;
 ``textcraft-gym reproduce adapt/table2`` plays it.

@@ -44,8 +44,8 @@ TYPES = (
     Column("All"),
 )
 HOUSEHOLDS = (
-    "The 134 games of ALFWorld's unseen rooms, where the official games are installed; else as many made households, "
-    "in which the six types are as frequent."
+    "The 134 games of ALFWorld's unseen rooms, where the official games are installed; else as "
+    "many made households, in which the six types are as frequent."
 )
 SHOP = (
     "The 100 goals of the paper's part of the test split, in a shop made by the suite instead of "
@@ -53,7 +53,7 @@ SHOP = (
 )
 
 
-def of(world: Setting, agent: str, **args: Any) -> Setting:
+def with_agent(world: Setting, agent: str, **args: Any) -> Setting:
     """Return the setting of an agent in a world."""
     return replace(world, agent=agent, args={**world.args, **args})
 
@@ -61,7 +61,7 @@ def of(world: Setting, agent: str, **args: Any) -> Setting:
 def rows(world: Setting, published: Iterable[str]) -> tuple[Row, ...]:
     """Return a row for each agent with its published cells."""
     return tuple(
-        Row(agent, label, of(world, agent), cells(text))
+        Row(agent, label, with_agent(world, agent), cells(text))
         for (agent, label), text in zip(AGENTS.items(), published, strict=True)
     )
 
@@ -79,7 +79,8 @@ def rising(keys: Iterable[str], column: str) -> tuple[Order, ...]:
 TABLE_1 = Table(
     "table1",
     "Table 1: ALFWorld, success (%) by type of task",
-    f"{HOUSEHOLDS} The executor's prompt shows the single skills and the whole tasks *heat* and *look*.",
+    f"{HOUSEHOLDS} The executor's prompt shows the single skills and the whole tasks *heat* and "
+    "*look*.",
     TYPES,
     rows(
         ALFWORLD,
@@ -92,7 +93,8 @@ TABLE_1 = Table(
         ),
     ),
     notes=(
-        "Reflexion's six types add up to 76 of the 134 games, 56.7%, and not to the 57.5% of its last column.",
+        "Reflexion's six types add up to 76 of the 134 games, 56.7%, and not to the 57.5% of "
+        "its last column.",
         "Four of ADaPT's types are not in the text that was read. The numbers here fit its 71.6%: "
         "21 + 25 + 14 + 16 + 11 + 9 = 96 of 134 games.",
     ),
@@ -100,14 +102,14 @@ TABLE_1 = Table(
 TABLE_2 = Table(
     "table2",
     "Table 2: WebShop and TextCraft, success (%)",
-    f"{SHOP} TextCraft's are 200 goals; the other recipes in its prompts differ from the paper's, which came from a "
-    "random state that leaked between episodes.",
+    f"{SHOP} TextCraft's are 200 goals; the other recipes in its prompts differ from the "
+    "paper's, which came from a random state that leaked between episodes.",
     (Column("WebShop"), Column("TextCraft")),
     tuple(
         Row(
             agent,
             AGENTS.get(agent, "LATS"),
-            (of(WEBSHOP, agent), of(TEXTCRAFT, agent) if agent in AGENTS else None),
+            (with_agent(WEBSHOP, agent), with_agent(TEXTCRAFT, agent) if agent in AGENTS else None),
             cells(published),
         )
         for agent, published in {
@@ -121,8 +123,9 @@ TABLE_2 = Table(
     ),
     notes=(
         "WebShop's ReAct has 32.0 here and 29.0 in table 7.",
-        "The paper gives 123 goals of depth 3, 11 of depth 4 and 77 of depth 2, which are 211 and not 200. The "
-        "percentages of table 3 fit 78, 111 and 11. The goals here are 77, 112 and 11.",
+        "The paper gives 123 goals of depth 3, 11 of depth 4 and 77 of depth 2, which are 211 "
+        "and not 200. The percentages of table 3 fit 78, 111 and 11. The goals here are 77, 112 "
+        "and 11.",
     ),
 )
 K_MAX = "k_max is the deepest level of decomposition that was executed, over the episodes won."
@@ -136,27 +139,35 @@ TABLE_3 = Table(
     ),
     (
         Row("react", "ReAct", TEXTCRAFT, cells("26.9 1.8 ? 1.0 1.0")),
-        Row("adapt", "ADaPT, d_max 4", of(TEXTCRAFT, "adapt"), cells("78.2 38.7 0= 1.9 2.8")),
+        Row(
+            "adapt", "ADaPT, d_max 4", with_agent(TEXTCRAFT, "adapt"), cells("78.2 38.7 0= 1.9 2.8")
+        ),
     ),
     notes=(
-        "The percentages fit 21 and 61 of 78 goals, and 2 and 43 of 111, so that ADaPT's 52.0% leave no goal of "
-        "depth 4 won, and ReAct's are 11.5% of 200, where table 2 has 19.0.",
+        "The percentages fit 21 and 61 of 78 goals, and 2 and 43 of 111, so that ADaPT's 52.0% "
+        "leave no goal of depth 4 won, and ReAct's are 11.5% of 200, where table 2 has 19.0.",
     ),
 )
 TABLE_4 = Table(
     "table4",
     "Table 4: ALFWorld, a planner other than the executor, success (%)",
-    "The paper pairs GPT-3.5 with LLaMA-2-70B: the first model given is the planner and the stronger executor, the "
-    "second the weaker executor. Ten games of each type from the rooms seen in training.",
+    "The paper pairs GPT-3.5 with LLaMA-2-70B: the first model given is the planner and the "
+    "stronger executor, the second the weaker executor. Ten games of each type from the rooms "
+    "seen in training.",
     (Column("success"),),
     (
         Row("strong", "GPT-3.5, no planner", ALFWORLD_DEV, cells("38.4")),
-        Row("strong_adapt", "GPT-3.5, planner GPT-3.5", of(ALFWORLD_DEV, "adapt"), cells("58.3")),
+        Row(
+            "strong_adapt",
+            "GPT-3.5, planner GPT-3.5",
+            with_agent(ALFWORLD_DEV, "adapt"),
+            cells("58.3"),
+        ),
         Row("weak", "LLaMA-2-70B, no planner", replace(ALFWORLD_DEV, roles=(1, 1)), cells("20.4")),
         Row(
             "weak_adapt",
             "LLaMA-2-70B, planner GPT-3.5",
-            replace(of(ALFWORLD_DEV, "adapt"), roles=(1, 0)),
+            replace(with_agent(ALFWORLD_DEV, "adapt"), roles=(1, 0)),
             cells("43.3"),
         ),
     ),
@@ -164,7 +175,8 @@ TABLE_4 = Table(
 TABLE_6 = Table(
     "table6",
     "Table 6: ALFWorld with an executor for each type, success (%)",
-    f"{HOUSEHOLDS} The paper's executor sees whole tasks of the type at hand; the prompt here shows one of each type.",
+    f"{HOUSEHOLDS} The paper's executor sees whole tasks of the type at hand; the prompt here "
+    "shows one of each type.",
     TYPES,
     rows(
         replace(ALFWORLD, args={"demonstrations": "task"}),
@@ -187,16 +199,16 @@ TABLE_7 = Table(
         Row(
             "plan_and_execute",
             "Static Decomposition",
-            of(WEBSHOP, "plan_and_execute"),
+            with_agent(WEBSHOP, "plan_and_execute"),
             cells("27.7 17.0"),
         ),
-        Row("try_again", "Retry Execution", of(WEBSHOP, "try_again"), cells("45.4 30.0")),
+        Row("try_again", "Retry Execution", with_agent(WEBSHOP, "try_again"), cells("45.4 30.0")),
         Row(
             "naive", "Naive", replace(WEBSHOP, agent="naive_buyer", asks=False), cells("58.3 24.0")
         ),
-        Row("reflexion", "Reflexion", of(WEBSHOP, "reflexion"), cells("64.2† 35.0†")),
-        Row("lats", "LATS", of(WEBSHOP, "lats"), cells("75.9† 38.0†")),
-        Row("adapt", "ADaPT", of(WEBSHOP, "adapt"), cells("60.0 44.0")),
+        Row("reflexion", "Reflexion", with_agent(WEBSHOP, "reflexion"), cells("64.2† 35.0†")),
+        Row("lats", "LATS", with_agent(WEBSHOP, "lats"), cells("75.9† 38.0†")),
+        Row("adapt", "ADaPT", with_agent(WEBSHOP, "adapt"), cells("60.0 44.0")),
     ),
 )
 TABLE_8 = Table(
@@ -210,7 +222,7 @@ TABLE_8 = Table(
             AGENTS[agent],
             tuple(
                 replace(
-                    of(WEBSHOP_DEV, agent),
+                    with_agent(WEBSHOP_DEV, agent),
                     env_args={**WEBSHOP_DEV.env_args, "products_per_page": products},
                 )
                 for products in (3, 10)
@@ -230,7 +242,7 @@ FIGURE_4 = Table(
             f"d_max{d_max}",
             f"d_max {d_max}",
             tuple(
-                of(world, "adapt", d_max=d_max)
+                with_agent(world, "adapt", d_max=d_max)
                 for world in (ALFWORLD_DEV, WEBSHOP_DEV, TEXTCRAFT_DEV)
             ),
         )
@@ -252,8 +264,8 @@ FIGURE_4 = Table(
 FIGURE_5 = Table(
     "figure5",
     "Figure 5: ALFWorld's executors, success (%)",
-    "The executor's prompt shows whole tasks, single skills with two whole tasks, or single skills alone. Ten games of "
-    "each type from the rooms seen in training.",
+    "The executor's prompt shows whole tasks, single skills with two whole tasks, or single "
+    "skills alone. Ten games of each type from the rooms seen in training.",
     (Column("task-specific"), Column("hybrid"), Column("atomic")),
     tuple(
         Row(
@@ -284,13 +296,14 @@ def each_world(measure: Measure) -> tuple[Column, ...]:
 FIGURE_6 = Table(
     "figure6",
     "Figure 6: other models, success (%)",
-    "The paper plays ReAct and ADaPT with GPT-3.5, GPT-4, LLaMA-2-70B and Lemur-70B: give each model that you have.",
+    "The paper plays ReAct and ADaPT with GPT-3.5, GPT-4, LLaMA-2-70B and Lemur-70B: give each "
+    "model that you have.",
     each_world("success"),
     tuple(
         Row(
             agent,
             AGENTS[agent],
-            tuple(of(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
+            tuple(with_agent(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
         )
         for agent in ("react", "adapt")
     ),
@@ -307,19 +320,24 @@ FIGURE_6 = Table(
 FIGURE_7 = Table(
     "figure7",
     "Figure 7: completions an episode",
-    "Completions of all roles and trials. The paper finds ADaPT's comparable with Try Again's and Reflexion's, and "
-    "often more than those of ReAct and Plan-and-Execute.",
+    "Completions of all roles and trials. The paper finds ADaPT's comparable with Try Again's "
+    "and Reflexion's, and often more than those of ReAct and Plan-and-Execute.",
     each_world("calls"),
     tuple(
-        Row(agent, label, tuple(of(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)))
+        Row(
+            agent,
+            label,
+            tuple(with_agent(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
+        )
         for agent, label in AGENTS.items()
     ),
 )
 FIGURE_12 = Table(
     "figure12",
     "Figure 12: episodes that ADaPT claims to have won, beside those it won (%)",
-    "The paper finds claims slightly above success in ALFWorld and TextCraft, and more than 30 points above in "
-    "WebShop; the authors' blog says that claims are rarely false and often missed.",
+    "The paper finds claims slightly above success in ALFWorld and TextCraft, and more than 30 "
+    "points above in WebShop; the authors' blog says that claims are rarely false and often "
+    "missed.",
     tuple(
         column
         for name in ("ALFWorld", "WebShop", "TextCraft")
@@ -329,7 +347,11 @@ FIGURE_12 = Table(
         Row(
             "adapt",
             "ADaPT",
-            tuple(of(world, "adapt") for world in (ALFWORLD, WEBSHOP, TEXTCRAFT) for _ in range(2)),
+            tuple(
+                with_agent(world, "adapt")
+                for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)
+                for _ in range(2)
+            ),
         ),
     ),
     section="appendix F",

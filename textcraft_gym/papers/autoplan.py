@@ -56,11 +56,12 @@ def trained(name: str, **training: int | str) -> Setting:
 TABLE_3A = Table(
     "table3a",
     "Table 3a: ALFWorld, success (%) by type of task",
-    "The 134 games of ALFWorld's unseen rooms, where the official games are installed; else as many made households. "
-    f"Every method has at most {ACTIONS} actions, Reflexion as many for each of {TRIALS} trials. AdaPlanner's "
-    "episodes end with its last function instead. ReAct and Reflexion with examples see whole tasks: in the paper "
-    "two of the type at hand, here one of each type. ReAct without examples is AutoPlan without a plan. AutoPlan's "
-    "plans are trained on 24 games of each type, in 3 batches of 4; its game says why an action failed.",
+    "The 134 games of ALFWorld's unseen rooms, where the official games are installed; else as "
+    f"many made households. Every method has at most {ACTIONS} actions, Reflexion as many for "
+    f"each of {TRIALS} trials. AdaPlanner's episodes end with its last function instead. ReAct "
+    "and Reflexion with examples see whole tasks: in the paper two of the type at hand, here "
+    "one of each type. ReAct without examples is AutoPlan without a plan. AutoPlan's plans are "
+    "trained on 24 games of each type, in 3 batches of 4; its game says why an action failed.",
     tuple(Column(name, group) for name, group in TYPES.items()),
     (
         Row(
@@ -97,15 +98,15 @@ TABLE_3A = Table(
     notes=("AutoPlan's types add up to 127 of 134 games. The text speaks of 137 once.",),
 )
 QUESTIONS = (
-    "The paper's are 200 questions of the original's development split, judged by three people; here are 200 made "
-    "questions, or the original's, by exact match."
+    "The paper's are 200 questions of the original's development split, judged by three people; "
+    "here are 200 made questions, or the original's, by exact match."
 )
 TABLE_3B = Table(
     "table3b",
     "Table 3b: HotpotQA, accuracy (%)",
-    f"{QUESTIONS} Every method has ten actions. ReAct without examples is AutoPlan without a plan; with examples it "
-    "has three where the paper has six. AutoPlan's plan is trained in 3 batches of 4 out of 50 questions: in the "
-    "paper hard ones, here of all levels.",
+    f"{QUESTIONS} Every method has ten actions. ReAct without examples is AutoPlan without a "
+    "plan; with examples it has three where the paper has six. AutoPlan's plan is trained in 3 "
+    "batches of 4 out of 50 questions: in the paper hard ones, here of all levels.",
     (Column("accuracy"),),
     (
         Row(
@@ -126,8 +127,8 @@ COSTS = (
     Column("calls", measure="calls"),
 )
 PRICES = (
-    "Dollars a question. Those of your model are of the prices that you give with it, and of tests alone; completions "
-    "stand beside them, since prices have changed."
+    "Dollars a question. Those of your model are of the prices that you give with it, and of "
+    "tests alone; completions stand beside them, since prices have changed."
 )
 TABLE_4A = Table(
     "table4a",
@@ -143,7 +144,8 @@ TABLE_4A = Table(
             "AutoPlan",
             None,
             cells("1.8 1.6 ?"),
-            "it has a plan and so a run for each type, and a cell holds one run; those of table 3a say what they took",
+            "it has a plan and so a run for each type, and a cell holds one run; those of table "
+            "3a say what they took",
         ),
     ),
 )
@@ -170,8 +172,8 @@ def after_each(**training: int | str) -> tuple[Setting, ...]:
 TABLE_5 = Table(
     "table5",
     "Table 5: p-values between batch sizes, in Heat",
-    "Of the difference in success between the runs of figure 3, by Student's t-test. The paper has five runs of "
-    "each: a p-value takes two seeds at least.",
+    "Of the difference in success between the runs of figure 3, by Student's t-test. The paper "
+    "has five runs of each: a p-value takes two seeds at least.",
     tuple(column._replace(measure="p_value") for column in AFTER),
     tuple(
         Row(
@@ -187,8 +189,8 @@ TABLE_5 = Table(
 FIGURE_3 = Table(
     "figure3",
     "Figure 3: success (%) in Heat after each iteration",
-    "Plans by batches of 2, 4 and 8 episodes, and one that is updated after summaries alone. The paper has five runs "
-    "of each. It shows a picture without numbers.",
+    "Plans by batches of 2, 4 and 8 episodes, and one that is updated after summaries alone. "
+    "The paper has five runs of each. It shows a picture without numbers.",
     AFTER,
     (
         *(Row(f"batch{size}", f"batch of {size}", after_each(batch=size)) for size in (2, 4, 8)),
@@ -197,14 +199,16 @@ FIGURE_3 = Table(
     ),
     (
         Statement(
-            "with the summary alone success swings between 0 and 30%, below that of ReAct without examples",
+            "with the summary alone success swings between 0 and 30%, below that of ReAct "
+            "without examples",
             tuple(Order("react_0", "summary", column.heading) for column in AFTER),
         ),
     ),
 )
 AUTOPLAN = Paper(
     "autoplan",
-    "Ouyang and Li, AutoPlan: Automatic Planning of Interactive Decision-Making Tasks With Large Language Models, 2023",
+    "Ouyang and Li, AutoPlan: Automatic Planning of Interactive Decision-Making Tasks With "
+    "Large Language Models, 2023",
     (TABLE_3A, TABLE_3B, TABLE_4A, TABLE_4B, TABLE_5, FIGURE_3),
     {
         "table1": "it says in words how the methods differ",

@@ -23,15 +23,18 @@ AGENTS: Mapping[str, str] = {
 GROUPS = tuple(Column(f"MT{number}", f"MT{number}") for number in range(1, 9))
 AVERAGE = Column("average")
 TREE = (
-    "The paper's 69 tasks, with its names and limits of time, in a world of text in which single goals fail about as "
-    "often as the paper's learned controller missed them (table 18). The paper plays each task 30 times: the number of "
-    "seeds is that of the episodes of a task."
+    "The paper's 69 tasks, with its names and limits of time, in a world of text in which "
+    "single goals fail about as often as the paper's learned controller missed them (table 18). "
+    "The paper plays each task 30 times: the number of seeds is that of the episodes of a task."
 )
-CODEX = "GPT, Chain-of-thought and Inner Monologue are played by text-davinci-003 in the paper, the others by Codex."
+CODEX = (
+    "GPT, Chain-of-thought and Inner Monologue are played by text-davinci-003 in the paper, "
+    "the others by Codex."
+)
 UNTOLD = "Players begin with empty hands, and in the paper with an axe."
 
 
-def of(world: Setting, agent: str, **args: Any) -> Setting:
+def with_agent(world: Setting, agent: str, **args: Any) -> Setting:
     """Return the setting of an agent in a world."""
     return replace(world, agent=agent, args=args)
 
@@ -39,7 +42,8 @@ def of(world: Setting, agent: str, **args: Any) -> Setting:
 def rounds(number: int | None) -> Setting:
     """Return DEPS with a maximum number of re-plans; unlimited ones end with the 200th call."""
     return replace(
-        of(MINECRAFT, "deps", rounds=number), max_calls=200 if number is None else Setting.max_calls
+        with_agent(MINECRAFT, "deps", rounds=number),
+        max_calls=200 if number is None else Setting.max_calls,
     )
 
 
@@ -54,7 +58,7 @@ TABLE_2 = Table(
     f"{TREE} {CODEX} {UNTOLD}",
     (*GROUPS, AVERAGE),
     tuple(
-        Row(agent, label, of(MINECRAFT, agent), cells(published))
+        Row(agent, label, with_agent(MINECRAFT, agent), cells(published))
         for (agent, label), published in zip(
             AGENTS.items(),
             (
@@ -63,23 +67,27 @@ TABLE_2 = Table(
                 "40.24±30.8 55.21±26.8 6.82±11.6 4.76±8.2 1.73±5.2 0 0 0 18.89",
                 "46.89±31.4 53.73±20.8 3.64±6.9 18.41±17.4 4.57±7.4 0.64±1.7 1.02±2.5 0 21.64",
                 "60.08±17.3 60.11±20.24 8.72±9.7 20.33±21.0 2.84±4.6 0.63±1.3 0.60±2.2 0 25.77",
-                "75.70±10.4 66.13±13.4 45.69±16.2 43.35±20.2 15.93±13.9 5.71±3.7 4.60±7.1 0.50±0.5 39.36",
-                "79.77±8.5 79.46±10.6 62.40±17.9 53.32±29.3 29.24±27.3 13.80±8.0 12.56±13.3 0.59±0.5 48.56",
+                "75.70±10.4 66.13±13.4 45.69±16.2 43.35±20.2 15.93±13.9 5.71±3.7 4.60±7.1 "
+                "0.50±0.5 39.36",
+                "79.77±8.5 79.46±10.6 62.40±17.9 53.32±29.3 29.24±27.3 13.80±8.0 12.56±13.3 "
+                "0.59±0.5 48.56",
             ),
             strict=True,
         )
     ),
     notes=(
         "The paper's ± is the spread between the tasks of a group, and not between runs.",
-        "The text speaks of 71 tasks, table 1 adds up to 69, and the appendix lists 76. Table 21 has 69.",
-        "MT4 of the first four rows is about the sum of its six tasks in table 21 divided by seven, not six.",
+        "The text speaks of 71 tasks, table 1 adds up to 69, and the appendix lists 76. Table "
+        "21 has 69.",
+        "MT4 of the first four rows is about the sum of its six tasks in table 21 divided by "
+        "seven, not six.",
     ),
 )
 TABLE_3 = Table(
     "table3",
     "Table 3: DEPS in three Minecrafts, success (%)",
-    "MC-TextWorld is a world of text without a controller: so is this one with `reliability=perfect`. Its tasks are "
-    f"those of table 2. {UNTOLD}",
+    "MC-TextWorld is a world of text without a controller: so is this one with "
+    f"`reliability=perfect`. Its tasks are those of table 2. {UNTOLD}",
     GROUPS,
     (
         Row(
@@ -87,7 +95,8 @@ TABLE_3 = Table(
             "MineDojo",
             None,
             cells("79.77 79.46 62.40 53.32 29.24 13.80 12.56 0.59"),
-            "the game and the paper's learned controller do not come with the suite; table 2 has its text world",
+            "the game and the paper's learned controller do not come with the suite; table 2 "
+            "has its text world",
         ),
         Row(
             "minerl",
@@ -104,15 +113,16 @@ TABLE_3 = Table(
         ),
     ),
     notes=(
-        "MC-TextWorld's percentages do not fit the numbers of tasks of table 2: they are 9 of 16 in MT4, 11 of 17 in "
-        "MT5 and 16 of 23 in MT7, or multiples.",
+        "MC-TextWorld's percentages do not fit the numbers of tasks of table 2: they are 9 of "
+        "16 in MT4, 11 of 17 in MT5 and 16 of 23 in MT7, or multiples.",
     ),
 )
 ROUNDS: Mapping[str, int | None] = {"0": 0, "1": 1, "3": 3, "5": 5, "unlimited": None}
 TABLE_4 = Table(
     "table4",
     "Table 4: DEPS by the maximum number of re-plans, success (%)",
-    f"{TREE} Unlimited re-plans end with the 200th completion; in the paper with the tokens of Codex, after 7 or 8.",
+    f"{TREE} Unlimited re-plans end with the 200th completion; in the paper with the tokens of "
+    "Codex, after 7 or 8.",
     GROUPS,
     tuple(
         Row(name, f"{name} re-plans", rounds(number), cells(published))
@@ -141,9 +151,10 @@ TYPES = (
 TABLE_6 = Table(
     "table6",
     "Table 6: ALFWorld, success (%) by type of task",
-    "The paper plays ten games of its choice (table 5), five times each. Here are the 134 games of ALFWorld's unseen "
-    "rooms, where the official games are installed; else as many made households. The controller asks the model for "
-    "each command. DEP is DEPS without its selector, which has nothing to choose in a household.",
+    "The paper plays ten games of its choice (table 5), five times each. Here are the 134 games "
+    "of ALFWorld's unseen rooms, where the official games are installed; else as many made "
+    "households. The controller asks the model for each command. DEP is DEPS without its "
+    "selector, which has nothing to choose in a household.",
     TYPES,
     (
         Row(
@@ -153,24 +164,25 @@ TABLE_6 = Table(
             cells("46.0 39.0 100.0 74.0 24.0 22.0 37.0"),
             "it is a network that was trained on the games",
         ),
-        Row("zero_shot", "GPT", of(ALFWORLD, "zero_shot"), cells("33.3 0 0 0 0 0 10.0")),
+        Row("zero_shot", "GPT", with_agent(ALFWORLD, "zero_shot"), cells("33.3 0 0 0 0 0 10.0")),
         Row(
             "zero_shot_replanning",
             "GPT with re-planning",
-            of(ALFWORLD, "zero_shot", rounds=12),
+            with_agent(ALFWORLD, "zero_shot", rounds=12),
             cells("100.0 10.0 30.0 40.0 0 100.0 52.0"),
         ),
         Row(
             "inner_monologue",
             "Inner Monologue",
-            of(ALFWORLD, "inner_monologue"),
+            with_agent(ALFWORLD, "inner_monologue"),
             cells("33.3 50.0 50.0 0 0 0 30.0"),
         ),
         Row("dep", "DEP", ALFWORLD, cells("93.3 50.0 100.0 80.0 0 100.0 76.0")),
     ),
     notes=(
-        "The averages weigh the types as the ten games do: three of Pick, two each of Clean and Cool, and one each "
-        "of the others. BUTLER's 37.0 is not its average so weighed, which would be 53.6.",
+        "The averages weigh the types as the ten games do: three of Pick, two each of Clean and "
+        "Cool, and one each of the others. BUTLER's 37.0 is not its average so weighed, which "
+        "would be 53.6.",
     ),
     section="appendix A.1",
 )
@@ -184,9 +196,9 @@ KINDS: Mapping[str, str] = {
 TABLE_8 = Table(
     "table8",
     "Table 8: tabletop, success (%) by kind of task",
-    "The paper plays each kind with five seeds; here are 100 tables of each. The controller misses by made rates, "
-    "chosen so that a scripted player who repeats each goal comes to about the row CLIPort + oracle: that this row "
-    "agrees is no result.",
+    "The paper plays each kind with five seeds; here are 100 tables of each. The controller "
+    "misses by made rates, chosen so that a scripted player who repeats each goal comes to "
+    "about the row CLIPort + oracle: that this row agrees is no result.",
     (*(Column(heading, kind) for heading, kind in KINDS.items()), AVERAGE),
     (
         Row(
@@ -195,11 +207,11 @@ TABLE_8 = Table(
             replace(TABLETOP, agent="repeater", asks=False),
             cells("60 100 100 40 80 76"),
         ),
-        Row("zero_shot", "GPT", of(TABLETOP, "zero_shot"), cells("60 100 100 40 100 80")),
+        Row("zero_shot", "GPT", with_agent(TABLETOP, "zero_shot"), cells("60 100 100 40 100 80")),
         Row(
             "inner_monologue",
             "Inner Monologue",
-            of(TABLETOP, "inner_monologue"),
+            with_agent(TABLETOP, "inner_monologue"),
             cells("60 40 82 60 40 56.4"),
         ),
         Row("dep", "DEP", TABLETOP, cells("60 100 100 40 100 80")),
@@ -217,8 +229,8 @@ MODELS: Mapping[str, tuple[str, str, str]] = {
 TABLE_19 = Table(
     "table19",
     "Table 19: DEPS with other models, success (%)",
-    f"{TREE} The baseline is DEPS without a re-plan (table 4). Your model's numbers stand beside those of each "
-    "published model.",
+    f"{TREE} The baseline is DEPS without a re-plan (table 4). Your model's numbers stand beside "
+    "those of each published model.",
     GROUPS[:7],
     tuple(
         Row(f"{model}_{key}", f"{name}, {label}", rounds(number), cells(published))
@@ -231,8 +243,9 @@ TABLE_19 = Table(
 TABLE_20 = Table(
     "table20",
     "Table 20: DEPS with open models, success (%) by task",
-    "The tasks are played among the twelve of MT2, in a world of text in which single goals fail about as often as the "
-    "paper's controller missed them. Your model's numbers stand beside those of each published model.",
+    "The tasks are played among the twelve of MT2, in a world of text in which single goals "
+    "fail about as often as the paper's controller missed them. Your model's numbers stand "
+    "beside those of each published model.",
     tuple(Column(model, "MT2") for model in ("LLaMA2-70B", "LLaMA2-13B, fine-tuned", "Codex")),
     tuple(
         Row(
@@ -334,7 +347,7 @@ TASKS: Mapping[str, str] = {
 
 def tasks(published: Mapping[str, str]) -> Iterable[Row]:
     """Yield the row of each task, which is played by all agents of table 2."""
-    played = tuple(of(MINECRAFT, agent) for agent in AGENTS)
+    played = tuple(with_agent(MINECRAFT, agent) for agent in AGENTS)
     for group, lines in published.items():
         for line in lines.strip().splitlines():
             task, _, numbers = line.strip().partition(" ")
@@ -344,36 +357,39 @@ def tasks(published: Mapping[str, str]) -> Iterable[Row]:
 TABLE_21 = Table(
     "table21",
     "Table 21: Minecraft, success (%) by task",
-    f"{TREE} {CODEX} A row has one task, so that rows are not compared; table 2 compares the agents by groups of "
-    "tasks.",
+    f"{TREE} {CODEX} A row has one task, so that rows are not compared; table 2 compares the "
+    "agents by groups of tasks.",
     tuple(Column(label) for label in AGENTS.values()),
     tuple(tasks(TASKS)),
     notes=(
         "Most numbers of Code as Policies and DEP are not in the text that was read.",
-        "DEPS's are cut to whole numbers there, such as 76: the rest follows, since they are thirtieths. The means of "
-        "groups agree with table 2.",
+        "DEPS's are cut to whole numbers there, such as 76: the rest follows, since they are "
+        "thirtieths. The means of groups agree with table 2.",
     ),
 )
 FIGURE_1 = Table(
     "figure1",
     "Figure 1: Inner Monologue with an oracle's and with a learned controller, success (%)",
-    "An oracle's controller never misses; a learned one misses as in tables 2 and 8. In ALFWorld the controller asks "
-    "the model, and there is no oracle. The paper shows a picture without numbers.",
+    "An oracle's controller never misses; a learned one misses as in tables 2 and 8. In "
+    "ALFWorld the controller asks the model, and there is no oracle. The paper shows a picture "
+    "without numbers.",
     (Column("Minecraft"), Column("ALFWorld"), Column("Tabletop")),
     (
         Row(
             "oracle",
             "oracle",
             (
-                perfect(of(MINECRAFT, "inner_monologue"), "perfect"),
+                perfect(with_agent(MINECRAFT, "inner_monologue"), "perfect"),
                 None,
-                perfect(of(TABLETOP, "inner_monologue"), "oracle"),
+                perfect(with_agent(TABLETOP, "inner_monologue"), "oracle"),
             ),
         ),
         Row(
             "learned",
             "learned",
-            tuple(of(world, "inner_monologue") for world in (MINECRAFT, ALFWORLD, TABLETOP)),
+            tuple(
+                with_agent(world, "inner_monologue") for world in (MINECRAFT, ALFWORLD, TABLETOP)
+            ),
         ),
     ),
 )
@@ -388,16 +404,16 @@ def goals_at_once(selector: str) -> tuple[Setting, ...]:
         replace(MINECRAFT, split=f"goals{number}", env_args={"ticks": ticks})
         for number, ticks in TICKS.items()
     )
-    return tuple(of(world, "deps", selector=selector) for world in worlds)
+    return tuple(with_agent(world, "deps", selector=selector) for world in worlds)
 
 
 FIGURE_4 = Table(
     "figure4",
     "Figure 4: DEP's selectors with several goals at once, success (%)",
-    "The paper shows a picture, and the gain of its selector in words. Here are 100 draws of items whose sources lie "
-    "at different places, by the suite: the text that was read tells neither the paper's goals nor its limit of time. "
-    "The limits are 1,500, 2,000 and 2,500 ticks, which a good order keeps and a bad one does not, and no action "
-    "misses.",
+    "The paper shows a picture, and the gain of its selector in words. Here are 100 draws of "
+    "items whose sources lie at different places, by the suite: the text that was read tells "
+    "neither the paper's goals nor its limit of time. The limits are 1,500, 2,000 and 2,500 "
+    "ticks, which a good order keeps and a bad one does not, and no action misses.",
     tuple(Column(f"{number} goals", f"{number} goals") for number in TICKS),
     (
         Row("fixed", "the plan's order", goals_at_once("fixed")),
@@ -408,7 +424,8 @@ FIGURE_4 = Table(
     ),
     (
         Statement(
-            "its selector wins 22.3, 29.2 and 32.6 points more than the plan's order with 2, 3 and 4 goals",
+            "its selector wins 22.3, 29.2 and 32.6 points more than the plan's order with 2, 3 "
+            "and 4 goals",
             tuple(Order("hps", "fixed", f"{number} goals") for number in TICKS),
         ),
     ),
@@ -416,8 +433,9 @@ FIGURE_4 = Table(
 FIGURE_9 = Table(
     "figure9",
     "Figure 9: success (%) at the diamond, by controller",
-    "DEPS at the one task of MT8, an episode a seed. The oracle's controller never misses, the learned one misses as "
-    "in table 2. The milestones on the way, by time, are a picture in the paper.",
+    "DEPS at the one task of MT8, an episode a seed. The oracle's controller never misses, the "
+    "learned one misses as in table 2. The milestones on the way, by time, are a picture in the "
+    "paper.",
     (Column("diamond", "MT8"),),
     (
         Row("learned", "learned controller", replace(MINECRAFT, split="MT8"), cells("0.6")),
@@ -433,8 +451,8 @@ FIGURE_9 = Table(
 )
 DEPS = Paper(
     "deps",
-    "Wang et al., Describe, Explain, Plan and Select: Interactive Planning with Large Language Models Enables "
-    "Open-World Multi-Task Agents, 2023",
+    "Wang et al., Describe, Explain, Plan and Select: Interactive Planning with Large Language "
+    "Models Enables Open-World Multi-Task Agents, 2023",
     (
         FIGURE_1,
         TABLE_2,
@@ -449,7 +467,8 @@ DEPS = Paper(
         FIGURE_9,
     ),
     {
-        "table1": "it counts the tasks of each group, with their limits of time: the splits of `MineTechTree-v0`",
+        "table1": "it counts the tasks of each group, with their limits of time: the splits of "
+        "`MineTechTree-v0`",
         "table5": "it lists the ten games of table 6",
         "table7": "it has the instructions of the tabletop's tasks",
         **dict.fromkeys(
@@ -457,6 +476,7 @@ DEPS = Paper(
             "they list tasks with the skills that each takes: the splits of `MineTechTree-v0`",
         ),
         "table17": "it lists the models of the paper's parts",
-        "table18": "the success of single skills is no result here, but what `reliability=published` plays with",
+        "table18": "the success of single skills is no result here, but what "
+        "`reliability=published` plays with",
     },
 )

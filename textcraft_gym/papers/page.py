@@ -1,4 +1,4 @@
-"""The page of a table: published numbers beside those of models, what agrees, and where the numbers are from."""
+"""The page of a table: published numbers beside those of models, and what agrees."""
 
 from __future__ import annotations
 
@@ -18,9 +18,22 @@ from textcraft_gym.reports.page import html_environment
 from textcraft_gym.reports.tables import markdown_table
 
 HEADINGS = (
-    "paper", "table", "row", "column", "published", "published_spread", "mark", "model", "value", "between_runs", "low",
-    "high", "runs", "tasks", "errors",
-)  # fmt: skip
+    "paper",
+    "table",
+    "row",
+    "column",
+    "published",
+    "published_spread",
+    "mark",
+    "model",
+    "value",
+    "between_runs",
+    "low",
+    "high",
+    "runs",
+    "tasks",
+    "errors",
+)
 """Columns of the CSV file."""
 
 
@@ -59,12 +72,11 @@ class Page:
     @cached_property
     def grid(self) -> list[tuple[str, ...]]:
         """The headings and the rows of the table as texts: each column published, then by model."""
-        sources = ("published", *self.models)
-        headings = (
-            "",
-            *(f"{column.heading}, {source}" for column in self.table.columns for source in sources),
-        )
-        return [headings, *((row.label, *self._texts(row)) for row in self.shown)]
+        headings = [""]
+        for column in self.table.columns:
+            for source in ("published", *self.models):
+                headings.append(f"{column.heading}, {source}")
+        return [tuple(headings), *((row.label, *self._texts(row)) for row in self.shown)]
 
     def _texts(self, row: Row) -> Iterator[str]:
         for index, column in enumerate(self.table.columns):
@@ -77,60 +89,53 @@ class Page:
     @cached_property
     def sentences(self) -> list[str]:
         """What agrees with the paper, for each model."""
-        return [
-            line
-            for model, played in zip(self.models, self.played, strict=True)
-            for line in self._of(model, played)
-        ]
+        sentences: list[str] = []
+        for model, played in zip(self.models, self.played, strict=True):
+            sentences += self._of(model, played)
+        return sentences
 
     def _of(self, model: str, played: Played) -> Iterator[str]:
-        found = verdicts(self.table, played)
-        if found:
-            yield f"{model}: {_counts(found)}"
-        by_order = {verdict.order: verdict for verdict in found}
+        pairs = verdicts(self.table, played)
+        if pairs:
+            yield f"{model}: {_counts(pairs)}"
+        by_order = {verdict.order: verdict for verdict in pairs}
         for statement in self.table.statements:
             of_statement = [by_order[order] for order in statement.orders if order in by_order]
             if of_statement:
                 place = f" in {statement.section}" if statement.section else ""
-                says = f"the paper says{place} that {statement.text}"
-                yield f"{model}: {says}. {_counts(of_statement)}"
+                claim = f"the paper says{place} that {statement.text}"
+                yield f"{model}: {claim}. {_counts(of_statement)}"
 
     def marks(self) -> list[str]:
         """Return what the marks at published numbers mean, of those that stand in the table."""
-        used = {published.mark for row in self.shown for published in row.published if published}
+        used: set[str] = set()
+        for row in self.shown:
+            used.update(published.mark for published in row.published if published)
         return [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
 
     def about(self) -> list[str]:
         """Return what stands above the table."""
-        unit = "Success, scores and claims are in percent." if self._has_percent() else ""
-        several = any(len(runs.records) > 1 for played in self.played for runs in played.values())
-        spread = (
-            "± is the standard deviation between runs."
-            if several
-            else "Brackets hold the 95% interval over the tasks of one run."
-        )
-        return [
-            self.table.about,
-            " ".join(filter(None, (unit, spread))),
-            *self.notes,
-            *self._errors(),
-        ]
+        sentences = []
+        if any(column.measure in PERCENT for column in self.table.columns):
+            sentences.append("Success, scores and claims are in percent.")
+        if self._has_several_runs():
+            sentences.append("± is the standard deviation between runs.")
+        else:
+            sentences.append("Brackets hold the 95% interval over the tasks of one run.")
+        return [self.table.about, " ".join(sentences), *self.notes, *self._errors()]
+
+    def _has_several_runs(self) -> bool:
+        numbers = [len(runs.records) for played in self.played for runs in played.values()]
+        return max(numbers, default=0) > 1
 
     def _errors(self) -> Iterator[str]:
         for model, played in zip(self.models, self.played, strict=True):
-            settings = self.table.settings_of(self.rows)
-            runs = [played[setting] for setting in settings if setting in played]
-            broken = sum(
-                bool(record["error"])
-                for run in runs
-                for records in run.records
-                for record in records
-            )
-            if broken:
-                yield f"{model}: {broken} episodes ended with an error, and count in no number."
-
-    def _has_percent(self) -> bool:
-        return any(column.measure in PERCENT for column in self.table.columns)
+            failed = 0
+            for setting in self.table.settings_of(self.rows):
+                for records in played[setting].records if setting in played else ():
+                    failed += sum(bool(record["error"]) for record in records)
+            if failed:
+                yield f"{model}: {failed} episodes failed, and count in no number."
 
     def missing(self) -> list[str]:
         """Return which rows were not played, and why."""
@@ -173,36 +178,40 @@ class Page:
     def _cells(self) -> Iterator[Mapping[str, str]]:
         for row in self.shown:
             for index, column in enumerate(self.table.columns):
-                published = row.published[index] if row.published else None
                 about = {
                     "paper": self.paper.key,
                     "table": self.table.key,
                     "row": row.key,
                     "column": column.heading,
                 }
+                published = row.published[index] if row.published else None
                 if published:
-                    about |= {"published": f"{published.value:g}", "mark": published.mark}
-                    about["published_spread"] = (
-                        "" if published.spread is None else f"{published.spread:g}"
-                    )
+                    about["published"] = f"{published.value:g}"
+                    about["published_spread"] = _number(published.spread, "g")
+                    about["mark"] = published.mark
                 for model, played in zip(self.models, self.played, strict=True):
                     value = cell(row, index, column, played)
-                    yield about | ({"model": model} | _numbers(value) if value else {})
+                    if value is None:
+                        yield about
+                    else:
+                        yield {**about, "model": model, **_numbers(value)}
 
 
 def _numbers(value: Value) -> dict[str, str]:
-    return {
-        name: "" if number is None else f"{number:.6g}" for name, number in value._asdict().items()
-    }
+    return {name: _number(number, ".6g") for name, number in value._asdict().items()}
 
 
-def _counts(found: Sequence[Verdict]) -> str:
+def _number(number: float | None, form: str) -> str:
+    return "" if number is None else f"{number:{form}}"
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
     """Return how many pairs of rows are in which order, and which are the other way."""
-    counts = counted(found)
-    line = f"{counts['as published']} of {len(found)} pairs of rows are as published"
+    counts = counted(verdicts)
+    line = f"{counts['as published']} of {len(verdicts)} pairs of rows are as published"
     if close := counts["too close to tell"]:
         line += f", {close} too close to tell"
-    opposite = [verdict for verdict in found if verdict.judgement == "the other way"]
+    opposite = [verdict for verdict in verdicts if verdict.judgement == "the other way"]
     if opposite:
         line += f", {len(opposite)} the other way ({'; '.join(map(_other_way, opposite))})"
     return f"{line}."
@@ -210,7 +219,8 @@ def _counts(found: Sequence[Verdict]) -> str:
 
 def _other_way(verdict: Verdict) -> str:
     above, below, column = verdict.order
-    return f"{below} above {above} in {column} by {-verdict.difference:.1f} points, p {verdict.p_value:.2g}"
+    margin = f"{-verdict.difference:.1f} points, p {verdict.p_value:.2g}"
+    return f"{below} above {above} in {column} by {margin}"
 
 
 @cache
@@ -222,4 +232,5 @@ def _template() -> Template:
 
 def _code(text: str) -> Markup:
     """Return a text as HTML, what stands between backticks as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 (it is escaped)
+    html = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
+    return Markup(html)  # noqa: S704 (it is escaped)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,10 +62,9 @@ class Reproduction:
         """Return the runs of a table."""
         jobs = []
         for setting in table.settings_of(self.tables[table]):
-            for model in self.players(setting):
-                jobs += [
-                    Job(setting, model, seed) for seed in range(self.seeds if setting.asks else 1)
-                ]
+            seeds = self.seeds if setting.asks else 1  # a scripted player plays the same each time
+            for model, seed in product(self.players(setting), range(seeds)):
+                jobs.append(Job(setting, model, seed))
         return jobs
 
     def players(self, setting: Setting) -> range:
@@ -82,18 +82,20 @@ class Reproduction:
         """Return the spec of a run."""
         setting = job.setting
         executor, planner = (self.models[job.model + role] for role in setting.roles)
-        data = (
-            {DATA_ARGUMENT[setting.env]: self.data[setting.env]} if setting.env in self.data else {}
-        )
+        agent_args, env_args = dict(setting.args), dict(setting.env_args)
+        if plan:
+            agent_args["plan"] = str(plan)
+        if setting.env in self.data:
+            env_args[DATA_ARGUMENT[setting.env]] = self.data[setting.env]
         return replace(
             self.options,
             env=setting.env,
             split=setting.split,
             agent=setting.agent,
-            agent_args=dict(setting.args) | ({"plan": str(plan)} if plan else {}),
+            agent_args=agent_args,
             model=executor if setting.asks else None,
             planner=planner if setting.asks and planner != executor else None,
-            env_args={**setting.env_args, **data},
+            env_args=env_args,
             wrappers=setting.wrappers,
             max_calls=setting.max_calls,
             max_steps=min(filter(None, (setting.max_steps, self.options.max_steps)), default=None),
@@ -105,14 +107,12 @@ class Reproduction:
         executor, planner = (
             without_key(self.models[job.model + role]) for role in job.setting.roles
         )
-        player = executor if executor == planner else f"{executor} planned by {planner}"
-        return (
-            out
-            / "runs"
-            / _slug(job.setting.name)
-            / _slug(player if job.setting.asks else "scripted")
-            / f"seed{job.seed}"
-        )
+        player = executor
+        if not job.setting.asks:
+            player = "scripted"
+        elif planner != executor:
+            player = f"{executor} planned by {planner}"
+        return out / "runs" / _slug(job.setting.name) / _slug(player) / f"seed{job.seed}"
 
 
 def play(
@@ -126,20 +126,27 @@ def play(
     Raises:
         RunStopped: If a run stopped, at a limit of all or because no further episode can succeed.
     """
-    jobs = dict.fromkeys(job for table in reproduction.tables for job in reproduction.jobs(table))
-    parts = ((job, _part(reproduction, job, out, run)) for job in jobs)
+    parts = ((job, _part(reproduction, job, out, run)) for job in _all_jobs(reproduction))
     yield from play_several(parts, reproduction.options, run, "reproduction")
 
 
 def kept(reproduction: Reproduction, out: Path) -> dict[Job, Sequence[Record]]:
     """Return the records that the folder has of each run, unfinished ones too."""
-    jobs = dict.fromkeys(job for table in reproduction.tables for job in reproduction.jobs(table))
-    folders = {job: reproduction.folder(job, out) for job in jobs}
-    return {
-        job: found
-        for job, folder in folders.items()
-        if folder.is_dir() and (found := read_records(folder))
-    }
+    runs: dict[Job, Sequence[Record]] = {}
+    for job in _all_jobs(reproduction):
+        folder = reproduction.folder(job, out)
+        records = read_records(folder) if folder.is_dir() else ()
+        if records:
+            runs[job] = records
+    return runs
+
+
+def _all_jobs(reproduction: Reproduction) -> list[Job]:
+    """Return the runs of all tables, which may share some, each once."""
+    jobs: dict[Job, None] = {}
+    for table in reproduction.tables:
+        jobs |= dict.fromkeys(reproduction.jobs(table))
+    return list(jobs)
 
 
 def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]]) -> list[Played]:
@@ -152,9 +159,9 @@ def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]
     shortened = {job: [light(record) for record in of_run] for job, of_run in records.items()}
     for model in range(len(reproduction.models)):
         of_model: dict[Setting, list[Sequence[Record]]] = {}
-        for job, found in shortened.items():
+        for job, of_run in shortened.items():
             if job.model == model or not job.setting.asks:
-                of_model.setdefault(job.setting, []).append(found)
+                of_model.setdefault(job.setting, []).append(of_run)
         played.append({setting: Runs(tuple(runs)) for setting, runs in of_model.items()})
     return played
 
@@ -181,9 +188,11 @@ def played_with(reproduction: Reproduction, jobs: Iterable[Job], out: Path) -> I
 
 
 def installed_data() -> dict[str, str]:
-    """Return the original's data that is installed in the place where its own program looks for it."""
+    """Return the original's data that is installed where its own program looks for it."""
     root = Path(os.environ.get("ALFWORLD_DATA") or Path.home() / ".cache" / "alfworld")
-    return {"ALFWorld-v0": "official"} if (root / "json_2.1.1" / "valid_unseen").is_dir() else {}
+    if (root / "json_2.1.1" / "valid_unseen").is_dir():
+        return {"ALFWorld-v0": "official"}
+    return {}
 
 
 def _part(
@@ -195,6 +204,7 @@ def _part(
     folder, training = reproduction.folder(job, out), job.setting.training
     if training is None:
         return Part(folder, lambda: reproduction.spec(job))
+
     # Settings that differ in the number of updates alone share a training: the longer one goes on
     # from the shorter.
     shared = replace(job.setting, training=replace(training, iterations=0))
@@ -217,11 +227,8 @@ def _part(
         )
         return reproduction.spec(job, done[-1].plan)
 
-    return Part(
-        folder,
-        trained,
-        tuple(place / f"batch-{number}" for number in range(1, training.iterations + 1)),
-    )
+    batches = [place / f"batch-{number}" for number in range(1, training.iterations + 1)]
+    return Part(folder, trained, tuple(batches))
 
 
 def _slug(text: str) -> str:

@@ -50,10 +50,12 @@ class Runs:
 
     def summaries_of_task(self, task: str) -> list[Summary]:
         """Return the summary of a task's episodes in each run, of those that have the task."""
-        of_task = (
-            [record for record in of_run if record["task"] == task] for of_run in self.records
-        )
-        return [summarise(records) for records in of_task if records]
+        summaries = []
+        for of_run in self.records:
+            records = [record for record in of_run if record["task"] == task]
+            if records:
+                summaries.append(summarise(records))
+        return summaries
 
 
 class Value(NamedTuple):
@@ -79,12 +81,12 @@ class Value(NamedTuple):
     def __str__(self) -> str:
         """Return the value with its spread, or with its interval where there is one run."""
         digits = ".2g" if 0 < self.value < 1 else ".1f"
+        text = f"{self.value:{digits}}"
         if self.between_runs is not None:
-            return f"{self.value:{digits}} ± {self.between_runs:{digits}}"
-        interval = (
-            "" if self.low is None or self.high is None else f" [{self.low:.0f}, {self.high:.0f}]"
-        )
-        return f"{self.value:{digits}}{interval}"
+            return f"{text} ± {self.between_runs:{digits}}"
+        if self.low is None or self.high is None:
+            return text
+        return f"{text} [{self.low:.0f}, {self.high:.0f}]"
 
 
 Played: TypeAlias = Mapping[Setting, Runs]
@@ -113,15 +115,24 @@ class Verdict(NamedTuple):
 
 def value(summaries: Sequence[Summary], measure: Measure) -> Value | None:
     """Return a number of the runs whose summaries these are; None where there is none."""
-    numbers = [number for summary in summaries if (number := _number(summary, measure)) is not None]
+    numbers = []
+    for summary in summaries:
+        number = _number(summary, measure)
+        if number is not None:
+            numbers.append(number)
     if not numbers:
         return None
-    success = spread(summaries) if measure == "success" else None
+
+    low: float | None = None
+    high: float | None = None
+    if measure == "success":
+        success = spread(summaries)
+        low, high = 100 * success.low, 100 * success.high
     return Value(
         value=fmean(numbers),
         between_runs=stdev(numbers) if len(numbers) > 1 else None,
-        low=None if success is None else 100 * success.low,
-        high=None if success is None else 100 * success.high,
+        low=low,
+        high=high,
         runs=len(numbers),
         tasks=max(summary.tasks for summary in summaries),
         errors=sum(summary.errors for summary in summaries),
@@ -151,17 +162,16 @@ def cell(row: Row, index: int, column: Column, played: Played) -> Value | None:
     runs = played[setting]
     if column.measure == "p_value":
         other = played.get(row.against[index])
-        return (
-            _p_value(runs.summaries(column.group), other.summaries(column.group)) if other else None
-        )
-    return value(
-        runs.summaries_of_task(row.task) if row.task else runs.summaries(column.group),
-        column.measure,
-    )
+        if other is None:
+            return None
+        return _p_value(runs.summaries(column.group), other.summaries(column.group))
+    if row.task:
+        return value(runs.summaries_of_task(row.task), column.measure)
+    return value(runs.summaries(column.group), column.measure)
 
 
 def _p_value(first: Sequence[Summary], second: Sequence[Summary]) -> Value | None:
-    """Return the p-value of the difference in success between runs; None without several runs of both."""
+    """Return the p-value of the difference in success; None without several runs of both."""
     rates = [[run.rate for run in runs if run.rate is not None] for runs in (first, second)]
     if min(map(len, rates)) < 2:
         return None
@@ -178,30 +188,30 @@ def _p_value(first: Sequence[Summary], second: Sequence[Summary]) -> Value | Non
 
 
 def published_orders(table: Table) -> list[Order]:
-    """Return the order of each pair of rows that have published numbers in a column of which tasks have values.
+    """Return the published order of each pair of rows in a column of a compared measure.
 
     Rows that are played alike are not compared; where several pairs are, the first stands for all.
     """
     orders: dict[tuple[Setting | None, Setting | None, Column], Order] = {}
     for index, column in enumerate(table.columns):
-        rows = [
-            (row, row.published[index])
-            for row in table.rows
-            if row.published and column.measure in COMPARED
-        ]
-        for (one, first), (other, second) in combinations(rows, 2):
-            if (
-                first is None
-                or second is None
-                or first.value == second.value
-                or one.task != other.task
-            ):
-                continue
-            above, below = (one, other) if first.value > second.value else (other, one)
+        if column.measure not in COMPARED:
+            continue
+        rows = [row for row in table.rows if row.published and row.published[index]]
+        for first, second in combinations(rows, 2):
+            above, below = sorted((first, second), key=lambda row: -_published(row, index))
             settings = above.setting(index), below.setting(index)
-            if settings[0] != settings[1]:
-                orders.setdefault((*settings, column), Order(above.key, below.key, column.heading))
+            is_tie = _published(above, index) == _published(below, index)
+            if is_tie or first.task != second.task or settings[0] == settings[1]:
+                continue
+            orders.setdefault((*settings, column), Order(above.key, below.key, column.heading))
     return list(orders.values())
+
+
+def _published(row: Row, index: int) -> float:
+    """Return the published number of a row that has one in a column."""
+    published = row.published[index]
+    assert published is not None  # noqa: S101  # for the type checker
+    return published.value
 
 
 def verdicts(table: Table, played: Played) -> list[Verdict]:
@@ -209,17 +219,18 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
 
     Rows are compared task by task, over all runs; p-values are adjusted for all these pairs.
     """
-    orders = [
-        *published_orders(table),
-        *(order for statement in table.statements for order in statement.orders),
-    ]
-    changes = {
-        order: found for order in dict.fromkeys(orders) if (found := _changes(table, order, played))
-    }
-    p_values = holm([paired_p_value(found) for found in changes.values()])
+    orders = dict.fromkeys(published_orders(table))
+    for statement in table.statements:
+        orders |= dict.fromkeys(statement.orders)
+
+    changes: dict[Order, list[Fraction]] = {}
+    for order in orders:
+        of_order = _changes(table, order, played)
+        if of_order:
+            changes[order] = of_order
+    p_values = holm([paired_p_value(of_order) for of_order in changes.values()])
     return [
-        _verdict(order, found, p)
-        for (order, found), p in zip(changes.items(), p_values, strict=True)
+        _verdict(*item, p_value) for item, p_value in zip(changes.items(), p_values, strict=True)
     ]
 
 
@@ -233,36 +244,38 @@ def _verdict(order: Order, changes: Sequence[Fraction], p_value: float) -> Verdi
 
 
 def _changes(table: Table, order: Order, played: Played) -> list[Fraction]:
-    """Return how much more the upper row has of each task that both rows have; empty if one was not played."""
-    index, column = next(
-        (n, found) for n, found in enumerate(table.columns) if found.heading == order.column
-    )
-    settings = [table.row(key).setting(index) for key in (order.above, order.below)]
-    above, below = (
-        _by_task(played[one], column) if one and one in played else {} for one in settings
-    )
+    """Return how much more the upper row has of each shared task; empty if one was not played."""
+    headings = [column.heading for column in table.columns]
+    index = headings.index(order.column)
+    values = []
+    for key in (order.above, order.below):
+        setting = table.row(key).setting(index)
+        if setting is None or setting not in played:
+            return []
+        values.append(_by_task(played[setting], table.columns[index]))
+    above, below = values
     return [above[task] - below[task] for task in above if task in below]
 
 
 def _by_task(runs: Runs, column: Column) -> dict[str, Fraction]:
-    """Return the mean of a measure for each task, over all runs, without episodes that broke."""
+    """Return the mean of a measure for each task, over all runs, without failed episodes."""
     values: dict[str, list[Fraction]] = {}
     for records in runs.records:
         for record in records:
             outcome = outcome_of(record)
-            if column.group in (ALL, record["group"]) and outcome not in ("error", "unknown"):
-                won = Fraction(outcome == "won")
-                share = won if column.measure == "success" else _score(record)
-                values.setdefault(record["task"], []).append(share)
+            if column.group not in (ALL, record["group"]) or outcome in ("error", "unknown"):
+                continue
+            if column.measure == "success":
+                share = Fraction(outcome == "won")
+            else:
+                share = Fraction(round(record["reward"] * PARTS), PARTS)
+            values.setdefault(record["task"], []).append(share)
     return {task: sum(of_task, Fraction()) / len(of_task) for task, of_task in values.items()}
 
 
-def _score(record: Mapping[str, Any]) -> Fraction:
-    return Fraction(round(record["reward"] * PARTS), PARTS)
-
-
-def counted(found: Iterable[Verdict]) -> dict[Judgement, int]:
+def counted(verdicts: Iterable[Verdict]) -> dict[Judgement, int]:
     """Return how many pairs of rows there are of each judgement."""
-    judgements = [verdict.judgement for verdict in found]
-    every: tuple[Judgement, ...] = ("as published", "the other way", "too close to tell")
-    return {judgement: judgements.count(judgement) for judgement in every}
+    counts: dict[Judgement, int] = {"as published": 0, "the other way": 0, "too close to tell": 0}
+    for verdict in verdicts:
+        counts[verdict.judgement] += 1
+    return counts

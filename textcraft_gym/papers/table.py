@@ -1,11 +1,10 @@
-"""A paper as values: its tables with the published cells, what is played for each row, and what the paper states."""
+"""A paper as values: its tables, what is played for each row, and what the paper states."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.errors import UnknownName
@@ -53,7 +52,7 @@ _CELL = re.compile(r"(?P<value>[\d.]+)(?:±(?P<spread>[\d.]+))?(?P<mark>[*†=b]
 
 
 def cells(text: str) -> Cells:
-    """Read a row of published cells: ``33.3 79.77±8.5 ? 71.6b``, where ``?`` is a cell without a number.
+    """Read a row of published cells: ``33.3 79.77±8.5 ? 71.6b``; ``?`` is one without a number.
 
     Raises:
         ValueError: If a cell is neither.
@@ -120,18 +119,17 @@ class Setting:
     @property
     def name(self) -> str:
         """All that tells it from others, as one text."""
-        arguments = [
-            f"{key}={value}" for args in (self.env_args, self.args) for key, value in args.items()
-        ]
-        parts = [self.env, self.split, self.agent, *arguments, *self.wrappers]
+        parts = [self.env, self.split, self.agent]
+        for arguments in (self.env_args, self.args):
+            parts += [f"{key}={value}" for key, value in arguments.items()]
+        parts += self.wrappers
         if self.max_calls != Setting.max_calls:
             parts.append(f"max_calls={self.max_calls}")
         if self.max_steps is not None:
             parts.append(f"max_steps={self.max_steps}")
         if self.training:
-            parts.append(
-                f"trained={self.training.batch}x{self.training.iterations} {self.training.reflect}"
-            )
+            size = f"{self.training.batch}x{self.training.iterations}"
+            parts.append(f"trained={size} {self.training.reflect}")
         return " ".join(parts)
 
 
@@ -234,12 +232,12 @@ class Table:
 
     def settings_of(self, rows: Iterable[str]) -> tuple[Setting, ...]:
         """Return what is played for rows, by their keys, each setting once."""
-        chosen = [self.row(key) for key in rows]
-        every = chain.from_iterable(
-            [*(row.setting(index) for index in range(len(self.columns))), *row.against]
-            for row in chosen
-        )
-        return tuple(dict.fromkeys(setting for setting in every if setting is not None))
+        settings: dict[Setting | None, None] = {}
+        for key in rows:
+            row = self.row(key)
+            settings |= dict.fromkeys(row.setting(index) for index in range(len(self.columns)))
+            settings |= dict.fromkeys(row.against)
+        return tuple(setting for setting in settings if setting is not None)
 
     def row(self, key: str) -> Row:
         """Return a row.

@@ -352,7 +352,7 @@ def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
 
 
 def mcnemar_p_value(gained: int, lost: int) -> float:
-    """Return the exact two-sided p-value of the null hypothesis: gains and losses are equally likely.
+    """Return the exact two-sided p-value of the null hypothesis: as many gains as losses.
 
     Source: Q. McNemar, Note on the sampling error of the difference between correlated proportions,
     Psychometrika 12, 1947; exact, by the binomial distribution.

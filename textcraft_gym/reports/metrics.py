@@ -87,14 +87,14 @@ class Summary:
 
     @property
     def precision(self) -> float | None:
-        """Share of the claimed episodes that were won; None without claims, or with unknown outcomes."""
+        """Share of the claimed episodes that were won; None without any, or if any is unknown."""
         if self.unknown or not self.claimed:
             return None
         return self.rightly_claimed / self.claimed
 
     @property
     def recall(self) -> float | None:
-        """Share of the won episodes that were claimed; None without wins, or with unknown outcomes."""
+        """Share of the won episodes that were claimed; None without any, or if any is unknown."""
         if self.unknown or not self.won:
             return None
         return self.rightly_claimed / self.won

@@ -1,4 +1,4 @@
-"""A self-contained HTML page about runs: verdict, configs, tables, plots, and the details of every episode."""
+"""A self-contained HTML page about runs: verdict, configs, tables, plots, and all episodes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from textcraft_gym.reports import plots
 from textcraft_gym.reports.advice import advice
 from textcraft_gym.reports.compare import Comparison, Verdict, compare, unlike, verdict
-from textcraft_gym.reports.metrics import ALL, Errors, groups, summarise_by_group
+from textcraft_gym.reports.metrics import ALL, Errors, Summary, groups, summarise_by_group
 from textcraft_gym.reports.page_episodes import (
     OUTCOMES,
     Line,
@@ -91,55 +91,92 @@ def html_page(
     """
     blocks, runs = _packed(runs)
     by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
-    asked = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
-    judged = {run: summaries for run, summaries in asked.items() if not summaries[ALL].unknown}
-    told = {
-        run: _without_models(configs[run]) if _asks_nothing(runs[run]) else configs[run]
-        for run in runs
-    }
-    replies = replies_table(by_group)
+    whole = {run: summaries[ALL] for run, summaries in by_group.items()}
     page = _template().render(
         games=_games(runs, configs, errors),
         errors=errors,
-        whole={run: summaries[ALL] for run, summaries in by_group.items()},
+        whole=whole,
         episodes=sum(map(len, runs.values())),
-        settings=_settings({run: _kept(config, is_folded=False) for run, config in told.items()}),
-        folded=_settings({run: _kept(config, is_folded=True) for run, config in told.items()}),
-        success_headings=SUCCESS[1:],
-        success=_by_run(success_rows(by_group)),
-        pass_headings=PASSES[1:],
-        passes=_by_run(pass_rows(by_group)),
-        reply_headings=replies[0][1:] if replies else (),
-        replies=_by_run(replies[1:]),
+        **_facts(runs, configs),
+        **_tables(runs, by_group),
+        **_plots(runs, by_group),
         advice={run: advice(records) for run, records in runs.items()},
-        success_plot=plots.success_by_group(by_group),
-        effort_headings=effort_table(by_group)[0][1:] if asked else (),
-        effort=_by_run(effort_table(by_group)[1:]),
-        calls_plot=plots.calls_by_group(asked),
-        k_max_plot=plots.k_max_by_group({run: runs[run] for run in asked}),
-        claims_plot=plots.claims_and_reward(judged),
-        time_headings=TIMING[1:],
-        times=_by_run(time_rows(runs)),
         filters=filters(runs, groups(by_group.values())),
-        index={
-            "runs": list(runs),
-            "outcomes": OUTCOMES,
-            "columns": Line._fields,
-            "lines": [
-                line(number, record)
-                for number, of_run in enumerate(runs.values())
-                for record in of_run
-            ],
-            "starts": blocks.starts,
-        },
+        index=_index(runs, blocks),
         blocks=blocks.blocks,
     )
     # A lone surrogate, which JSON can hold, cannot be encoded as UTF-8.
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
+def _facts(
+    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]
+) -> dict[str, Settings]:
+    """Return the settings of the runs, and those that are folded away."""
+    settings: dict[str, Config] = {}
+    folded: dict[str, Config] = {}
+    for run, records in runs.items():
+        config = configs[run]
+        if _asks_nothing(records):
+            config = _without_models(config)
+        settings[run] = _kept(config, is_folded=False)
+        folded[run] = _kept(config, is_folded=True)
+    return {"settings": _settings(settings), "folded": _settings(folded)}
+
+
+def _tables(
+    runs: Mapping[str, Sequence[Record]], by_group: Mapping[str, Mapping[str, Summary]]
+) -> dict[str, Any]:
+    """Return the headings and the rows of all tables; a table without rows has no headings."""
+    effort, replies = effort_table(by_group), replies_table(by_group)
+    return {
+        "success_headings": SUCCESS[1:],
+        "success": _by_run(success_rows(by_group)),
+        "pass_headings": PASSES[1:],
+        "passes": _by_run(pass_rows(by_group)),
+        "reply_headings": replies[0][1:] if replies else (),
+        "replies": _by_run(replies[1:]),
+        "effort_headings": effort[0][1:] if effort else (),
+        "effort": _by_run(effort[1:]),
+        "time_headings": TIMING[1:],
+        "times": _by_run(time_rows(runs)),
+    }
+
+
+def _plots(
+    runs: Mapping[str, Sequence[Record]], by_group: Mapping[str, Mapping[str, Summary]]
+) -> dict[str, Markup]:
+    """Return all plots; those of models show the runs that asked one."""
+    asking = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
+    judged = {run: summaries for run, summaries in asking.items() if not summaries[ALL].unknown}
+    return {
+        "success_plot": plots.success_by_group(by_group),
+        "calls_plot": plots.calls_by_group(asking),
+        "k_max_plot": plots.k_max_by_group({run: runs[run] for run in asking}),
+        "claims_plot": plots.claims_and_reward(judged),
+    }
+
+
+def _index(runs: Mapping[str, Sequence[Record]], blocks: Packed) -> dict[str, Any]:
+    """Return the list of episodes, for the script of the page."""
+    lines = []
+    for number, records in enumerate(runs.values()):
+        for record in records:
+            lines.append(line(number, record))
+    return {
+        "runs": list(runs),
+        "outcomes": OUTCOMES,
+        "columns": Line._fields,
+        "lines": lines,
+        "starts": blocks.starts,
+    }
+
+
 def _packed(runs: Mapping[str, Iterable[Record]]) -> tuple[Packed, dict[str, list[Record]]]:
-    """Return all that episodes hold, packed, and the records without it: each is read once, and few are whole."""
+    """Return all that episodes hold, packed, and the records without it.
+
+    Each record is read once, and few are whole at a time.
+    """
     kept: dict[str, list[Record]] = {run: [] for run in runs}
 
     def insides() -> Iterator[str]:
@@ -152,7 +189,7 @@ def _packed(runs: Mapping[str, Iterable[Record]]) -> tuple[Packed, dict[str, lis
 
 
 def html_environment(package: str) -> Environment:
-    """Return what renders the templates of a package, in which every value is text and no markup."""
+    """Return the environment of a package's templates, in which every value is text, not markup."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,
@@ -179,26 +216,33 @@ def _sha256(script: str) -> str:
 def _games(
     runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], errors: Errors
 ) -> list[Game]:
-    """Return the runs of each world and split together, since success in two of them cannot be compared."""
-    names = {run: f"{configs[run]['env']}, split {configs[run]['split']}" for run in runs}
+    """Return the runs by world and split: success in two of them cannot be compared."""
+    by_name: dict[str, dict[str, Sequence[Record]]] = {}
+    for run, records in runs.items():
+        name = f"{configs[run]['env']}, split {configs[run]['split']}"
+        by_name.setdefault(name, {})[run] = records
+
     games = []
-    for name in dict.fromkeys(names.values()):
-        of_game = {run: records for run, records in runs.items() if names[run] == name}
-        worlds = len({configs[run].get("env_sha256") for run in of_game})
-        differences = unlike([configs[run] for run in of_game])
+    for name, of_game in by_name.items():
         first, *others = of_game
-        comparisons = {other: compare(runs[first], runs[other], errors=errors) for other in others}
-        games.append(
-            Game(name, verdict(of_game, errors=errors), worlds, differences, first, comparisons)
+        game = Game(
+            name=name,
+            verdict=verdict(of_game, errors=errors),
+            worlds=len({configs[run].get("env_sha256") for run in of_game}),
+            unlike=unlike([configs[run] for run in of_game]),
+            first=first,
+            comparisons={
+                other: compare(runs[first], runs[other], errors=errors) for other in others
+            },
         )
+        games.append(game)
     return games
 
 
 def _asks_nothing(records: Sequence[Record]) -> bool:
-    """Return whether a run played without a model; one that broke before its first call may need one."""
-    return not any(record["calls"] for record in records) and any(
-        not record.get("error") for record in records
-    )
+    """Return whether a run played without a model; a failed episode does not show it."""
+    played = any(not record.get("error") for record in records)
+    return played and not any(record["calls"] for record in records)
 
 
 def _without_models(config: Config) -> Config:
@@ -207,41 +251,51 @@ def _without_models(config: Config) -> Config:
 
 
 def _kept(config: Config, *, is_folded: bool) -> Config:
-    """Return the part of a config that is folded away, versions, dates and digests, or the other part."""
-    return {
-        key: value
-        for key, value in config.items()
-        if (key in PROVENANCE or key.endswith("_sha256")) == is_folded
-    }
+    """Return the part of a config that is folded away (versions, dates, digests), or the rest."""
+    return {key: value for key, value in config.items() if _is_folded(key) == is_folded}
+
+
+def _is_folded(key: str) -> bool:
+    return key in PROVENANCE or key.endswith("_sha256")
 
 
 def _settings(configs: Mapping[str, Config]) -> Settings:
     """Return the values of configs; keys that are always empty are dropped."""
-    keys = dict.fromkeys(key for config in configs.values() for key in config)
-    facts = {key: {run: _fact(config.get(key)) for run, config in configs.items()} for key in keys}
-    facts = {key: by_run for key, by_run in facts.items() if any(by_run.values())}
-    shared = {
-        key: next(iter(by_run.values()))
-        for key, by_run in facts.items()
-        if len(set(by_run.values())) == 1
-    }
-    own = {
-        run: {key: by_run[run] for key, by_run in facts.items() if key not in shared}
-        for run in configs
-    }
+    keys: dict[str, None] = {}
+    for config in configs.values():
+        keys |= dict.fromkeys(config)
+
+    shared: dict[str, str] = {}
+    own: dict[str, dict[str, str]] = {run: {} for run in configs}
+    for key in keys:
+        by_run = {run: _fact(config.get(key)) for run, config in configs.items()}
+        values = set(by_run.values())
+        if values == {""}:
+            continue
+        if len(values) == 1:
+            shared[key] = values.pop()
+            continue
+        for run, value in by_run.items():
+            own[run][key] = value
     return Settings(shared, own)
 
 
 def _fact(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={item}" for name, item in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return "" if value is None else str(value)
+    return str(value)
 
 
 def _by_run(rows: Rows) -> dict[str, Rows]:
-    return {run: [row[1:] for row in group] for run, group in groupby(rows, key=lambda row: row[0])}
+    """Return rows by their first cell, and without it."""
+    by_run: dict[str, Rows] = {}
+    for run, *cells in rows:
+        by_run.setdefault(run, []).append(tuple(cells))
+    return by_run
 
 
 def _percent(share: float | None) -> str:
@@ -249,9 +303,9 @@ def _percent(share: float | None) -> str:
 
 
 def _points(difference: float | None) -> str:
-    return (
-        "-" if difference is None else f"{100 * difference + 0.0:+.1f}"
-    )  # -0.0 is no number to show
+    if difference is None:
+        return "-"
+    return f"{100 * difference + 0.0:+.1f}"  # without the sum, -0.0 would show
 
 
 def _p_value(p_value: float) -> str:

@@ -1,7 +1,8 @@
-"""The episodes of a page as data: a short line for each, and all that it holds, compressed, for when it is opened.
+"""The episodes of a page as data: a short line each, and all that an opened one shows.
 
-A browser draws a hundred lines at once and unpacks only what is opened, so that a page of thousands
-of episodes opens quickly. Whatever an episode holds is JSON or Base64 here, and never markup.
+What an opened episode shows is compressed. A browser draws a hundred lines at once and unpacks only
+what is opened, so that a page of thousands of episodes opens quickly. Whatever an episode holds is
+JSON or Base64 here, and never markup.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CLAIMS = {True: "success", False: "failure", None: "not said"}
 INSIDE = ("transcript", "restores", "trace", "traceback", "picture")
 """Fields of a record that are shown when it is opened."""
 BLOCK = 1 << 17
-"""Characters after which a block of compressed episodes ends; larger ones are not smaller compressed."""
+"""Characters after which a block of compressed episodes ends; larger ones save no more."""
 
 
 class Line(NamedTuple):
@@ -80,34 +81,41 @@ class Packed:
 
 def line(run: int, record: Record) -> Line:
     """Return the line of an episode."""
-    claimed = record["claimed_success"]
     outcome = outcome_of(record)
-    mistaken = (
-        claimed is not None and outcome not in ("error", "unknown") and claimed != record["won"]
-    )
-    repeat = f" (repeat {record['repeat']})" if record["repeat"] else ""
-    limit = f" ({record['limit']})" if record["limit"] else ""
+    task = record["task"]
+    if record["repeat"]:
+        task += f" (repeat {record['repeat']})"
+
+    claimed = record["claimed_success"]
+    claim = CLAIMS[claimed]
+    is_known = claimed is not None and outcome not in ("error", "unknown")
+    if is_known and claimed != record["won"]:
+        claim += " (wrong)"
+
+    stop_reason = record["stop_reason"]
+    if record["limit"]:
+        stop_reason += f" ({record['limit']})"
     return Line(
         run=run,
-        task=record["task"] + repeat,
+        task=task,
         outcome=outcome,
-        claimed_success=CLAIMS[claimed] + (" (wrong)" if mistaken else ""),
+        claimed_success=claim,
         group=record["group"],
         steps=str(record["steps"]),
         optimal=str(record["optimal_length"] or "-"),
         calls=str(sum(record["calls"].values())),
         k_max=str(record["k_max"]),
         seconds=seconds(record.get("seconds")),
-        stop_reason=record["stop_reason"] + limit,
+        stop_reason=stop_reason,
         error=record.get("error") or "",
     )
 
 
 def inside(record: Record) -> str:
     """Return what is shown of an episode when it is opened, as a line of JSON."""
-    return json.dumps(
-        {**{key: record[key] for key in INSIDE}, "facts": _facts(record)}, separators=(",", ":")
-    )
+    shown = {key: record[key] for key in INSIDE}
+    shown["facts"] = _facts(record)
+    return json.dumps(shown, separators=(",", ":"))
 
 
 def packed(texts: Iterable[str]) -> Packed:
@@ -124,20 +132,26 @@ def packed(texts: Iterable[str]) -> Packed:
         if length >= BLOCK:
             blocks.append(_compressed(gathered))
             gathered, length = [], 0
-    return Packed(starts, [*blocks, _compressed(gathered)] if gathered else blocks)
+    if gathered:
+        blocks.append(_compressed(gathered))
+    return Packed(starts, blocks)
 
 
 def filters(runs: Mapping[str, Sequence[Record]], groups: Sequence[str]) -> dict[str, list[Choice]]:
     """Return the choices of each filter."""
-    records = [record for of_run in runs.values() for record in of_run]
-    outcomes = Counter(map(outcome_of, records))
-    shown = [
-        outcome for outcome in OUTCOMES if outcomes[outcome] or outcome in ("won", "lost", "error")
-    ]
-    episodes = Counter(record["group"] for record in records)
+    outcomes: Counter[Outcome] = Counter()
+    episodes: Counter[str] = Counter()
+    for records in runs.values():
+        outcomes.update(map(outcome_of, records))
+        episodes.update(record["group"] for record in records)
+
+    of_outcomes = []
+    for outcome, words in OUTCOMES.items():
+        if outcomes[outcome] or outcome in ("won", "lost", "error"):
+            of_outcomes.append(Choice(outcome, words, outcomes[outcome]))
     return {
-        "run": [Choice(run, run, len(of_run)) for run, of_run in runs.items()],
-        "outcome": [Choice(outcome, OUTCOMES[outcome], outcomes[outcome]) for outcome in shown],
+        "run": [Choice(run, run, len(records)) for run, records in runs.items()],
+        "outcome": of_outcomes,
         "group": [Choice(group, group, episodes[group]) for group in groups],
     }
 
@@ -147,27 +161,25 @@ def _compressed(texts: Sequence[str]) -> str:
 
 
 def _facts(record: Record) -> str:
-    counts = [(f"calls of the {role}", count) for role, count in record["calls"].items()]
-    counts += [(kind.replace("_", " "), count) for kind, count in record["tokens"].items()]
+    facts = [
+        f"seed {record['seed']}",
+        f"reward {record['reward']:g}",
+        f"trials {record['trials']}",
+    ]
+    if record["restores"]:
+        facts.append(f"returns to earlier moments {len(record['restores'])}")
+    for role, count in record["calls"].items():
+        facts.append(f"calls of the {role} {count:,}")
+    for kind, count in record["tokens"].items():
+        facts.append(f"{kind.replace('_', ' ')} {count:,}")
+    for kind, count in record["replies"].items():
+        if count:
+            facts.append(f"replies {kind.replace('_', ' ')} {count}")
+
+    facts.append(f"cost {record['cost']:.4g}")
+    if record.get("seconds"):
+        facts.append(f"seconds {seconds(record['seconds'])}")
     each = latency(record)
-    return "; ".join(
-        [
-            f"seed {record['seed']}",
-            f"reward {record['reward']:g}",
-            f"trials {record['trials']}",
-            *(
-                [f"returns to earlier moments {len(record['restores'])}"]
-                if record["restores"]
-                else []
-            ),
-            *(f"{name} {count:,}" for name, count in counts),
-            *(
-                f"replies {kind.replace('_', ' ')} {count}"
-                for kind, count in record["replies"].items()
-                if count
-            ),
-            f"cost {record['cost']:.4g}",
-            *([f"seconds {seconds(record['seconds'])}"] if record.get("seconds") else []),
-            *([f"seconds per call {seconds(each)}"] if each is not None else []),
-        ]
-    )
+    if each is not None:
+        facts.append(f"seconds per call {seconds(each)}")
+    return "; ".join(facts)

@@ -1,6 +1,7 @@
-"""Plots of runs as inline SVG, each with its legend as a list beside it. Lines and text inherit the colour of the page.
+"""Plots of runs as inline SVG, each with its legend as a list beside it.
 
-Fills are from the colour-blind-safe palette of Okabe and Ito, each with a readable text colour.
+Lines and text inherit the colour of the page. Fills are from the colour-blind-safe palette of Okabe
+and Ito, each with a readable text colour.
 Source: M. Okabe and K. Ito, Color Universal Design, 2002.
 """
 
@@ -24,7 +25,7 @@ LONGEST_NAME = 30
 """Maximum number of characters shown of a group's name."""
 TITLE = 30
 LINE, BAR, RATE_BAR = 20, 16, 14
-"""Heights: of a line, of a bar (one a line), and of a bar of a success rate (no gap to the next)."""
+"""Heights: of a line, of a bar (one a line), and of a success rate's bar (without a gap)."""
 LETTER = 7.2
 """Estimated width of a character: text is laid out without font metrics."""
 
@@ -41,6 +42,13 @@ VERMILION, PURPLE, SKY = Colour("#d55e00"), Colour("#cc79a7"), Colour("#56b4e9")
 YELLOW, GREY = Colour("#f0e442"), Colour("#9a9a9a")
 DISTINCT = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, GREY, YELLOW)
 GROWING = (GREY, Colour("#c6dbef"), Colour("#7fb8da"), Colour("#3a87bd"), Colour("#10508f", "#fff"))
+
+CLAIMS = {
+    "claimed and won": GREEN,
+    "claimed and lost": VERMILION,
+    "not claimed and won": SKY,
+    "not claimed and lost": GREY,
+}
 
 
 class Part(NamedTuple):
@@ -95,13 +103,11 @@ class Axis(NamedTuple):
 
     def words(self, y: float, unit: str) -> list[Markup]:
         """Return the tick labels and the axis label."""
-        tick_labels = [
-            _text(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle") for tick in self.ticks
-        ]
-        return [
-            *tick_labels,
-            _text(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle"),
-        ]
+        words = []
+        for tick in self.ticks:
+            words.append(_text(self.at(tick), y + 14, f"{tick:g}", text_anchor="middle"))
+        words.append(_text(self.at(self.ticks[-1] / 2), y + 34, unit, text_anchor="middle"))
+        return words
 
 
 def success_by_group(runs: Runs) -> Markup:
@@ -117,7 +123,7 @@ def success_by_group(runs: Runs) -> Markup:
     for name in names:
         drawn += [axis.lines(y - 2, height + 4), _bar_name(name, axis.left, y + height / 2 + 4)]
         for index, (run, by_group) in enumerate(runs.items()):
-            # a run may have no episode in this group, or only errors, which have no rate
+            # A run may have no episode in this group, or only failed ones, which have no rate.
             if name in by_group and by_group[name].rate is not None:
                 hint = f"{run}, {name}: {_won(by_group[name])}"
                 drawn += _rate_bar(by_group[name], axis, y + RATE_BAR * index, _colour(index), hint)
@@ -129,88 +135,78 @@ def success_by_group(runs: Runs) -> Markup:
 
 def calls_by_group(runs: Runs) -> Markup:
     """Return bars of the mean number of calls to models, by run and group, stacked by role."""
-    roles = list(dict.fromkeys(role for by_group in runs.values() for role in by_group[ALL].calls))
+    roles: dict[str, None] = {}
+    for by_group in runs.values():
+        roles |= dict.fromkeys(by_group[ALL].calls)
     colours = {role: _colour(index) for index, role in enumerate(roles)}
 
-    def bar(run: str, name: str, summary: Summary) -> Bar:
-        parts = [
-            Part(
-                mean, colours[role], f"{mean:.1f}", f"{run}, {name}: {mean:.1f} calls of the {role}"
-            )
-            for role, mean in summary.calls.items()
-        ]
-        return Bar(name, parts, f"{sum(summary.calls.values()):.1f}")
-
-    panels = [
-        Panel(run, [bar(run, *item) for item in by_group.items()]) for run, by_group in runs.items()
-    ]
+    panels = []
+    for run, by_group in runs.items():
+        bars = []
+        for name, summary in by_group.items():
+            parts = []
+            for role, mean in summary.calls.items():
+                hint = f"{run}, {name}: {mean:.1f} calls of the {role}"
+                parts.append(Part(mean, colours[role], f"{mean:.1f}", hint))
+            bars.append(Bar(name, parts, f"{sum(summary.calls.values()):.1f}"))
+        panels.append(Panel(run, bars))
     return _stacked("Calls to models by group", "mean calls per episode", panels, colours)
 
 
 def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
-    """Return bars of the share of episodes by their deepest level of decomposition, by run and group.
+    """Return bars of the share of episodes by their deepest decomposition, by run and group.
 
     Args:
         runs: Episode records by run.
     """
-    played = {
-        run: [record for record in records if not record.get("error")]
-        for run, records in runs.items()
-    }
+    played: dict[str, list[Mapping[str, Any]]] = {}
+    reached: set[int] = set()
+    for run, records in runs.items():
+        played[run] = [record for record in records if not record.get("error")]
+        reached.update(record["k_max"] for record in played[run])
+
     # Levels beyond the last colour share it: deeper decompositions are rare.
-    levels = sorted({record["k_max"] for records in played.values() for record in records})
-    colours = {level: GROWING[min(level, len(GROWING) - 1)] for level in levels}
-
-    def bar(run: str, name: str, records: Sequence[Mapping[str, Any]]) -> Bar:
-        reached = Counter(record["k_max"] for record in records if name in (record["group"], ALL))
-        parts = [
-            _share(
-                reached[level],
-                reached.total(),
-                colours[level],
-                f"{run}, {name}",
-                f"went down to level {level}",
-            )
-            for level in levels
-        ]
-        return Bar(name, parts, f"n {reached.total()}")
-
-    panels = [
-        Panel(run, [bar(run, name, records) for name in summarise_by_group(records)])
-        for run, records in played.items()
-    ]
+    colours = {level: GROWING[min(level, len(GROWING) - 1)] for level in sorted(reached)}
+    panels = []
+    for run, records in played.items():
+        bars = []
+        for group in summarise_by_group(records):
+            of_group = [record for record in records if group in (record["group"], ALL)]
+            bars.append(_depths(run, group, of_group, colours))
+        panels.append(Panel(run, bars))
     legend = {f"level {level}": colour for level, colour in colours.items()}
     return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend)
 
 
+def _depths(
+    run: str, group: str, records: Sequence[Mapping[str, Any]], colours: Mapping[int, Colour]
+) -> Bar:
+    """Return the bar of a group: the share of its episodes at each level."""
+    counts = Counter(record["k_max"] for record in records)
+    parts = []
+    for level, colour in colours.items():
+        outcome = f"went down to level {level}"
+        parts.append(_share(counts[level], len(records), colour, f"{run}, {group}", outcome))
+    return Bar(group, parts, f"n {len(records)}")
+
+
 def claims_and_reward(runs: Runs) -> Markup:
     """Return a bar per run of the agent's claims of success against the outcomes."""
-    colours = {
-        "claimed and won": GREEN,
-        "claimed and lost": VERMILION,
-        "not claimed and won": SKY,
-        "not claimed and lost": GREY,
-    }
+    panels = [_claims(run, by_group[ALL]) for run, by_group in runs.items()]
+    return _stacked("Claims of success against outcomes", SHARE, panels, CLAIMS)
 
-    def panel(run: str, summary: Summary) -> Panel:
-        right, claimed, won, total = (
-            summary.rightly_claimed,
-            summary.claimed,
-            summary.won,
-            summary.episodes,
-        )
-        # in the order of the colours; episodes both claimed and won are subtracted twice, so they
-        # are added back
-        counts = (right, claimed - right, won - right, total - claimed - won + right)
-        parts = [
-            _share(count, total, colour, run, name)
-            for (name, colour), count in zip(colours.items(), counts, strict=True)
-        ]
-        note = f"precision {_percent(summary.precision)}, recall {_percent(summary.recall)}"
-        return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
-    panels = [panel(run, by_group[ALL]) for run, by_group in runs.items()]
-    return _stacked("Claims of success against outcomes", SHARE, panels, colours)
+def _claims(run: str, summary: Summary) -> Panel:
+    right, total = summary.rightly_claimed, summary.episodes
+    # Episodes both claimed and won are subtracted twice, so they are added back.
+    neither = total - summary.claimed - summary.won + right
+    # In the order of the colours.
+    counts = (right, summary.claimed - right, summary.won - right, neither)
+    parts = []
+    for (name, colour), count in zip(CLAIMS.items(), counts, strict=True):
+        parts.append(_share(count, total, colour, run, name))
+    note = f"precision {_percent(summary.precision)}, recall {_percent(summary.recall)}"
+    return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
 
 def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Part:
@@ -249,12 +245,10 @@ def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
         width = part.length * axis.scale
         if width:
             drawn.append(_rect(x, y, width, height, part.colour, part.hint))
-        if width > len(part.words) * LETTER + 4:  # a label that does not fit is left to the tooltip
-            drawn.append(
-                _text(
-                    x + width / 2, y + 12, part.words, text_anchor="middle", fill=part.colour.words
-                )
-            )
+        # A label that does not fit is left to the tooltip.
+        if width > len(part.words) * LETTER + 4:
+            middle, fill = x + width / 2, part.colour.words
+            drawn.append(_text(middle, y + 12, part.words, text_anchor="middle", fill=fill))
         x += width
     return [*drawn, _text(x + 6, y + 12, bar.end)]
 
@@ -274,19 +268,11 @@ def _cut(name: str, most: int) -> str:
 
 
 def _legend(legend: Mapping[str, Colour]) -> Markup:
-    return _element(
-        "ul",
-        *(
-            _element(
-                "li",
-                _element("span", class_="swatch", style=f"background: {colour.fill}"),
-                _element("span", label, class_="label"),
-            )
-            for label, colour in legend.items()
-        ),
-        class_="legend",
-        aria_label="Legend",
-    )
+    items = []
+    for label, colour in legend.items():
+        swatch = _element("span", class_="swatch", style=f"background: {colour.fill}")
+        items.append(_element("li", swatch, _element("span", label, class_="label")))
+    return _element("ul", *items, class_="legend", aria_label="Legend")
 
 
 def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str) -> list[Markup]:
@@ -306,7 +292,7 @@ def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str)
 
 
 def _ticks(longest: float, most: int = 6) -> list[float]:
-    """Return evenly spaced round numbers from 0 to at least ``longest``, in at most ``most`` steps."""
+    """Return even, round numbers from 0 to ``longest`` or more, in at most ``most`` steps."""
     # Tick distances are 1, 2 or 5 times a power of ten.
     least = max(-3, math.floor(math.log10(max(longest, 0.001) / most)))
     distances = (digit * 10.0**power for power in (least, least + 1) for digit in (1, 2, 5))
@@ -361,12 +347,10 @@ def _text(x: float, y: float, text: str, **attributes: str | float) -> Markup:
 
 
 def _element(tag: str, *children: str, **attributes: str | float) -> Markup:
-    """Return an element; plain text and attributes are escaped, ``Markup`` is kept. ``class_`` is class."""
-    attribute_text = Markup("").join(
-        Markup(' {}="{}"').format(
-            name.rstrip("_").replace("_", "-"),
-            f"{value:.6g}" if isinstance(value, float) else value,
-        )
-        for name, value in attributes.items()
-    )
+    """Return an element; text and attributes are escaped, ``Markup`` not. ``class_`` is class."""
+    attribute_text = Markup()
+    for name, value in attributes.items():
+        written = f"{value:.6g}" if isinstance(value, float) else value
+        key = name.rstrip("_").replace("_", "-")
+        attribute_text += Markup(' {}="{}"').format(key, written)
     return Markup("<{0}{1}>{2}</{0}>").format(tag, attribute_text, Markup("").join(children))

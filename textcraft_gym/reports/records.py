@@ -1,4 +1,4 @@
-"""Reads the folder of a run, which may be from anybody, may be damaged, and may hold a million episodes.
+"""Reads the folder of a run, which may be untrusted or damaged, and hold a million episodes.
 
 All commands read here. What is read was checked, so that a record has the fields and types of an
 ``Episode``; no file is read whole that has no bound; and a line that cannot be used costs its own
@@ -21,7 +21,7 @@ from textcraft_gym.storage.json_types import check_of, field_types, is_of_type, 
 
 Record: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, int]
-"""What tells an episode of a run from the others: its task, and its number among the episodes of that task."""
+"""What identifies an episode of a run: its task, and its number among those of the task."""
 
 SCHEMA = 3
 """Version of the folder's format."""
@@ -68,8 +68,8 @@ class Line(NamedTuple):
     Attributes:
         number: Its number, from 1.
         start, length: Where it is in the file, in bytes.
-        record: The record; None if it is none.
-        wrong: Why it is none; empty if it is one.
+        record: The record; None if the line is not one.
+        wrong: Why it is not one; empty for a record.
     """
 
     number: int
@@ -91,12 +91,11 @@ class Records(Sequence[Record]):
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._starts = array(
-            "q"
-        )  # the position of each record's line, by its place among the episodes
+        # The position of each record's line, by its place among the episodes.
+        self._starts = array("q")
         self._order: dict[Key, int] = {}
-        # Of few episodes, by their places: the cost of the last attempt, which raised, and that of
-        # attempts before it.
+        # Of few episodes, by their places: the cost of the last attempt, which failed, and that of
+        # the attempts before it.
         self._failed: dict[int, float] = {}
         self._spent: dict[int, float] = {}
 
@@ -147,7 +146,9 @@ class Records(Sequence[Record]):
     def __getitem__(self, index: slice) -> list[Record]: ...
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
         places = list(self._order.values())[index]
-        return next(self._read([places])) if isinstance(places, int) else list(self._read(places))
+        if isinstance(places, int):
+            return next(self._read([places]))
+        return list(self._read(places))
 
     def __repr__(self) -> str:
         return f"<{len(self)} records of {self.file}>"
@@ -156,7 +157,7 @@ class Records(Sequence[Record]):
         """Yield records.
 
         Raises:
-            RunError: If the file is not any more what it was.
+            RunError: If the file has changed.
         """
         try:
             with self.file.open("rb") as lines:
@@ -173,7 +174,7 @@ class Records(Sequence[Record]):
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:
-    """Return the config of a run folder: its spec, with the versions and digests at its first start.
+    """Return the config of a run folder: its spec, and the versions and digests at its start.
 
     Raises:
         RunError: If there is none, or it is not one of a run in the current format.
@@ -181,8 +182,8 @@ def read_config(folder: str | Path) -> dict[str, Any]:
     config = read_identity(folder)
     for name, expected in _CONFIG.items():
         if name not in config or not is_of_type(config[name], expected):
-            found = shown(config[name]) if name in config else "nothing"
-            raise RunError(f"{folder}: expected {name} of type {type_name(expected)}, got {found}")
+            value = shown(config[name]) if name in config else "nothing"
+            raise RunError(f"{folder}: expected {name} of type {type_name(expected)}, got {value}")
     return config
 
 
@@ -195,19 +196,20 @@ def read_identity(folder: str | Path) -> dict[str, Any]:
     try:
         config = json.loads(read_bounded(Path(folder) / "config.json"))
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{folder} is no run folder: {error}") from error
-    if type(config) is not dict or config.get("schema") != SCHEMA:
-        found = config.get("schema") if type(config) is dict else config
+        raise RunError(f"{folder} is not a run folder: {error}") from error
+    schema = config.get("schema") if type(config) is dict else config
+    if type(config) is not dict or schema != SCHEMA:
         raise RunError(
-            f"{folder}: expected a run of format {SCHEMA}, got {shown(found)}; choose another folder"
+            f"{folder}: expected a run of format {SCHEMA}, got {shown(schema)}; "
+            "choose another folder"
         )
     return config
 
 
 def read_records(folder: str | Path) -> Records:
-    """Return the records of a run folder, the last one for each episode; none if it has no episodes yet.
+    """Return the records of a run folder, the last one of each episode; none before the first.
 
-    A line that is no record is left out with a warning, as if its episode had not been played.
+    A line that is not a record is skipped with a warning, as if its episode had not been played.
 
     Raises:
         RunError: If the file of episodes cannot be read.
@@ -220,18 +222,17 @@ def read_records(folder: str | Path) -> Records:
         else:
             records.add(line.record, line.start)
     if first is not None:
-        lines = (
-            f"line {first.number} is"
-            if count == 1
-            else f"line {first.number} and {count - 1} more are"
+        more = f" and {count - 1} more" if count > 1 else ""
+        warn(
+            f"{records.file}: skipped line {first.number}{more}: {first.wrong}; the command that "
+            "began the run moves such lines to damaged.jsonl, and plays their episodes again",
+            stacklevel=2,
         )
-        mend = "the command that began the run moves such lines to damaged.jsonl, and plays their episodes again"
-        warn(f"{records.file}: {lines} left out: {first.wrong}; {mend}", stacklevel=2)
     return records
 
 
 def read_lines(folder: str | Path) -> Iterator[Line]:
-    """Yield each line of the file of episodes but blank ones, those of superseded attempts as well.
+    """Yield each line of the file of episodes but blank ones, superseded attempts included.
 
     The incomplete last line of a killed run is left out.
 
@@ -254,7 +255,7 @@ def read_bounded(file: Path) -> str:
 
     Raises:
         OSError, UnicodeDecodeError: If it cannot be read.
-        ValueError: If it is no file or too long.
+        ValueError: If it is not a regular file, or too long.
     """
     with _opened(file) as stream:
         content = stream.read(MAX_FILE + 1)
@@ -271,7 +272,9 @@ def line_of(record: Mapping[str, Any]) -> str:
     """
     line = json.dumps(record, allow_nan=False)  # in ASCII, so that its characters are its bytes
     if len(line) >= MAX_LINE:
-        raise ValueError(f"its line has {len(line) >> 20} MiB, and {MAX_LINE >> 20} are the most")
+        raise ValueError(
+            f"expected a line of at most {MAX_LINE >> 20} MiB, got {len(line) >> 20} MiB"
+        )
     if wrong := malformed(json.loads(line)):
         raise ValueError(wrong)
     return line
@@ -280,20 +283,23 @@ def line_of(record: Mapping[str, Any]) -> str:
 def malformed(record: Any) -> str:
     """Return what is wrong with a record's fields and their types; empty if nothing is."""
     if type(record) is not dict:
-        return f"it is {shown(record)}"
+        return f"expected an object, got {shown(record)}"
     checks = _checks()
     if missing := sorted(checks.keys() - record.keys()):
-        return f"it has no {', '.join(missing[:3])}"
-    if more := sorted(record.keys() - checks.keys()):
-        return f"it has a field more, {shown(more[0])}"
+        return f"missing {', '.join(missing[:3])}"
+    if unexpected := sorted(record.keys() - checks.keys()):
+        return f"unexpected field {shown(unexpected[0])}"
     for name, check in checks.items():
         if not check(record[name]):
-            return f"expected {name} of type {type_name(record_types()[name])}, got {shown(record[name])}"
+            expected = type_name(record_types()[name])
+            return f"expected {name} of type {expected}, got {shown(record[name])}"
+
     transcript = record["transcript"]
     if transcript and transcript[0][0] is not None:
         return "the transcript does not begin with a reset"
-    if not all(0 <= moment < entry < len(transcript) for entry, moment in record["restores"]):
-        return "a return to an earlier moment leads out of the transcript"
+    for entry, moment in record["restores"]:
+        if not 0 <= moment < entry < len(transcript):
+            return "restores points outside of the transcript"
     return ""
 
 
@@ -318,12 +324,11 @@ def without_timing(record: Mapping[str, Any]) -> Record:
 
 
 def shown(value: Any) -> str:
-    """Return a value as Python writes it, in a length for a message."""
-    text = (
-        repr(value)
-        if not isinstance(value, str) or len(value) <= MAX_SHOWN
-        else repr(value[:MAX_SHOWN]) + "..."
-    )
+    """Return a value as Python writes it, cut to a length for a message."""
+    if isinstance(value, str) and len(value) > MAX_SHOWN:
+        text = repr(value[:MAX_SHOWN]) + "..."
+    else:
+        text = repr(value)
     return text if len(text) <= 2 * MAX_SHOWN else text[:MAX_SHOWN] + "..."
 
 
@@ -333,19 +338,19 @@ def _checks() -> dict[str, Callable[[Any], bool]]:
 
 
 def _opened(file: Path) -> IO[bytes]:
-    """Open a file, and nothing that could be read for ever, as a pipe or a device.
+    """Open a regular file: a pipe or a device could be read for ever.
 
     Raises:
         OSError: If it cannot be opened.
-        RunError: If it is no file.
+        RunError: If it is not a regular file.
     """
     if file.exists() and not file.is_file():
-        raise RunError(f"{file} is no file")
+        raise RunError(f"{file} is not a regular file")
     return file.open("rb")
 
 
 def _complete_lines(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the length of each line that has its end, and its text, of which a line that is too long has none."""
+    """Yield the length and the text of each line that has its end; no text if it is too long."""
     while text := lines.readline(MAX_LINE):
         length = len(text)
         while not text.endswith(b"\n") and (more := lines.readline(MAX_LINE)):
@@ -357,14 +362,16 @@ def _complete_lines(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _record(text: bytes) -> tuple[Record | None, str]:
-    """Return the record of a line, or None and why it is none."""
+    """Return the record of a line, or None and why it is not one."""
     if not text:
-        return None, f"it is longer than {MAX_LINE >> 20} MiB"
+        return None, f"longer than {MAX_LINE >> 20} MiB"
     try:
         record = json.loads(text)
         wrong = malformed(record)
     except ValueError as error:
-        return None, f"it is no JSON: {error}"
+        return None, f"not JSON: {error}"
     except RecursionError:
-        return None, "it is nested too deeply"
-    return (None, wrong) if wrong else (record, "")
+        return None, "nested too deeply"
+    if wrong:
+        return None, wrong
+    return record, ""

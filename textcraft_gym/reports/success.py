@@ -84,9 +84,10 @@ def pass_rates(counts: Iterable[tuple[int, int]]) -> tuple[PassRates, ...]:
 def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
     """Return the mean of a share over tasks, with a Wilson interval.
 
-    The interval is that for the effective number of episodes. That is the number of independent episodes of which the mean would vary as it does between these
-    tasks: at least the number of tasks, as if all episodes of a task were one, and at most the
-    number of episodes. With one episode a task it is their number.
+    The interval is that for the effective number of episodes, which is the number of independent
+    episodes whose mean would vary as it does between these tasks: at least the number of tasks, as
+    if all episodes of a task were one, and at most the number of episodes. With one episode a task
+    it is their number.
 
     Source: E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected
     number of positive counts estimated from survey data, Survey Methodology 24, 1998.

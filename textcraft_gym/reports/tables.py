@@ -141,7 +141,7 @@ def markdown(runs: Runs, advice: Iterable[str] = ()) -> str:
 
 
 def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown, its cells escaped: a bar would end one, a line break the table."""
+    """Return a table as Markdown, its cells escaped: they may hold bars and line breaks."""
     table = ""
     for line in (headings, ("---",) * len(headings), *rows):
         cells = [printable(cell).replace("|", r"\|") for cell in line]

@@ -65,7 +65,7 @@ def latency(record: Mapping[str, Any]) -> float | None:
     seconds: float | None = record.get("model_seconds")
     if not calls or seconds is None:
         return None
-    return seconds / calls
+    return float(seconds / calls)
 
 
 def _percentile(ascending: Sequence[float], share: float) -> float:

@@ -118,7 +118,7 @@ def optimise_plan(
     at_least("iterations", iterations, 1)
     for limit in RUN_LIMITS:
         if getattr(spec, limit) is not None:
-            raise ValueError(f"optimise_plan does not support {limit}: it does not limit updates")
+            raise ValueError(f"optimise_plan takes no {limit}: updates are not part of a run")
     out = Path(out)
     with closing(Run(_training_spec(spec, out))) as training:
         name, batches = _batches(training, task_type, batch)

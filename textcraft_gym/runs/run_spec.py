@@ -287,7 +287,8 @@ class RunSpec:
     def prompt_source(self) -> str | None:
         """The set or folder of prompts: as given, else as the executor's model names it.
 
-        None stands for the standard. All roles read one set. A planner of another kind than the executor gets the executor's.
+        None stands for the standard. All roles read one set. A planner of another kind than the
+        executor gets the executor's.
         """
         if self.prompts is not None:
             return str(self.prompts)

@@ -45,7 +45,8 @@ class Records(Sequence[Any]):
         return len(self._ends)
 
     def __getitem__(self, index: Any) -> Any:
-        start = self._ends[index - 1] if index else 0  # a value starts where the one before it ends
+        # A value starts where the one before it ends.
+        start = self._ends[index - 1] if index else 0
         return json.loads(self._data[start : self._ends[index]].tobytes())
 
 
@@ -65,9 +66,8 @@ class RecordWriter:
 
     def add(self, value: object) -> None:
         """Add a value."""
-        record = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
-            errors="surrogatepass"
-        )
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        record = text.encode(errors="surrogatepass")
         self._waiting += record
         self._size += len(record)
         self._ends.append(self._size)
@@ -131,16 +131,16 @@ class Names:
 
 
 def _hash(name: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
-    )
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
 
 
 def cached(name: str, stamp: str, write: Write) -> Arrays:
-    """Return arrays from the cache, mapped into memory; written there if there are none, or kept in memory.
+    """Return arrays from the cache, mapped into memory; they are written there first.
 
-    Of processes that need the same arrays at once, one writes them, and the others wait for it. A
-    process that is killed leaves an unfinished file, which the next one overwrites.
+    Without a cache they are kept in memory. Of processes that need the same arrays at once, one
+    writes them, and the others wait for it. A process that is killed leaves an unfinished file,
+    which the next one overwrites.
 
     Args:
         name: Name of the file in the cache.
@@ -188,10 +188,10 @@ class _Writer:
         if name not in self.layout:
             self._put(bytes(-self._size % _ALIGNMENT))
             self.layout[name] = [part.dtype.str, self._size, 0]
-        elif name != next(reversed(self.layout)):
-            raise ValueError(
-                f"expected a part of {next(reversed(self.layout))!r} or a new array, got {name!r}"
-            )
+        else:
+            last = next(reversed(self.layout))
+            if name != last:
+                raise ValueError(f"expected a part of {last!r} or a new array, got {name!r}")
         self._put(part)
         self.layout[name][-1] += part.nbytes
 
@@ -225,7 +225,7 @@ def _written(file: Path, stamp: str, write: Write) -> Arrays | None:
 
 
 def _read(file: Path, stamp: str) -> Arrays | None:
-    """Return the arrays, mapped into memory; None if the file is missing, damaged or has another stamp."""
+    """Return the arrays, mapped into memory; None for a missing, damaged or differing file."""
     try:
         with file.open("rb") as stream:
             end = stream.seek(-_TRAILER.size, os.SEEK_END)
@@ -245,9 +245,10 @@ def _read(file: Path, stamp: str) -> Arrays | None:
 
 
 def _arrays(data: NDArray[np.uint8], layout: dict[str, list[Any]]) -> Arrays:
-    return {
-        name: data[start : start + size].view(kind) for name, (kind, start, size) in layout.items()
-    }
+    arrays: Arrays = {}
+    for name, (kind, start, size) in layout.items():
+        arrays[name] = data[start : start + size].view(kind)
+    return arrays
 
 
 def _checksum(stream: IO[bytes], end: int) -> int:
@@ -256,14 +257,14 @@ def _checksum(stream: IO[bytes], end: int) -> int:
     while left := end - stream.tell():
         chunk = stream.read(min(_CHUNK, left))
         if not chunk:
-            raise ValueError("the file was cut while it was read")
+            raise ValueError("the file shrank while it was read")
         checksum = zlib.crc32(chunk, checksum)
     return checksum
 
 
-# To read gigabytes at each start only for their checksum would take longer than to use them. So the
-# time of a file whose content is known to be right says so, by its fraction of a second; whoever
-# writes to the file changes it.
+# Reading gigabytes at each start only for their checksum would take longer than using them. So the
+# time of a file whose content was checked carries a seal, its fraction of a second; whoever writes
+# to the file breaks it.
 
 
 def _seal(file: Path, checksum: int) -> None:

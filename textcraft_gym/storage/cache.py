@@ -14,16 +14,18 @@ CACHE_VARIABLE = "TEXTCRAFT_GYM_CACHE"
 
 
 def cache_folder() -> Path:
-    """Return the folder: that of the environment variable ``TEXTCRAFT_GYM_CACHE``, else one in the user's cache."""
+    """Return the folder: ``$TEXTCRAFT_GYM_CACHE``, else one in the user's cache."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named)
     users = os.path.expanduser(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return Path(tempfile.gettempdir() if users.startswith("~") else users) / "textcraft_gym"
+    if users.startswith("~"):  # a user without a home
+        users = tempfile.gettempdir()
+    return Path(users) / "textcraft_gym"
 
 
 def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
-    """Call ``write`` with a stream and store its output as a file, atomically; return whether that was possible.
+    """Store what ``write`` writes to a stream as a file, atomically; return whether it could be.
 
     It may be lost in a power cut: it can be made again.
     """
@@ -37,9 +39,10 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
 
 
 def atomic_write(file: Path, text: str) -> None:
-    """Write a text file whole or not at all, so that it outlasts a power cut; nothing else is left beside it.
+    """Write a text file whole or not at all, so that it outlasts a power cut.
 
-    A pipe or a device is written to as it is, and of a link the file that it leads to.
+    Nothing else is left beside it. A pipe or a device is written to as it is, and of a link the
+    file that it leads to.
 
     Raises:
         OSError: If it cannot be written.
@@ -64,14 +67,13 @@ def atomic_write(file: Path, text: str) -> None:
 
 @contextmanager
 def replacing(file: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that takes the place of ``file`` in the end, or is removed if it cannot be written whole.
+    """Open a new file that replaces ``file`` in the end, or is removed if it cannot be written.
 
     Raises:
         OSError: If it cannot; it names ``file``.
     """
-    part = file.with_name(
-        f".{secrets.token_hex(8)}.new"
-    )  # short, since a name has a maximum length
+    # Short, since a name has a maximum length.
+    part = file.with_name(f".{secrets.token_hex(8)}.new")
     try:
         with part.open("xb") as stream:
             yield stream

@@ -49,7 +49,7 @@ def read_items(file: Path, on_read: Callable[[int], None]) -> Iterator[Any]:
 
 
 def read_members(file: Path, on_read: Callable[[int], None]) -> Iterator[tuple[str, str]]:
-    """Yield each key of the object in a file, and its value as JSON, which takes less memory than objects do.
+    """Yield each key of the object in a file, and its value as JSON, which takes less memory.
 
     Args:
         file: The file.
@@ -106,14 +106,22 @@ class _Reader:
     def take(self) -> tuple[Any, str]:
         """Take a value, and return it with its JSON."""
         self._peek()
+        value, end = self._decoded()
+        source, self._at = self._text[self._at : end], end
+
+        # The count is cheap, and no more than the depth of nearly all entries.
+        if source.count("[") + source.count("{") > MAX_DEPTH and _depth(source) > MAX_DEPTH:
+            raise JSONStreamError(_TOO_DEEP)
+        if "\\ud" in source or "\\uD" in source:
+            source = _SURROGATE.sub(lambda escape: "?" if escape[1] else escape[0], source)
+            value = json.loads(source)
+        return value, source
+
+    def _decoded(self) -> tuple[Any, int]:
+        """Return the value that begins here, and where it ends; more is read until it is whole."""
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
-                if _NUMBER_SIGNS.match(self._text, end).end() < len(self._text):  # type: ignore[union-attr]
-                    break
-                # A number at the end of what was read may go on: ``1e`` is read as 1.
-                if not self._read():
-                    raise JSONStreamError("not JSON, or truncated: expected an end")
             except json.JSONDecodeError as error:
                 # Perhaps the rest of the value was not read yet.
                 if len(self._text) - self._at > MAX_ENTRY:
@@ -122,21 +130,17 @@ class _Reader:
                     ) from error
                 if not self._read():
                     raise JSONStreamError(f"not JSON, or truncated: {error.msg}") from error
-            except JSONStreamError:
-                raise
-            except (RecursionError, ValueError) as error:
-                raise JSONStreamError(
-                    _TOO_DEEP
-                    if isinstance(error, RecursionError)
-                    else f"not JSON, or truncated: {error}"
-                ) from error
-        source, self._at = self._text[self._at : end], end
-        if source.count("[") + source.count("{") > MAX_DEPTH and _depth(source) > MAX_DEPTH:
-            raise JSONStreamError(_TOO_DEEP)
-        if "\\ud" in source or "\\uD" in source:
-            source = _SURROGATE.sub(lambda escape: "?" if escape[1] else escape[0], source)
-            value = json.loads(source)
-        return value, source
+            except RecursionError as error:
+                raise JSONStreamError(_TOO_DEEP) from error
+            except ValueError as error:
+                raise JSONStreamError(f"not JSON, or truncated: {error}") from error
+            else:
+                # A number at the end of what was read may go on: ``1e`` is read as 1.
+                signs = _NUMBER_SIGNS.match(self._text, end)
+                if signs and signs.end() < len(self._text):
+                    return value, end
+                if not self._read():
+                    raise JSONStreamError("not JSON, or truncated: expected an end")
 
     def _peek(self) -> str:
         """Skip blanks, and return the sign that follows; empty at the end."""
@@ -146,7 +150,10 @@ class _Reader:
                 return self._text[self._at : self._at + 1]
 
     def _read(self) -> bool:
-        """Read as much again as is waiting, so that a long entry is tried few times; return whether there was more."""
+        """Read on, and return whether there was more.
+
+        As much again as is waiting is read, so that a long entry is tried few times.
+        """
         try:
             piece = self._stream.read(max(_PIECE, len(self._text) - self._at))
         except UnicodeError as error:
@@ -158,14 +165,14 @@ class _Reader:
 def _depth(source: str) -> int:
     """Return the largest number of brackets within each other; those in strings do not count."""
     depth = deepest = 0
-    for found in _STRING_OR_BRACKET.finditer(source):
-        depth += bool(found[1]) - bool(found[2])
+    for match in _STRING_OR_BRACKET.finditer(source):
+        depth += bool(match[1]) - bool(match[2])
         deepest = max(deepest, depth)
     return deepest
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)

@@ -31,7 +31,6 @@ def is_of_type(value: Any, expected: Any) -> bool:
 @cache
 def check_of(expected: Any) -> Check:
     """Return the check of a type, as a function of the value; see ``is_of_type``."""
-    origin, arguments = get_origin(expected), get_args(expected)
     if expected is Any:
         return lambda value: True
     if expected is int:
@@ -40,16 +39,16 @@ def check_of(expected: Any) -> Check:
         return _is_number
     if is_dataclass(expected):
         return _object(expected)
+
+    origin, arguments = get_origin(expected), get_args(expected)
     if origin in (Union, UnionType):
         return _union(arguments)
     if origin is Literal:
         return lambda value: type(value) is str and value in arguments
     if origin is list:
-        item = check_of(arguments[0])
-        return lambda value: type(value) is list and all(map(item, value))
+        return _list(check_of(arguments[0]))
     if origin is dict:
-        content = check_of(arguments[1])
-        return lambda value: type(value) is dict and all(map(content, value.values()))
+        return _dict(check_of(arguments[1]))
     if origin is tuple:
         return _array(tuple(map(check_of, arguments)))
     return lambda value: type(value) is expected
@@ -70,11 +69,9 @@ def type_name(expected: Any) -> str:
         return " | ".join(map(repr, get_args(expected)))
     if expected is NoneType:
         return "None"
-    return (
-        expected.__name__
-        if isinstance(expected, type) and not get_args(expected)
-        else str(expected)
-    )
+    if isinstance(expected, type) and not get_args(expected):
+        return expected.__name__
+    return str(expected)
 
 
 def _is_int(value: Any) -> bool:
@@ -96,6 +93,14 @@ def _object(record: Any) -> Check:
         return all(checks[name](content) for name, content in value.items())
 
     return check
+
+
+def _list(item: Check) -> Check:
+    return lambda value: type(value) is list and all(map(item, value))
+
+
+def _dict(content: Check) -> Check:
+    return lambda value: type(value) is dict and all(map(content, value.values()))
 
 
 def _union(members: tuple[Any, ...]) -> Check:

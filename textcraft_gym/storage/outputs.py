@@ -1,4 +1,4 @@
-"""Files that a command may write: none that it reads, and none of a run's own."""
+"""Files that a command may write: none that it reads, and none that belongs to a run."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ def check_output(file: Path, reads: Iterable[object] = ()) -> None:
         ValueError: If it is.
     """
     for source in reads:
-        if isinstance(source, str | Path) and any(
-            _holds(part, file) for part in _paths(str(source))
-        ):
-            raise ValueError(
-                f"{file} is read, and would be overwritten: expected another file to write"
-            )
+        if not isinstance(source, str | Path):
+            continue
+        for path in _paths(str(source)):
+            if _holds(path, file):
+                raise ValueError(
+                    f"{file} is an input, and would be overwritten: choose another file"
+                )
+
     target = Path(os.path.realpath(file))
-    is_of_a_run = (target.parent / "episodes.jsonl").exists() and (
-        target.parent / "config.json"
-    ).exists()
-    if target.name in RUN_FILES and is_of_a_run:
-        raise ValueError(f"{file} is a run's own: expected another file to write")
+    folder = target.parent
+    is_run = (folder / "episodes.jsonl").exists() and (folder / "config.json").exists()
+    if is_run and target.name in RUN_FILES:
+        raise ValueError(f"{file} is a file of a run: choose another file")
 
 
 def _paths(source: str) -> tuple[str, ...]:
@@ -47,13 +48,10 @@ def _paths(source: str) -> tuple[str, ...]:
 
 
 def _holds(source: str, file: Path) -> bool:
-    """Return whether two paths are of one file, by whatever name, or the first of a folder that holds the second."""
+    """Return whether two paths are of one file, or the first of a folder that holds the second."""
     with suppress(OSError, ValueError):
         if os.path.samefile(source, file):
             return True
-        return (
-            os.path.isdir(source)
-            and file.exists()
-            and Path(source).resolve() in file.resolve().parents
-        )
+        if os.path.isdir(source) and file.exists():
+            return Path(source).resolve() in file.resolve().parents
     return False

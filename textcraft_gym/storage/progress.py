@@ -17,12 +17,16 @@ LINE_SECONDS = 10.0
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """Show a progress bar if stderr is a terminal, and remove it at the end; else print a line every ten seconds."""
+    """Show a progress bar if stderr is a terminal, and remove it at the end.
+
+    Else a line is printed every ten seconds.
+    """
     if not sys.stderr.isatty():
         yield _every(
             LINE_SECONDS, lambda done, total: sys.stderr.write(f"{title}: {done / total:.0%}\n")
         )
         return
+    # Imported here: it takes a tenth of a second, and is rarely needed.
     from rich.console import Console
     from rich.progress import Progress as Bar
 
@@ -32,7 +36,7 @@ def progress_bar(title: str) -> Iterator[Progress]:
 
 
 def _every(seconds: float, show: Progress) -> Progress:
-    """Return a function to be called a million times, which shows progress after as many seconds each."""
+    """Return a function to call often, which shows progress once in as many seconds."""
     shown = time.monotonic()
 
     def update(done: int, total: int) -> None:

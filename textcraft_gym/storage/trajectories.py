@@ -1,4 +1,4 @@
-"""Trajectories of players, and the formats in which trainers of language models read them as dialogues.
+"""Trajectories of players, and the formats in which trainers of models read them.
 
 A format is a pure function of one trajectory; ``FORMATS`` lists them, and no other module knows
 what is in them. In each the game speaks as the user and the player as the assistant, in turn, the
@@ -50,9 +50,16 @@ class Trajectory:
     @property
     def described(self) -> Row:
         """The fields that a row has in every format."""
-        item_id = f"{self.env}/{f'seed {self.seed}' if self.task is None else self.task}"
-        named = {"item_id": item_id, "env": self.env, "task": self.task, "seed": self.seed}
-        return {**named, **self.about, "won": self.won, "reward": float(self.reward)}
+        name = f"seed {self.seed}" if self.task is None else self.task
+        return {
+            "item_id": f"{self.env}/{name}",
+            "env": self.env,
+            "task": self.task,
+            "seed": self.seed,
+            **self.about,
+            "won": self.won,
+            "reward": float(self.reward),
+        }
 
     @property
     def messages(self) -> list[Message]:
@@ -64,34 +71,32 @@ class Trajectory:
 
 
 def openai(trajectory: Trajectory) -> list[Row]:
-    """Return chat messages: ``messages`` of ``role`` and ``content``, as OpenAI, TRL and most others read them."""
+    """Return ``messages`` of ``role`` and ``content``, as OpenAI, TRL and most others read them."""
     return [{"messages": trajectory.messages}]
 
 
 def sharegpt(trajectory: Trajectory) -> list[Row]:
-    """Return ``conversations`` of ``from`` and ``value``, and ``system`` apart, as LLaMA-Factory reads them.
+    """Return ``conversations`` of ``from`` and ``value``, with ``system`` apart.
 
-    The learner's loss is taken on the messages whose ``loss`` is true, as AgentGym marks them;
-    others ignore it.
+    LLaMA-Factory reads them. The learner's loss is taken on the messages whose ``loss`` is true, as
+    AgentGym marks them; others ignore it.
     """
-    spoken = [message for message in trajectory.messages if message["role"] in _SHAREGPT]
-    conversations = [
-        {
-            "from": _SHAREGPT[said["role"]],
-            "value": said["content"],
-            "loss": said["role"] == "assistant",
-        }
-        for said in spoken
-    ]
+    conversations = []
+    for message in trajectory.messages:
+        role = message["role"]
+        if role in _SHAREGPT:
+            conversations.append(
+                {"from": _SHAREGPT[role], "value": message["content"], "loss": role == "assistant"}
+            )
     return [{"system": trajectory.system, "conversations": conversations}]
 
 
 def trl(trajectory: Trajectory) -> list[Row]:
-    """Return a ``prompt`` and its ``completion`` for each action, both messages, for TRL's loss on completions only.
+    """Return a ``prompt`` and its ``completion`` for each action, both messages.
 
-    With a row for each action the loss is on nothing but actions, with the chat template of any
-    model. TRL can take it on the assistant's messages of a whole dialogue, too (``openai``), but
-    only with templates that mark them.
+    TRL takes its loss on completions only. With a row for each action the loss is on nothing but
+    actions, with the chat template of any model. TRL can take it on the assistant's messages of a
+    whole dialogue, too (``openai``), but only with templates that mark them.
     """
     messages = trajectory.messages
     actions = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
@@ -99,7 +104,7 @@ def trl(trajectory: Trajectory) -> list[Row]:
 
 
 def verl(trajectory: Trajectory) -> list[Row]:
-    """Return the fields of verl's data: ``messages`` to imitate, and ``prompt`` with what a reward needs to know.
+    """Return verl's fields: ``messages`` to imitate, and ``prompt`` with what a reward needs.
 
     The game rewards, so there is no ``ground_truth``: a reward function finds the task and the seed
     in ``extra_info``.
@@ -144,12 +149,12 @@ class Written(NamedTuple):
 
 
 def write_trajectories(
-    found: Iterable[Trajectory | None], file: str | Path, format: str = "openai"
+    trajectories: Iterable[Trajectory | None], file: str | Path, format: str = "openai"
 ) -> Written:
     """Write trajectories as JSON lines; the file is written whole or not at all.
 
     Args:
-        found: The trajectories; None for an episode that is left out, which is counted.
+        trajectories: The trajectories; None for an episode that is left out, which is counted.
         file: The file.
         format: A name in ``FORMATS``.
 
@@ -158,11 +163,17 @@ def write_trajectories(
         OSError: If the file cannot be written.
     """
     form = find_format(format)
-    trajectories = list(found)
-    kept = [trajectory for trajectory in trajectories if trajectory is not None]
-    lines = [json.dumps(row) + "\n" for trajectory in kept for row in rows(trajectory, form)]
+    lines = []
+    written = left_out = 0
+    for trajectory in trajectories:
+        if trajectory is None:
+            left_out += 1
+            continue
+        written += 1
+        for row in rows(trajectory, form):
+            lines.append(json.dumps(row) + "\n")
     atomic_write(Path(file), "".join(lines))
-    return Written(len(kept), len(trajectories) - len(kept))
+    return Written(written, left_out)
 
 
 def _message(role: str, text: str) -> Message:

@@ -1,1 +1,1 @@
-"""A search engine: BM25 over analysed text, equal to Lucene's defaults down to ties and rounding."""
+"""A search engine: BM25 over analysed text, equal to Lucene's down to ties and rounding."""

@@ -1,4 +1,7 @@
-"""Turns text into index terms as Lucene's EnglishAnalyzer does: no possessives, no stop words, stemmed."""
+"""Turns text into index terms as Lucene's EnglishAnalyzer does.
+
+Possessives and stop words are removed, and the rest is stemmed.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from textcraft_gym.storage.search.stemmer import stem
 from textcraft_gym.storage.search.tokenizer import tokenize
 
 _STOP_WORDS = (
-    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
-    "to was will with"
+    "a an and are as at be but by for if in into is it no not of on or such that the their then "
+    "there these they this to was will with"
 )
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 _APOSTROPHES = "'\u2019\uff07"

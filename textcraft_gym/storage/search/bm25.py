@@ -29,7 +29,7 @@ B = np.float32(0.4)
 SMALL = 1 << 16
 """Number of documents up to which all that contain a term are scored."""
 SEEDS, SEED_TERMS = 1000, 3
-"""Numbers of documents of a term, and of the rarest terms, from which it is told how good the best documents are."""
+"""Numbers of documents of a term, and of the rarest terms, that show how good the best are."""
 BLOCK = 1 << 22
 """Number of words, or of postings, that are sorted or merged at a time while an index is built."""
 
@@ -105,7 +105,7 @@ class Index:
         return [int(document) for document in documents[order[:count]]]
 
     def scores(self, query: str) -> NDArray[np.float32] | None:
-        """Return the score of each document, 0 where it contains no term; None if no document contains one."""
+        """Return the score of each document, 0 without a term; None if no document has one."""
         terms = self._terms(query)
         return _all_scores(terms, len(self._ranks)) if terms else None
 
@@ -114,22 +114,22 @@ class Index:
         terms = []
         for term, tf in Counter(analyze(query)).items():
             term_id = self._term_id(term)
-            if term_id is not None:
-                postings = slice(self._starts[term_id], self._starts[term_id + 1])
-                weight = np.float32(tf) * self._idf[term_id]
-                terms.append(
-                    _Term(
-                        weight,
-                        self._documents[postings],
-                        self._tf_norm[postings],
-                        self._peaks[term_id],
-                    )
+            if term_id is None:
+                continue
+            postings = slice(self._starts[term_id], self._starts[term_id + 1])
+            terms.append(
+                _Term(
+                    weight=np.float32(tf) * self._idf[term_id],
+                    documents=self._documents[postings],
+                    tf_norm=self._tf_norm[postings],
+                    highest=self._peaks[term_id],
                 )
+            )
         return terms
 
 
 class _Term(NamedTuple):
-    """A term of a query: its weight, its postings in the order of documents, and the highest ``tf_norm`` of these."""
+    """A term of a query: its weight, its postings by document, and their highest ``tf_norm``."""
 
     weight: np.float32
     documents: NDArray[np.int32]
@@ -193,9 +193,12 @@ def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int
     strategies and optimizations, 1995, whose MaxScore this is, with whole lists in the place of
     single documents.
     """
+    # The best documents of the rarest terms give a bound for the score of the last result.
     by_length = sorted(terms, key=lambda term: len(term.documents))
     seeds = np.unique(np.concatenate([term.best(SEEDS) for term in by_length[:SEED_TERMS]]))
     enough = _last_of(_scores(terms, seeds), count)
+
+    # Terms that together cannot reach the bound are optional.
     by_peak = sorted(((term.peak(), index, term) for index, term in enumerate(terms)), reverse=True)
     optional: list[tuple[float, _Term]] = []
     left = 0.0
@@ -203,10 +206,11 @@ def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int
         peak, _, term = by_peak.pop()
         optional.append((peak, term))
         left += peak
+
+    # A candidate reaches the bound with all optional terms; each that is added narrows them.
     sums = _sums([term for _, _, term in by_peak], size)
-    documents = np.flatnonzero(
-        sums >= max(enough * _ROUNDED - left, np.finfo(np.float64).tiny)
-    ).astype(np.int32)
+    least = max(enough * _ROUNDED - left, np.finfo(np.float64).tiny)
+    documents = np.flatnonzero(sums >= least).astype(np.int32)
     sums = sums[documents]
     for peak, term in reversed(optional):
         if len(documents) <= SEEDS:
@@ -221,15 +225,14 @@ def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int
 
 def _last_of(scores: NDArray[Any], count: int) -> float:
     """Return the score of the last of the best ``count``; 0 if there are fewer."""
-    return (
-        float(np.partition(scores, len(scores) - count)[len(scores) - count])
-        if len(scores) >= count > 0
-        else 0.0
-    )
+    place = len(scores) - count
+    if count <= 0 or place < 0:
+        return 0.0
+    return float(np.partition(scores, place)[place])
 
 
 def quantise(length: int) -> int:
-    """Return a document length as Lucene reads it back from a byte: exact up to 40, then ever coarser."""
+    """Return a document length as Lucene reads it back from a byte: exact to 40, then coarser."""
     exact = 24
     if length < exact:
         return length
@@ -251,7 +254,7 @@ class _TermIds(dict[str, int]):
 
 
 class _Run(NamedTuple):
-    """Postings of a block of documents in a spool, grouped by term: the documents, then the term frequencies.
+    """Postings of a block in a spool, grouped by term: the documents, then the term frequencies.
 
     Attributes:
         offset: Where they begin, in bytes.
@@ -263,7 +266,7 @@ class _Run(NamedTuple):
 
 
 class IndexWriter:
-    """Builds an index in memory for a block of postings and the terms, whatever the number of documents.
+    """Builds an index of any size in the memory of a block of postings and of the terms.
 
     Postings are sorted block by block, spooled to a temporary file, and merged at the end. That
     file has no name, so that nothing is left of it if the process is killed.
@@ -316,9 +319,7 @@ class IndexWriter:
         self._sort()
         lengths = np.frombuffer(self._lengths, np.int64)
         if len(keys) != len(lengths):
-            raise ValueError(
-                f"expected a key for each of {len(lengths)} documents, got {len(keys)}"
-            )
+            raise ValueError(f"expected {len(lengths)} keys, one a document, got {len(keys)}")
         doc_freq = np.zeros(len(self._term_ids.terms), np.int64)
         for run in self._runs:
             doc_freq[: len(run.starts) - 1] += np.diff(run.starts)
@@ -340,10 +341,8 @@ class IndexWriter:
     ) -> None:
         """Merge the runs, for as many terms at a time as fill a block."""
         peaks = np.empty(len(starts) - 1, np.float32)
-        append(
-            "index.documents", np.empty(0, np.int32)
-        )  # an array also where there are no postings
-        with _spool() as tf_norms:  # since an array is written at a time
+        append("index.documents", np.empty(0, np.int32))  # an array even without postings
+        with _spool() as tf_norms:  # one array is written at a time
             first = 0
             while first < len(peaks):
                 end = max(int(starts.searchsorted(starts[first] + BLOCK, "right")) - 1, first + 1)
@@ -364,9 +363,8 @@ class IndexWriter:
         """Spool the postings of the block, and begin another."""
         first_document = len(self._lengths)
         terms = np.frombuffer(self._terms, np.int32)
-        owners = np.repeat(np.arange(len(self._counts)), np.frombuffer(self._counts, np.int32))[
-            terms >= 0
-        ]
+        counts = np.frombuffer(self._counts, np.int32)
+        owners = np.repeat(np.arange(len(self._counts)), counts)[terms >= 0]
         self._lengths.extend(np.bincount(owners, minlength=len(self._counts)))
         # Term and document in one number: sorted, equal ones are the occurrences that a posting
         # counts.
@@ -396,9 +394,8 @@ class IndexWriter:
         filled = starts[:-1].copy()
         for run in self._runs:
             # A term that was not known yet has no postings.
-            bounds = run.starts[
-                np.minimum(np.arange(first, first + len(starts)), len(run.starts) - 1)
-            ]
+            terms = np.minimum(np.arange(first, first + len(starts)), len(run.starts) - 1)
+            bounds = run.starts[terms]
             counts = np.diff(bounds)
             places = np.arange(bounds[0], bounds[-1]) + np.repeat(filled - bounds[:-1], counts)
             documents[places] = self._read(run.offset, bounds[0], len(places))
@@ -417,18 +414,19 @@ def _spool() -> SpooledTemporaryFile[bytes]:
 
 
 def _idf(doc_freq: NDArray[np.int64], documents: int) -> NDArray[np.float32]:
-    """Return the inverse document frequency of each term, given the number of documents that have any term."""
+    """Return the inverse document frequency of each term, by the number of documents with terms."""
     return np.asarray(np.log(1 + (documents - doc_freq + 0.5) / (doc_freq + 0.5)), np.float32)
 
 
 def _length_norm(lengths: NDArray[np.int64], exact: bool) -> NDArray[np.float32]:
-    """Return the factor of term frequencies in each document, ``1 / (k1 * (1 - b + b * length / average))``."""
+    """Return the factor of term frequencies, ``1 / (k1 * (1 - b + b * length / average))``."""
     # Lucene leaves documents without a term out of its statistics.
     average = np.float32(int(lengths.sum()) / max(int(np.count_nonzero(lengths)), 1))
     if average == 0:
         average = np.float32(1)  # no document has a term, so that any average will do
-    read_back = np.array(
-        lengths if exact else [quantise(length) for length in lengths.tolist()], np.float32
-    )
-    one = np.float32(1)
-    return np.asarray(one / (K1 * ((one - B) + B * read_back / average)), np.float32)
+    if not exact:
+        lengths = np.array([quantise(length) for length in lengths.tolist()])
+    # In single precision throughout, and in this order, as Lucene computes it.
+    unit = np.float32(1)
+    read_back = lengths.astype(np.float32)
+    return np.asarray(unit / (K1 * ((unit - B) + B * read_back / average)), np.float32)
