@@ -263,6 +263,7 @@ def _by_task(runs: Runs, column: Column) -> dict[str, Fraction]:
     for records in runs.records:
         for record in records:
             outcome = outcome_of(record)
+            # An unknown outcome is neither a win nor a loss.
             if column.group not in (ALL, record["group"]) or outcome in ("error", "unknown"):
                 continue
             if column.measure == "success":

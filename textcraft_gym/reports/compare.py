@@ -312,7 +312,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     of Statistics 6, 1979.
     """
     adjusted = [0.0] * len(p_values)
-    largest = 0.0
+    largest = 0.0  # an adjusted p-value is never below that of a smaller one
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
@@ -339,6 +339,7 @@ def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
     tests which may be applied to samples from any populations, Supplement to the Journal of the
     Royal Statistical Society 4, 1937.
     """
+    # In whole steps, so that the sums are indices.
     scale = min(FINEST, math.lcm(*(change.denominator for change in changes)))
     sizes = [round(change * scale) for change in changes]
     reach = sum(map(abs, sizes))

@@ -182,6 +182,7 @@ class _Sums:
         self.depth += record["depth"]
         self.costs.append(record["cost"] + record.get("spent_before", 0.0))
         self.replies.update(record.get("replies", {}))
+        # A failed episode that counts is lost, with a score of 0.
         if outcome != "error" or self.count_errors:
             of_task = self.by_task.setdefault(record["task"], [0, 0])
             of_task[0] += 1

@@ -46,6 +46,7 @@ def timing(records: Iterable[Mapping[str, Any]]) -> Timing | None:
     if not timed:
         return None
     seconds = sorted(record["seconds"] for record in timed)
+    # Records of other programs may lack it.
     model = [record.get("model_seconds") or 0.0 for record in timed]
     calls = sum(sum(record["calls"].values()) for record in timed)
     return Timing(

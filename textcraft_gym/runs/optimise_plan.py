@@ -110,7 +110,7 @@ def optimise_plan(
         RunError: If ``out`` holds something else, or an episode or an update ended with an error;
             what is done is kept.
         UnknownName: For an unknown type, environment, split or argument.
-        ModelError, PromptError, ValueError: If the model, the prompts or the plan cannot be had.
+        ModelError, PromptError, ValueError: If the model, the prompts or the plan cannot be made.
     """
     if spec.repeats > 1:
         raise ValueError(f"expected repeats of 1, got {spec.repeats}: a batch plays tasks once")

@@ -30,7 +30,7 @@ def rollouts(
     Raises:
         BackendError: If no workers can be started.
         UnknownName: For an unknown agent, environment, wrapper, backend or argument of these.
-        ModelError: If a model cannot be had in this process.
+        ModelError: If a model cannot be made in this process.
     """
     backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
     budget = budget_of(spec)

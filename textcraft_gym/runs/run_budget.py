@@ -22,6 +22,7 @@ def budget_of(spec: RunSpec, folders: Iterable[str | Path] = ()) -> Budget:
     budget = Budget(spec.max_cost, spec.max_tokens_total, spec.max_seconds)
     if spec.max_cost is None and spec.max_tokens_total is None:
         return budget
+    # Superseded attempts were paid for, too.
     for folder in folders:
         for line in read_lines(folder):
             if line.record is not None:

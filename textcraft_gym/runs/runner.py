@@ -90,7 +90,7 @@ def evaluate(
         UnknownName: For an unknown agent, split, environment, wrapper, backend or argument of
             these.
         ValueError: If there is no task to play, or two have one id.
-        ModelError, PromptError: If the models or the prompts cannot be had.
+        ModelError, PromptError: If the models or the prompts cannot be made.
         BackendError: If there can be no workers.
     """
     return list(play_run(spec, out, on_start=on_start, on_episode=on_episode, on_stop=on_stop))
@@ -209,7 +209,7 @@ def plan(run: Run) -> Plan:
 
     Raises:
         UnknownName, PromptError, ValueError: If the environment, its wrappers, the agent or its
-            prompts cannot be had.
+            prompts cannot be made.
     """
     prompts, agent, env = run.prompts, run.agent, run.env
     planned = _planned(run.spec, env)

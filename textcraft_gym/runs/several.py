@@ -53,6 +53,7 @@ def play_several(
         folders |= dict.fromkeys((part.folder, *part.before))
     budget = budget_of(limits, folders)
     for name, part in parts:
+        # What making the spec plays counts itself what is in its folders.
         _move(budget, limits, part.before, -1)
         spec = part.spec()
         _move(budget, limits, part.before, +1)

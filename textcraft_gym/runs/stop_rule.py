@@ -31,7 +31,7 @@ class StopRule:
         self.budget = budget
         self.trouble = ""
         self.left = episodes
-        self._patience = min(UNAVAILABLE_IN_A_ROW, episodes)
+        self._patience = min(UNAVAILABLE_IN_A_ROW, episodes)  # a short run stops, too
         self._unavailable = 0
         self._failed = 0
         self._played = False
@@ -46,6 +46,7 @@ class StopRule:
     def ended(self, episode: Episode) -> None:
         """Take note of an episode that ended."""
         self.budget.spend(episode.cost, sum(episode.tokens.values()))
+        # An episode that the stop broke is played at the next start.
         self.left -= not was_stopped(episode)
         if not episode.error:
             self._unavailable, self._played = 0, True

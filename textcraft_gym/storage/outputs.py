@@ -36,6 +36,7 @@ def check_output(file: Path, reads: Iterable[object] = ()) -> None:
                     f"{file} is an input, and would be overwritten: choose another file"
                 )
 
+    # A link could lead into a run.
     target = Path(os.path.realpath(file))
     folder = target.parent
     is_run = (folder / "episodes.jsonl").exists() and (folder / "config.json").exists()

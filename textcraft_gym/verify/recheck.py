@@ -257,7 +257,7 @@ def _replay_all(
     """Replay every record, and return the last one for each episode, in the order of the run."""
     records = Records(folder / "episodes.jsonl")
     for line in read_lines(folder):
-        started = time.perf_counter()
+        started = time.perf_counter()  # after the line was read
         if line.record is None:
             outcome.differs(f"episodes.jsonl:{line.number}", line.wrong)
         elif _is_counted(env, planned, line.number, line.record, records, outcome):

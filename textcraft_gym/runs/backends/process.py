@@ -112,7 +112,7 @@ class _Meter:
 
 @dataclass
 class _Attempt:
-    """A job, the number of workers that died of it, and what they had spent on it."""
+    """A job, the number of workers that died playing it, and what they had spent on it."""
 
     job: Job
     deaths: int = 0
