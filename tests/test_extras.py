@@ -140,7 +140,7 @@ def test_command__says_which_extra_it_needs(
 def test_model__says_which_extra_it_needs(blocked: str, model: str, package: str, extra: str):
     said = without({blocked}, COMMAND, "models", "check", model)
     assert (said.returncode, said.stderr) == (2, "")
-    assert said.stdout == f"It cannot be asked: {model}: {message(package, extra)}"
+    assert said.stdout == f"It cannot be used: {model}: {message(package, extra)}"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["envs"], ["agents"]])

@@ -24,7 +24,8 @@ from tests.doubles import CRAFTER, environment
 from tests.runs.test_runner import untimed
 from textcraft_gym import tasks
 from textcraft_gym.agents.contract.model import Completion
-from textcraft_gym.cli import tables
+from textcraft_gym.agents.registry import AGENTS
+from textcraft_gym.cli import progress, tables
 from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.main import main
 from textcraft_gym.cli.play import completions
@@ -138,15 +139,15 @@ def test_export__writes_what_a_run_played(tmp_path: Path):
     won = [record["task"] for record in records if record["won"]]
     assert 0 < len(won) < 6
     assert run("export", folder, "--out", str(out), "--format", "sharegpt").startswith(
-        "6 episodes to "
+        "Wrote 6 episodes to "
     )
     for line, record in zip(out.read_text().splitlines(), records, strict=True):
         exported = json.loads(line)
         assert len(exported["conversations"]) == 2 * record["steps"]
         assert (exported["task"], exported["won"]) == (record["task"], record["won"])
     said = run("export", folder, "--out", str(out), "--won-only")
-    assert said.startswith(f"{len(won)} episodes to ")
-    assert said.endswith(f"; {6 - len(won)} not won are left out\n")
+    assert said.startswith(f"Wrote {len(won)} episodes to ")
+    assert said.endswith(f"; left out {6 - len(won)} not won\n")
     assert [json.loads(line)["task"] for line in out.read_text().splitlines()] == won
 
 
@@ -564,10 +565,8 @@ def test_play__draws_the_table_before_and_after_each_action():
 def test_play__takes_actions_back():
     typed = "get 2 oak logs\nundo\ninventory\nundo\nundo\nfly\nquit\n"
     output = run("play", "TextCraft-v0", "--task", "minecraft:beehive", stdin=typed)
-    assert (
-        "Took back the last action.\nInventory: You are not carrying anything.\nTook back" in output
-    )
-    assert "There is nothing to take back." in output
+    assert "Undid the last action.\nInventory: You are not carrying anything.\nUndid" in output
+    assert "Nothing to undo." in output
     assert "Possible now: get, inventory.\n" in output
 
 
@@ -600,6 +599,7 @@ def test_help__lists_every_command_with_its_first_line():
     for name in COMMANDS:
         first, *_ = group.get_command(None, name).help.split("\n")
         assert f"{name} {first}" in shown
+        assert len(first.split()) <= 10
 
 
 def test_unknown_command__suggests_a_near_one(monkeypatch, capsys):
@@ -619,6 +619,41 @@ def test_envs_and_agents__are_listed():
     )
     assert "controller" in found["deps"]["webshop"]
     assert "deps" in run("agents")
+
+
+def test_agents__shows_the_arguments_of_one(monkeypatch, capsys):
+    shown = json.loads(run("agents", "best_of_n", "--json"))
+    arguments = {argument["name"]: argument for argument in shown["arguments"]}
+    assert list(arguments) == ["n", "temperature", "rollback", "turns", "max_tokens"]
+    assert (arguments["n"]["type"], arguments["n"]["default"]) == ("int", 10)
+    assert arguments["rollback"]["type"] == "snapshot or replay"
+    assert arguments["temperature"]["meaning"].startswith("Temperature of all samples")  # LATS's
+    assert arguments["turns"]["default"] == {
+        "textcraft": 15,
+        "alfworld": 20,
+        "webshop": 15,
+        "hotpotqa": 7,
+    }
+    assert " 15; alfworld 20, hotpotqa 7 " in run("agents", "best_of_n")
+    assert run("agents", "expert").endswith("It takes no arguments.\n")
+    assert " word      str   nothing " in run("agents", "tests.cli.test_main:Echo")
+    assert "Did you mean react" in fail(monkeypatch, capsys, "agents", "raect")
+
+
+class Echo:
+    """Says one word."""
+
+    def __init__(self, profile: object, word: str = "nothing") -> None:
+        self.word = word
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agents__explains_every_argument(name: str):
+    shown = json.loads(run("agents", name, "--json"))
+    for argument in shown["arguments"]:
+        assert argument["type"], argument
+        assert len(argument["meaning"].split()) > 3, argument
+        assert "As in" not in argument["meaning"], argument
 
 
 def test_json__is_what_tables_show(tmp_path: Path):
@@ -868,7 +903,7 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(
     told, _ = started.communicate(timeout=30)
     before = len(read_records(tmp_path / "run"))
     assert started.returncode == status
-    assert f"Stopped. {before} episodes are in run; the same command continues from there." in told
+    assert f"Stopped with {before} episodes in run; run it again to resume." in told
     assert 3 <= before < 40
     subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
     assert len(read_records(tmp_path / "run")) == 40
@@ -896,9 +931,7 @@ def test_command__ends_at_sigterm_as_at_ctrl_c(tmp_path: Path, command: list[str
     )
     assert ended.returncode == 143
     assert not ended.stderr
-    assert ended.stdout == (
-        "Stopped. The same command continues from there.\n" if command[0] == "sweep" else ""
-    )
+    assert ended.stdout == ("Stopped; run it again to resume.\n" if command[0] == "sweep" else "")
 
 
 def test_sweep__prints_one_table(tmp_path: Path):
@@ -1045,7 +1078,7 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
     printed = io.StringIO()
     spec = RunSpec("TextCraft-v0", "dev", "react", model=Loud(), limit=4, max_cost=10.0)
     on = Console(file=printed, force_terminal=terminal, width=200, color_system=None)
-    tables.evaluate_with_progress(spec, tmp_path, bar_on=on)
+    progress.evaluate_with_progress(spec, tmp_path, bar_on=on)
     said = printed.getvalue()
     assert "react form=line on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
     assert "\x1b]0" not in said
@@ -1059,9 +1092,9 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
 def test_evaluate_with_progress__prints_a_line_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(tables, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     printed = io.StringIO()
-    tables.evaluate_with_progress(
+    progress.evaluate_with_progress(
         RunSpec("TextCraft-v0", "dev", limit=3, agent="expert"), tmp_path, Console(file=printed)
     )
     lines = printed.getvalue().splitlines()
@@ -1086,6 +1119,7 @@ EVERY_COMMAND = [
     "play TextCraft-v0 --seed 1 --watch tests.doubles:Crafter",
     "envs",
     "agents",
+    "agents adapt",
     "tasks TextCraft-v0 --split dev",
     "demos --env TextCraft-v0 --split dev --limit 1 --out demos.jsonl",
     "export run --out talk.jsonl",

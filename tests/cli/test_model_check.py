@@ -151,7 +151,7 @@ def test_model_of_ones_own__has_an_error_of_its_own(monkeypatch: pytest.MonkeyPa
         monkeypatch, *["ready"] * 3, "get 1 jungle logs", RuntimeError("out of memory")
     )
     assert (broken.status, broken.problem) == (1, "RuntimeError: out of memory")
-    assert broken.episode == "broken off by an error"
+    assert broken.episode == "stopped by an error"
 
 
 def test_model_without_tools__cannot_play_by_tools(monkeypatch: pytest.MonkeyPatch):
@@ -190,7 +190,7 @@ def test_key_in_a_spec__is_not_shown():
     with spec_of(ZOO["plain"]) as spec:
         lines = list(check_model(f"{spec},api_key={KEY}").lines())
     assert "api_key=..." in lines[-2]
-    assert "put it in place of ..." in lines[-1]
+    assert "replace ... with it" in lines[-1]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_key_in_a_spec__is_not_shown():
     [
         ("tests.doubles:Crafter", 0, "It can play.\n--model tests.doubles:Crafter\n"),
         ("openai:m,base_url=http://127.0.0.1:9/v1,max_retries=0", 2, "connection failed"),
-        ("nothing", 2, "It cannot be asked: nothing: expected local"),
+        ("nothing", 2, "It cannot be used: nothing: expected local"),
     ],
 )
 def test_command__ends_with_the_status(spec: str, status: int, says: str):

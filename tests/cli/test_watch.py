@@ -95,7 +95,7 @@ def test_watch__prints_the_whole_trace(
         f"{agent}, seed 3" if agent == "expert" else f"{agent} with {CRAFTER},reach=2, seed 3"
     )
     assert printed[1 : 1 + len(opening)] == [line.rstrip() for line in opening]
-    again = "The game begins again."
+    again = "The game restarts."
     assert printed.count(again) == episode.trials - 1
     shown = [line for line in printed[2 + len(opening) : -2] if line != again]
     assert shown == list(told(episode.trace, episode))

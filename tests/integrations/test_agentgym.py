@@ -524,7 +524,7 @@ def test_command__serves_until_ctrl_c():
         assert server.stdout
         line = server.stdout.readline()
         served, _, address = line.partition(" at http://127.0.0.1:")
-        assert served == "AgentGym's textcraft is served"
+        assert served == "Serving AgentGym's textcraft"
         with closing(Connection(int(address.split()[0]))) as connection:
             client = TextCraftClient(connection)
             client.reset(543)

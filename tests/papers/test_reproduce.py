@@ -162,8 +162,8 @@ def test_papers__lists_each_table():
     )  # the naive buyer asks nothing
     assert table["without figures"] == 0
     printed = run("papers").replace("\n", " ")
-    assert "adapt: table5 is not here: it lists the single skills" in printed
-    assert "deps: table9 to table16 are not here: they list tasks" in printed
+    assert "adapt: table5 is not reproduced: it lists the single skills" in printed
+    assert "deps: table9 to table16 are not reproduced: they list tasks" in printed
 
 
 def test_reproduce__writes_pages_and_runs(tmp_path: Path):
@@ -229,12 +229,20 @@ def test_reproduce__says_once_what_tables_share_and_which_rows_need_a_second_mod
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["adapt/table5"], ValueError, "adapt/table5 is not here: it lists the single skills"),
+        (
+            ["adapt/table5"],
+            ValueError,
+            "adapt/table5 is not reproduced: it lists the single skills",
+        ),
         (["nothing"], UnknownName, "unknown paper 'nothing'"),
         (["adapt/table99"], UnknownName, "unknown table 'table99'"),
         (["adapt/table7", "--rows", "bert"], UnknownName, "unknown row 'bert'"),
-        (["adapt", "--rows", "react"], ValueError, "rows are of one table"),
-        (["adapt/table7", "--data", "Tabletop-v0=x"], UnknownName, "unknown world with data"),
+        (["adapt", "--rows", "react"], ValueError, "expected PAPER/TABLE with --rows"),
+        (
+            ["adapt/table7", "--data", "Tabletop-v0=x"],
+            UnknownName,
+            "unknown world with original data",
+        ),
         (["adapt/table7", "--data", "ALFWorld-v0"], ValueError, "expected ENV=PATH"),
     ],
 )

@@ -97,7 +97,4 @@ def test_evaluate__asks_nothing_more_when_it_is_terminated(tmp_path: Path, backe
         tmp_path / "run", signal.SIGTERM, "--backend", backend, "--workers", "2"
     )
     assert status == 143
-    assert (
-        f"Stopped. 0 episodes are in {tmp_path / 'run'}; the same command continues from there."
-        in told
-    )
+    assert f"Stopped with 0 episodes in {tmp_path / 'run'}; run it again to resume." in told

@@ -232,4 +232,4 @@ def test_command__asks_nothing_more_when_it_is_killed_or_terminated(
 ):
     ended, told = kill_in_the_middle(tmp_path / "run", sent, "--backend", "ray", "--workers", "2")
     assert ended == status
-    assert ("Stopped. 0 episodes are in" in told) == (sent == signal.SIGTERM)
+    assert ("Stopped with 0 episodes in" in told) == (sent == signal.SIGTERM)

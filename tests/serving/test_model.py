@@ -598,7 +598,7 @@ def test_command__serves_a_model_until_ctrl_c():
     ) as server:
         assert server.stdout
         served, _, address = server.stdout.readline().partition(" at ")
-        assert served == "The model tests.doubles is served"
+        assert served == "Serving the model tests.doubles"
         with openai.OpenAI(base_url=address.split()[0], api_key="none", max_retries=0) as client:
             assert client.completions.create(model="tests.doubles", prompt="x").choices[0].text
             server.send_signal(signal.SIGINT)

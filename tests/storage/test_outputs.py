@@ -90,8 +90,8 @@ def test_out__is_nothing_that_is_read(
 def test_out__may_be_an_older_page_or_another_file(folder: Path):
     for out in ("a/page.html", "page.html", "config.json"):
         for _ in range(2):
-            assert run("report", "a", "b", "--out", out) == f"2 episodes to {out}\n"
-    assert run("export", "a", "--out", "a/talk.jsonl") == "1 episodes to a/talk.jsonl\n"
+            assert run("report", "a", "b", "--out", out) == f"Wrote 2 episodes to {out}\n"
+    assert run("export", "a", "--out", "a/talk.jsonl") == "Wrote 1 episodes to a/talk.jsonl\n"
 
 
 def test_recorder__writes_into_no_records(folder: Path):

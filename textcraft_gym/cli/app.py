@@ -1,4 +1,4 @@
-"""The commands by name; the module of one is imported when it is called, or when its help is listed."""
+"""The commands by name; a command is imported when it is called, or listed in the help."""
 
 from __future__ import annotations
 
@@ -13,9 +13,26 @@ import textcraft_gym
 from textcraft_gym.cli.terminal import say
 
 COMMANDS = (
-    "papers", "reproduce", "evaluate", "sweep", "optimise-plan", "report", "compare", "verify", "play", "shop", "envs",
-    "agents", "tasks", "demos", "export", "models", "recipes", "splits", "serve",
-)  # fmt: skip
+    "papers",
+    "reproduce",
+    "evaluate",
+    "sweep",
+    "optimise-plan",
+    "report",
+    "compare",
+    "verify",
+    "play",
+    "shop",
+    "envs",
+    "agents",
+    "tasks",
+    "demos",
+    "export",
+    "models",
+    "recipes",
+    "splits",
+    "serve",
+)
 """Their names, in the order of the help; the module of each has its name."""
 
 

@@ -13,9 +13,9 @@ from textcraft_gym.printable import printable_lines
 
 
 class Console(rich.console.Console):
-    """A console of Rich that prints the texts of models, servers and run folders as they are written, and obeys none.
+    """A console of Rich that escapes control characters in texts of models, servers and runs.
 
-    Colours are not in a text but beside it, so that they stay.
+    Colours stay, since Rich keeps them beside a text.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -24,8 +24,9 @@ class Console(rich.console.Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Yield the pieces of what is printed; those that move the cursor are Rich's own."""
+        """Yield the pieces of what is printed."""
         for segment in super().render(renderable, options):
-            yield (
-                segment if segment.control else segment._replace(text=printable_lines(segment.text))
-            )
+            if segment.control:  # Rich's own, which moves the cursor
+                yield segment
+            else:
+                yield segment._replace(text=printable_lines(segment.text))

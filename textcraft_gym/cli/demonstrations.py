@@ -34,7 +34,7 @@ def demonstrations(
     limit: int | None = None,
     **env_args: Any,
 ) -> Iterator[Row | None]:
-    """Yield a demonstration of each task of a split, None where the expert does not win within the registered steps.
+    """Yield a demonstration of each task of a split, None where the expert does not win.
 
     A demonstration has ``item_id``, ``env``, ``task``, ``seed``, ``split``, ``task_hash`` (see
     ``task_hash``), ``optimal_length``, ``won``, ``reward`` and a dialogue, by default as
@@ -77,7 +77,7 @@ def expert_trajectories(
     limit: int | None = None,
     **env_args: Any,
 ) -> Iterator[Trajectory | None]:
-    """Yield the expert's trajectory for each task of a split, None where it does not win; see ``demonstrations``."""
+    """Yield the expert's trajectory for each task of a split, as ``demonstrations`` does."""
     at_least("seed", seed, 0)
     if limit is not None:
         at_least("limit", limit, 1)
@@ -85,10 +85,13 @@ def expert_trajectories(
     split = split or world.default_split
     chosen = {} if split is None else {"split": split}
     with closing(world.make(ExpertAgent(), **chosen, **env_args)) as env:
-        if thoughts and not env.has_wrapper_attr("thoughts"):
-            raise Unsupported(f"{env_id} offers no thoughts: it has no method thoughts(task, plan)")
-        think: Thoughts = env.get_wrapper_attr("thoughts") if thoughts else _no_thoughts
-        system = manual(env_id, **env_args) + (THINK if thoughts else "")
+        system = manual(env_id, **env_args)
+        think: Thoughts = _no_thoughts
+        if thoughts:
+            if not env.has_wrapper_attr("thoughts"):
+                raise Unsupported(f"{env_id} has no thoughts: no method thoughts(task, plan)")
+            think = env.get_wrapper_attr("thoughts")
+            system += THINK
         tasks: Sequence[Task] = env.get_wrapper_attr("tasks")[:limit]
         for task in tasks:
             episode = run_episode(env, ExpertAgent(), task=task.id, seed=seed)
@@ -96,19 +99,21 @@ def expert_trajectories(
                 yield None  # so that callers can count it
                 continue
             actions = [action for action, _ in episode.transcript if action is not None]
+            turns = _turns(episode, think(task, actions))
+            about = {
+                "split": split,
+                "task_hash": task_hash(env_id, task),
+                "optimal_length": task.optimal_length,
+            }
             yield Trajectory(
                 env_id,
                 task.id,
                 seed,
-                _turns(episode, think(task, actions)),
+                turns,
                 won=True,
                 reward=episode.reward,
                 system=system,
-                about={
-                    "split": split,
-                    "task_hash": task_hash(env_id, task),
-                    "optimal_length": task.optimal_length,
-                },
+                about=about,
             )
 
 

@@ -17,11 +17,13 @@ MAX_ERRORS_SHOWN = 5
 
 
 def end_runs(runs: Sequence[Records], out: Path) -> None:
-    """Print what a user should know of the episodes of runs, and exit with status 1 if an error broke each of them."""
+    """Print advice and errors, and exit with status 1 if every episode ended with an error."""
     for line in advice(chain.from_iterable(runs)):
         say(f"textcraft-gym: {line}", error=True)
+
     errors = distinct_errors(chain.from_iterable(runs))
-    failed, episodes = sum(errors.values()), sum(map(len, runs))
+    failed = sum(errors.values())
+    episodes = sum(map(len, runs))
     if failed:
         share = "every episode" if failed == episodes else f"{failed} of {episodes} episodes"
         say(
@@ -32,5 +34,6 @@ def end_runs(runs: Sequence[Records], out: Path) -> None:
             say(f"  {count} x {error}", error=True)
         if len(errors) > MAX_ERRORS_SHOWN:
             say(f"  and {len(errors) - MAX_ERRORS_SHOWN} other errors", error=True)
+
     if failed == episodes:
         raise typer.Exit(1)

@@ -48,5 +48,5 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning as one line; where in the code it was given does not help those who typed the command."""
+    """Print a warning as one line, without its place in the code: the user typed a command."""
     say(f"textcraft-gym: warning: {message}", error=True)

@@ -1,6 +1,7 @@
 """A check of a model before a run: what it takes, how it answers, and whether it can play.
 
-A handful of small requests, and one short episode of an easy task; see ``docs/first_model.md``.
+It sends a few small requests, and plays one short episode of an easy task; see
+``docs/first_model.md``.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ import re
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from textcraft_gym.agents.contract.model import (
     Completion,
@@ -42,6 +43,9 @@ from textcraft_gym.replies import CommandReader
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 
+if TYPE_CHECKING:
+    from textcraft_gym.agents.models.openai_compatible import Learned
+
 ENV, SPLIT, TASK = "TextCraft-v0", "dev", "minecraft:jungle_boat"
 """The task to play: four commands, of depth 2."""
 MAX_CALLS = 25
@@ -51,7 +55,7 @@ MAX_EXAMPLE = 80
 """Maximum number of characters of a reply that is shown as an example."""
 
 Status = Literal[0, 1, 2]
-"""0 if a model can play, 1 if it answers and cannot play, 2 if it cannot be asked."""
+"""0 if a model can play, 1 if it answers but cannot play, 2 if it cannot be used."""
 
 _READY = "Reply with the single word: ready"
 _GET = Tool(
@@ -75,24 +79,38 @@ _FURTHER: Mapping[str, CompletionRequest] = {
 
 _BUSY = r"status (?:429|5\d\d)"
 _ADVICE = {
-    r"there is no key|the key is refused": "Set OPENAI_API_KEY (or the provider's own) to a key of this server.",
-    r"there is no such model": "Take a name that the server lists: GET /models at the same address.",
-    r"none after [\d.]+ s": "Give it more time: timeout=600, in seconds.",
-    r"connection failed|no answer from|Cannot connect": "Start the server, or mend the host and port in base_url.",
-    r"ends with /v1|HTML": "Mend base_url: it ends where /chat/completions begins, mostly with /v1.",
-    r"no money left|quota": "Pay for the account, or take another.",
-    r"chat.?template": "A model without a chat template continues texts: endpoint=completion.",
-    rf"{_BUSY}|status 200: ": "Wait and try again; the server is busy or in trouble.",
+    r"there is no key|the key is refused": (
+        "Set OPENAI_API_KEY, or the provider's own variable, to a valid key for this server."
+    ),
+    r"there is no such model": (
+        "Use a model name that the server lists: GET /models at the same address."
+    ),
+    r"none after [\d.]+ s": "Allow more time: timeout=600, in seconds.",
+    r"connection failed|no answer from|Cannot connect": (
+        "Start the server, or correct the host and port in base_url."
+    ),
+    r"ends with /v1|HTML": (
+        "Correct base_url: it ends before /chat/completions, usually with /v1."
+    ),
+    r"no money left|quota": "Add credit to the account, or use another.",
+    r"chat.?template": "A model without a chat template needs endpoint=completion.",
+    rf"{_BUSY}|status 200: ": "Wait and try again: the server is busy or failing.",
 }
-"""What to do about a model that cannot be asked, by a part of the message; the first that fits."""
+"""What to do about a model that cannot be used, by a part of the message; the first match."""
 _ADVICE_ON_LIMITS = {
-    "context": "Start the server with a longer context: --max-model-len (vLLM), -c (llama-server), "
-    "OLLAMA_CONTEXT_LENGTH (Ollama).",
-    "length": "Give it more tokens for its reasoning, as below, or have it reason less.",
-    "content_filter": "Take another model, or a provider that filters less.",
-    "refusal": "Take another model.",
-    "empty": "Try another form: --form line or --form chat. A model without a chat template needs endpoint=completion.",
+    "context": (
+        "Start the server with a longer context: --max-model-len (vLLM), -c (llama-server), "
+        "OLLAMA_CONTEXT_LENGTH (Ollama)."
+    ),
+    "length": "Allow more tokens for reasoning, as below, or lower the reasoning effort.",
+    "content_filter": "Use another model, or a provider with a weaker filter.",
+    "refusal": "Use another model.",
+    "empty": (
+        "Try another form: --form line or --form chat. "
+        "A model without a chat template needs endpoint=completion."
+    ),
 }
+"""What to do about a limit that ended the episode."""
 _MARKS = {
     "a code block": r"```|~~~",
     "JSON": r"\{\s*\"",
@@ -103,16 +121,16 @@ _MARKS = {
     "inline code": r"(?<!`)`[^`\n]+`(?!`)",
     "quotes": r"\A\s*[\"“']",
 }
-"""What may stand around a command, each found by a pattern."""
+"""Patterns of what may stand around a command."""
 
 
 class Call(NamedTuple):
-    """A request with what came of it.
+    """The result of a request.
 
     Attributes:
         completion: The answer; None if there is none.
         error: Why there is none.
-        seconds: How long it took.
+        seconds: Its duration.
     """
 
     completion: Completion | None
@@ -121,7 +139,7 @@ class Call(NamedTuple):
 
 
 class Recorder:
-    """A model that keeps what its calls come to."""
+    """A model that keeps the results of its calls."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -167,7 +185,7 @@ class Recorder:
         return completion
 
     def ask(self, request: CompletionRequest) -> Call:
-        """Send one request and return what came of it."""
+        """Send one request and return its result."""
         with suppress(ModelError):
             self.complete(
                 request.prompt,
@@ -180,12 +198,10 @@ class Recorder:
         return self.calls[-1]
 
     def knows(self, request: CompletionRequest) -> bool:
-        """Return whether the model takes this kind of request: tools, and messages beside the user's."""
-        return (
-            self.takes_tools
-            if request.tools
-            else isinstance(request.prompt, str) or self.form != "line"
-        )
+        """Return whether the model's interface has such requests: with tools, or with messages."""
+        if request.tools:
+            return self.takes_tools
+        return isinstance(request.prompt, str) or self.form != "line"
 
 
 @dataclass(frozen=True)
@@ -200,7 +216,7 @@ class Check:
         problem: Why it cannot; empty if it can.
         advice: What to do about that, if something is known to help.
         address: Where requests are sent; empty for models without a server.
-        takes: What the model was asked for beside a plain line, and what came of it.
+        takes: The further requests that were tried, and their results.
         reasoning: Where the reasoning stands, and how long it is.
         answers: How commands were written in the episode, by the number of replies.
         finish_reasons: Why answers ended, by their number.
@@ -252,18 +268,29 @@ class Check:
             yield f"{name:<15} {text}"
         if self.calls:
             yield ""
-        yield {
-            0: "It can play.",
-            1: f"It answers, and cannot play: {self.problem}",
-            2: f"It cannot be asked: {self.problem}",
-        }[self.status]
+        yield self._verdict()
         if self.advice:
             yield self.advice
         if self.status == 0 or self.spec != self.given:
-            form = "" if self.form == form_of_spec(self.spec) else f" --agent-arg form={self.form}"
-            yield f"--model {shlex.quote(self.spec)}{form}"
-            if f"api_key={HIDDEN}" in self.spec:
-                yield f"The key is not shown: put it in place of {HIDDEN}, or leave api_key out and set OPENAI_API_KEY."
+            yield from self._options()
+
+    def _verdict(self) -> str:
+        if self.status == 0:
+            return "It can play."
+        answers = "It answers, but cannot play" if self.status == 1 else "It cannot be used"
+        return f"{answers}: {self.problem}"
+
+    def _options(self) -> Iterator[str]:
+        """Yield the options to play with."""
+        options = f"--model {shlex.quote(self.spec)}"
+        if self.form != form_of_spec(self.spec):
+            options += f" --agent-arg form={self.form}"
+        yield options
+        if f"api_key={HIDDEN}" in self.spec:
+            yield (
+                f"The key is hidden: replace {HIDDEN} with it, "
+                "or leave out api_key and set OPENAI_API_KEY."
+            )
 
     def _rows(self) -> Iterator[tuple[str, str]]:
         if self.address:
@@ -277,22 +304,20 @@ class Check:
         if self.finish_reasons:
             yield "ended by", _counted(self.finish_reasons)
         if self.episode:
-            yield "episode", f"{TASK}, form {self.form}: {self.episode}"
-            counts = [
-                f"{self.mended} mended",
-                f"{self.no_command} without a command",
-                f"{self.cut} cut off",
-            ]
-            yield "replies", f"{self.replies}, with {self.commands} commands; {', '.join(counts)}"
+            yield from self._episode_rows()
+        yield from self._cost_rows()
+
+    def _episode_rows(self) -> Iterator[tuple[str, str]]:
+        yield "episode", f"{TASK}, form {self.form}: {self.episode}"
+        faults = f"{self.mended} mended, {self.no_command} without a command, {self.cut} cut off"
+        yield "replies", f"{self.replies}, with {self.commands} commands; {faults}"
+
+    def _cost_rows(self) -> Iterator[tuple[str, str]]:
         if self.calls:
             yield "calls", f"{self.calls}, {self.seconds:.1f} s each, {self.slowest:.1f} s at most"
         if self.tokens:
-            yield (
-                "tokens",
-                _counted(
-                    {kind.removesuffix("_tokens"): count for kind, count in self.tokens.items()}
-                ),
-            )
+            tokens = {kind.removesuffix("_tokens"): count for kind, count in self.tokens.items()}
+            yield "tokens", _counted(tokens)
         if self.cost is not None:
             yield "cost", f"{self.cost:.6f}"
 
@@ -309,136 +334,200 @@ def check_model(spec: str, form: str | None = None) -> Check:
     """
     args = {"form": form} if form else {}
     run = Run(RunSpec(ENV, SPLIT, "react", model=spec, agent_args=args))
-    agent = run.agent
+    agent = run.agent  # raises if there is no such form
     try:
         model = Recorder(make_model(spec))
     except ModelError as error:
         shown = without_key(spec)
         return Check(shown, shown, form_of_spec(spec), 2, str(error), advice_on(str(error)))
+
     plain = model.ask(_PLAIN)
+    if plain.error and limit_of_error(plain.error) is None:
+        problem = str(plain.error)
+        return _check(spec, model, status=2, problem=problem, advice=advice_on(problem))
     further = {}
     if plain.completion and not plain.completion.is_empty:
-        further = {
-            name: model.ask(request) for name, request in _FURTHER.items() if model.knows(request)
-        }
-    elif plain.error and limit_of_error(plain.error) is None:
-        return _checked(
-            spec, model, 2, problem=str(plain.error), advice=advice_on(str(plain.error))
-        )
-    runner = EpisodeRunner(
-        run.env, agent, Job(TASK, 0), model, MAX_STEPS, MAX_CALLS - len(model.calls)
-    )
-    first = len(model.calls)
+        further = _ask_further(model)
+
+    asked_before = len(model.calls)
+    job, max_calls = Job(TASK, 0), MAX_CALLS - asked_before
+    runner = EpisodeRunner(run.env, agent, job, model, MAX_STEPS, max_calls)
     with closing(ModelCalls()) as threads, closing(runner):
         while call := runner.advance():
             threads.answer(call)
-    reader = run.prompts.commands(run.profile.name)
-    played = _played(
-        runner, [call.completion for call in model.calls[first:] if call.completion], reader
-    )
-    return _checked(spec, model, takes=_takes(model, further), form=form or model.form, **played)
+
+    answers = _completions(model.calls[asked_before:])
+    results = _episode_results(runner, answers, run.prompts.commands(run.profile.name))
+    return _check(spec, model, takes=_takes(model, further), form=form or model.form, **results)
 
 
-def _checked(spec: str, model: Recorder, status: Status = 0, **found: Any) -> Check:
-    """Return a check with all that the calls of a model tell."""
-    answers = [call.completion for call in model.calls if call.completion]
+def _ask_further(model: Recorder) -> dict[str, Call]:
+    """Send the further requests that a model's interface has."""
+    return {name: model.ask(request) for name, request in _FURTHER.items() if model.knows(request)}
+
+
+def _completions(calls: Iterable[Call]) -> list[Completion]:
+    return [call.completion for call in calls if call.completion]
+
+
+def _check(
+    spec: str, model: Recorder, *, try_with: Mapping[str, Any] | None = None, **results: Any
+) -> Check:
+    """Return a check with all that the calls of a model show.
+
+    Args:
+        spec: The model's spec.
+        model: The model after its calls.
+        try_with: Options to use besides those that the model learned.
+        results: Further fields of the check.
+    """
     learn: Callable[[], dict[str, Any]] = getattr(model.model, "learned_options", dict)
     learned = learn()
-    reasons = "reasoning_tokens" in learned and "reasoning_tokens=" not in spec
-    options = learned | found.pop("try_with", {})
-    seconds = [call.seconds for call in model.calls]
-    known = {
+    to_use = with_options(spec, {**learned, **(try_with or {})})
+
+    answers = _completions(model.calls)
+    has_learned_to_reason = "reasoning_tokens" in learned and "reasoning_tokens=" not in spec
+    fields = {
         "form": model.form,
+        "status": 0,
         "address": getattr(model.model, "address", ""),
-        "reasoning": _reasoning(model, answers, reasons) if answers else "",
+        "reasoning": _reasoning(model, answers, has_learned_to_reason) if answers else "",
         "finish_reasons": dict(Counter(answer.finish_reason for answer in answers)),
-        "calls": len(model.calls),
-        "tokens": dict(sum((Counter(answer.usage) for answer in answers), Counter())),
+        **_amounts(spec, model.calls),
+    }
+    return Check(without_key(spec), without_key(to_use), **{**fields, **results})
+
+
+def _amounts(spec: str, calls: Sequence[Call]) -> dict[str, Any]:
+    """Return what calls took: their number, tokens, seconds and cost."""
+    answers = _completions(calls)
+    tokens: Counter[str] = Counter()
+    for answer in answers:
+        tokens += Counter(answer.usage)
+
+    cost = None
+    if tokens and price_of(spec):
+        cost = sum(answer.cost for answer in answers)
+    seconds = [call.seconds for call in calls]
+    return {
+        "calls": len(calls),
+        "tokens": dict(tokens),
         "seconds": sum(seconds) / len(seconds),
         "slowest": max(seconds),
-        "cost": sum(answer.cost for answer in answers)
-        if price_of(spec) and any(answer.usage for answer in answers)
-        else None,
-        "status": status,
+        "cost": cost,
     }
-    return Check(without_key(spec), without_key(with_options(spec, options)), **{**known, **found})
 
 
-def _came(error: ModelError | None) -> str:
-    """Return what came of a request by its error; a server that is busy or broken has refused nothing."""
+def _result(error: ModelError | None) -> str:
+    """Return the result of a request in words."""
     if error is None:
         return "taken"
-    return (
-        f"not known: {error}"
-        if re.search(rf"{_BUSY}|no answer from", str(error))
-        else f"refused: {error}"
-    )
+    # A server that is busy or broken has refused nothing.
+    is_unknown = re.search(rf"{_BUSY}|no answer from", str(error))
+    return f"unknown: {error}" if is_unknown else f"refused: {error}"
 
 
 def _takes(model: Recorder, further: Mapping[str, Call]) -> dict[str, str]:
-    """Return what came of the further requests, and what the model learned from them."""
-    found = {name: _came(call.error) for name, call in further.items()}
-    if (call := further.get("tools")) and call.completion:
-        found["tools"] = "called" if call.completion.tool_calls else "offered, and not called"
-    learned = getattr(model.model, "learned", None)
+    """Return the results of the further requests, and what the model learned from them."""
+    results = {name: _result(call.error) for name, call in further.items()}
+    tools = further.get("tools")
+    if tools and tools.completion:
+        results["tools"] = "called" if tools.completion.tool_calls else "offered, but not called"
+
+    learned: Learned | None = getattr(model.model, "learned", None)
     if learned is None:
-        return found
-    changes = [f"{name} is sent as {new}" for name, new in learned.rename.items()]
-    changes += [f"{', '.join(sorted(learned.omit))} left out"] if learned.omit else []
-    if found.get("temperature") == "taken":
-        found["temperature"] = "left out" if "temperature" in learned.omit else "taken"
-        found["temperature"] += ", without a seed" if "seed" in learned.omit else ", with a seed"
-    if learned.no_system and "system message" in found:
-        found["system message"] = "not sent: its text stands in the user's first message"
-    if "stop" in learned.omit and "stop" in found:
-        found["stop"] = "left out: answers are cut as they arrive"
+        return results
+    for name, text in _learned_results(learned, results).items():
+        if name in results:
+            results[name] = text
+    parameters = {"parameters": _changes(learned)}
     stream = {"stream": "the server only streams"} if learned.stream else {}
-    return {"parameters": "; ".join(changes) or "all taken", **found, **stream}
+    return {**parameters, **results, **stream}
 
 
-def _reasoning(model: Recorder, answers: Sequence[Completion], reasons: bool) -> str:
-    """Return where reasoning stands, and how much it is at most, of a model that was perhaps seen to reason."""
-    shown = [answer.reasoning for answer in answers if answer.reasoning]
+def _changes(learned: Learned) -> str:
+    """Return how parameters are sent to a server that does not take them as they are."""
+    changes = [f"{name} is sent as {new}" for name, new in learned.rename.items()]
+    if learned.omit:
+        changes.append(f"{', '.join(sorted(learned.omit))} left out")
+    return "; ".join(changes) or "all taken"
+
+
+def _learned_results(learned: Learned, results: Mapping[str, str]) -> dict[str, str]:
+    """Return the results of requests that the model now sends in another way."""
+    changed = {}
+    if results.get("temperature") == "taken":
+        temperature = "left out" if "temperature" in learned.omit else "taken"
+        seed = "without" if "seed" in learned.omit else "with"
+        changed["temperature"] = f"{temperature}, {seed} a seed"
+    if learned.no_system:
+        changed["system message"] = "not sent: the first user message has its text"
+    if "stop" in learned.omit:
+        changed["stop"] = "left out: answers are cut as they arrive"
+    return changed
+
+
+def _reasoning(model: Recorder, answers: Sequence[Completion], has_learned_to_reason: bool) -> str:
+    """Return where a model's reasoning stands, and how long it is at most."""
+    texts = [answer.reasoning for answer in answers if answer.reasoning]
     # The first call may count an attempt that was cut off, too.
-    counted = max(answer.usage.get("reasoning_tokens", 0) for answer in answers[1:] or answers)
-    if not shown and not counted:
-        return "hidden" if reasons else "none seen"
-    where = getattr(getattr(model.model, "learned", None), "reasoning", "") or "shown"
-    length = f"{counted} tokens" if counted else f"{max(len(text.split()) for text in shown)} words"
-    return f"{where if shown else 'hidden'}, {length} at most"
+    counts = [answer.usage.get("reasoning_tokens", 0) for answer in answers[1:] or answers]
+    tokens = max(counts)
+    if not texts and not tokens:
+        return "hidden" if has_learned_to_reason else "none seen"
+
+    place = _place_of_reasoning(model) if texts else "hidden"
+    if tokens:
+        return f"{place}, {tokens} tokens at most"
+    words = max(len(text.split()) for text in texts)
+    return f"{place}, {words} words at most"
 
 
-def _played(
+def _place_of_reasoning(model: Recorder) -> str:
+    learned = getattr(model.model, "learned", None)
+    return getattr(learned, "reasoning", "") or "shown"
+
+
+def _episode_results(
     runner: EpisodeRunner, answers: Sequence[Completion], reader: CommandReader
 ) -> dict[str, Any]:
-    """Return what an episode tells of its model."""
+    """Return the fields of a check that an episode shows."""
     episode, failure = runner.episode, runner.failure
     replies = sum(episode.calls.values())
     commands = sum(reader.is_known(action) for action, _ in episode.transcript if action)
-    can_play = episode.won or (failure is None and 2 * commands >= replies)
-    found: dict[str, Any] = {
+    forms = Counter(form_of_reply(answer, reader) for answer in answers if not answer.is_empty)
+    results: dict[str, Any] = {
         "episode": _ending(episode),
         "steps": episode.steps,
         "replies": replies,
         "commands": commands,
-        "answers": dict(
-            Counter(form_of_reply(answer, reader) for answer in answers if not answer.is_empty)
-        ),
-        **{count: episode.replies.get(count, 0) for count in ("mended", "no_command", "cut")},
+        "answers": dict(forms),
+        "mended": episode.replies.get("mended", 0),
+        "no_command": episode.replies.get("no_command", 0),
+        "cut": episode.replies.get("cut", 0),
     }
-    if can_play:
-        return found
-    if failure is None:
-        found["problem"] = (
+    if failure is not None and not episode.won:
+        results |= _failure_results(episode, failure)
+    elif not episode.won and 2 * commands < replies:
+        results["status"] = 1
+        results["problem"] = (
             f"{replies} replies held {commands} commands of the game; {_example(answers, reader)}"
         )
-        found["advice"] = "Try another form, --form chat, tools or line, or a larger model."
-    else:
-        found["problem"] = str(failure)
-        found["advice"] = _ADVICE_ON_LIMITS.get(episode.limit or "", "") or advice_on(str(failure))
+        results["advice"] = "Try another form, --form chat, tools or line, or a larger model."
+    return results
+
+
+def _failure_results(episode: Episode, failure: Exception) -> dict[str, Any]:
+    """Return why an episode failed, and what to do about it."""
+    problem = str(failure)
+    results: dict[str, Any] = {
+        "status": 2 if isinstance(failure, ModelUnavailable) else 1,
+        "problem": problem,
+        "advice": _ADVICE_ON_LIMITS.get(episode.limit or "") or advice_on(problem),
+    }
     if episode.limit == "length":
-        found["try_with"] = {"reasoning_tokens": 4 * REASONING_TOKENS}
-    return {**found, "status": 2 if isinstance(failure, ModelUnavailable) else 1}
+        results["try_with"] = {"reasoning_tokens": 4 * REASONING_TOKENS}
+    return results
 
 
 def _ending(episode: Episode) -> str:
@@ -446,24 +535,21 @@ def _ending(episode: Episode) -> str:
     if episode.won:
         return f"won in {episode.steps} steps"
     if episode.stop_reason == "agent":
-        why = (
-            "the model claimed success"
-            if episode.claimed_success
-            else "the model gave up, or did nothing for long"
-        )
-        return f"lost after {episode.steps} steps: {why}"
-    endings = {
-        "limit": f"lost by the model's own limit: {episode.limit}",
-        "error": "broken off by an error",
-        "max_calls": f"not over after {MAX_CALLS} calls of the check",
-    }
-    return endings.get(episode.stop_reason, f"not over after {episode.steps} steps")
+        reason = "claimed success" if episode.claimed_success else "gave up or stalled"
+        return f"lost after {episode.steps} steps: the model {reason}"
+    if episode.stop_reason == "limit":
+        return f"lost by the model's own limit: {episode.limit}"
+    if episode.stop_reason == "error":
+        return "stopped by an error"
+    if episode.stop_reason == "max_calls":
+        return f"not over after {MAX_CALLS} calls of the check"
+    return f"not over after {episode.steps} steps"
 
 
 def form_of_reply(completion: Completion, reader: CommandReader) -> str:
-    """Return how a command is written in a reply: bare, between marks, among words, or as calls of tools."""
+    """Return how a command is written in a reply: bare, in marks, among words, as tool calls."""
     if completion.tool_calls:
-        return "calls of tools"
+        return "tool calls"
     text = completion.text
     turn = reader.read(text)
     if not turn.known:
@@ -471,27 +557,45 @@ def form_of_reply(completion: Completion, reader: CommandReader) -> str:
     command = turn.action or turn.thought
     if text.strip() == command:
         return "a bare line" if turn.action else "a thought"
-    marks = [name for name, pattern in _MARKS.items() if re.search(pattern, text)]
+
+    return ", ".join(_signs(text, command)) or "other signs"
+
+
+def _signs(text: str, command: str) -> list[str]:
+    """Return the marks in a reply, and where words stand beside its command."""
+    signs = [name for name, pattern in _MARKS.items() if re.search(pattern, text)]
     before, _, after = text.partition(command)
-    words = ["before"] if len(re.findall(r"\w+", before)) > 1 and "JSON" not in marks else []
-    words += ["after"] if len(re.findall(r"\w+", after)) > 1 else []
-    marks += [f"words {' and '.join(words)}"] if words else []
-    return ", ".join(marks) or "other signs"
+    places = []
+    if _has_words(before) and "JSON" not in signs:  # there they are keys
+        places.append("before")
+    if _has_words(after):
+        places.append("after")
+    if places:
+        signs.append(f"words {' and '.join(places)}")
+    return signs
+
+
+def _has_words(text: str) -> bool:
+    """Return whether a text has several words; a single one may be a label."""
+    return len(re.findall(r"\w+", text)) > 1
 
 
 def _example(answers: Sequence[Completion], reader: CommandReader) -> str:
     """Return the beginning of the first reply that holds no command, for a message."""
-    texts = (
-        answer.text or "; ".join(f"{name}({given})" for _, name, given in answer.tool_calls)
-        for answer in answers
-    )
-    text = next((text for text in texts if not reader.canonical(reader.read(text).action)), "")
-    return f"one was {text[:MAX_EXAMPLE]!r}"
+    for answer in answers:
+        calls = [f"{name}({arguments})" for _, name, arguments in answer.tool_calls]
+        text = answer.text or "; ".join(calls)
+        if not reader.canonical(reader.read(text).action):
+            return f"one was {text[:MAX_EXAMPLE]!r}"
+    return "the others were thoughts"
 
 
 def advice_on(message: str) -> str:
-    """Return what to do about a model that cannot be asked; empty if the message has to do."""
-    return next((advice for part, advice in _ADVICE.items() if re.search(part, message)), "")
+    """Return what to do about a model that cannot be used; empty if nothing is known to help."""
+    for pattern, advice in _ADVICE.items():
+        if re.search(pattern, message):
+            return advice
+    return ""
 
 
 def _counted(counts: Mapping[str, int]) -> str:

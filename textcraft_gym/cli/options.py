@@ -14,7 +14,7 @@ from textcraft_gym.storage.trajectories import FORMATS
 EnvId = Annotated[
     str,
     typer.Argument(
-        help=f"{', '.join(SUITE)}, or any other id of an environment of text: my_module:My-v0."
+        help=f"Environment: {', '.join(SUITE)}, or another text environment as my_module:My-v0."
     ),
 ]
 EnvArgs = Annotated[
@@ -22,19 +22,19 @@ EnvArgs = Annotated[
 ]
 Split = Annotated[
     str | None,
-    typer.Option(help="A split of the environment, by default the one that gym.make plays."),
+    typer.Option(help="Split; by default the environment's."),
 ]
 FormatOption = Annotated[
     str,
     typer.Option(
-        "--format", help=f"Form of the dialogues, after what reads them: {', '.join(FORMATS)}."
+        "--format", help=f"Dialogue format, named after its readers: {', '.join(FORMATS)}."
     ),
 ]
 ErrorsOption = Annotated[
     str,
     typer.Option(
         "--errors",
-        help="Episodes that an error broke: exclude leaves them out, count has them as lost.",
+        help="Episodes that ended with an error: exclude them, or count them as lost.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -42,7 +42,7 @@ DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
-        help="Only say what it is expected to take; no model is asked, nothing is written.",
+        help="Estimate calls, tokens and cost; ask no model and write nothing.",
     ),
 ]
 

@@ -19,19 +19,12 @@ from textcraft_gym.registration import find
 
 OWN_COMMANDS = {
     "hint": "shows a good next action",
-    "undo": "takes the last action back",
+    "undo": "takes back the last action",
     "quit": "leaves",
 }
 
 GOALS = ("Goal: ", "Question: ", "Your task is to: ")
 """Beginnings of the line that states the goal."""
-
-
-class Moment(NamedTuple):
-    """A state of the game to undo to: the environment's snapshot, and the last info."""
-
-    snapshot: Any
-    info: dict[str, Any]
 
 
 def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
@@ -43,104 +36,146 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
         seed: The seed of the reset.
         env_args: Further arguments of ``gym.make``.
     """
-    console = Console(highlight=False)
     world = find(env_id)
-    helpful = {name: True for name in ("admissible", "expert") if name in world.parameters}
-    env = world.make(**{**helpful, **env_args})
-    observation, info = env.reset(seed=seed, options=None if task is None else {"task": task})
-    help_line = ", ".join(
-        f"[bold]{command}[/] {effect}" for command, effect in OWN_COMMANDS.items()
-    )
-    _draw(console, env)
-    console.print(_coloured(observation), f"\nTab completes, {help_line}.\n", soft_wrap=True)
-    typed = _typed_lines(lambda: _words(observation, info))
-    earlier: list[Moment] = []
-    steps, over = 0, False
-    while not over:
-        action = next(typed, "quit").strip()
-        if action == "quit":
-            console.print("Left the game.")
+    for name in ("admissible", "expert"):  # for completions and hints
+        if name in world.parameters:
+            env_args.setdefault(name, True)
+    session = Session(world.make(**env_args))
+    session.reset(task, seed)
+
+    for line in _typed_lines(session.words):
+        command = line.strip()
+        if command == "quit":
             break
-        if action == "hint":
-            plan = info.get("expert_plan") or ["no hint here"]
-            console.print(f"[yellow]{escape(plan[0])}[/]")
-        elif action == "undo":
-            undone = _undo(env, earlier, console)
-            steps, info = (steps - 1, undone) if undone else (steps, info)
-        elif action:
-            _remember(env, earlier, info)
-            answer, _, terminated, truncated, info = env.step(action)
-            steps, over = steps + 1, terminated or truncated
-            _draw(console, env)
-            _show_answer(console, env, action, answer, info)
-    if over:
-        outcome = {True: "Won", False: "Lost", None: "Over"}[won_in(info)]
-        console.print(f"[bold]{outcome}[/] after {steps} actions.")
-    env.close()
-    return won_in(info) is True
+        session.take(command)
+        if session.over:
+            break
+    return session.close()
 
 
-def _draw(console: Console, env: gym.Env[str, str]) -> None:
-    """Print the state drawn in characters, if the environment draws it."""
-    if isinstance(env.unwrapped, Draws):
-        console.print(f"{env.unwrapped.drawing()}\n", markup=False, soft_wrap=True)
+class Moment(NamedTuple):
+    """A state of the game to undo to: the environment's snapshot, and the last info."""
+
+    snapshot: Any
+    info: dict[str, Any]
 
 
-def _show_answer(
-    console: Console, env: gym.Env[str, str], action: str, answer: str, info: dict[str, Any]
-) -> None:
-    """Print the game's answer to an action, with an explanation if the action was invalid."""
-    if "invalid_reason" not in info:
-        console.print(f"[green]{escape(answer)}[/]", soft_wrap=True)
-        return
-    console.print(f"[red]{escape(answer)}[/]", soft_wrap=True)
-    if explanation := _explanation(env, action, info):
-        console.print(f"[dim]{escape(explanation)}[/]", soft_wrap=True)
+class Session:
+    """A person's episode.
 
+    Attributes:
+        observation: The first observation.
+        info: The last info.
+        steps: The number of actions, without those taken back.
+        over: Whether the episode has ended.
+    """
 
-def _remember(env: gym.Env[str, str], earlier: list[Moment], info: dict[str, Any]) -> None:
-    """Save the state for ``undo``, if the environment takes snapshots."""
-    snapshot = _snapshot(env)
-    if snapshot is not None:
-        earlier.append(Moment(snapshot, info))
+    def __init__(self, env: gym.Env[str, str]) -> None:
+        self.env = env
+        self.console = Console(highlight=False)
+        self.observation = ""
+        self.info: dict[str, Any] = {}
+        self.steps = 0
+        self.over = False
+        self._moments: list[Moment] = []
 
+    def reset(self, task: str | None, seed: int | None) -> None:
+        """Begin the episode, and print the first observation and the commands of the session."""
+        options = None if task is None else {"task": task}
+        self.observation, self.info = self.env.reset(seed=seed, options=options)
 
-def _snapshot(env: gym.Env[str, str]) -> Any:
-    """Return a snapshot of the environment, None if it takes none."""
-    try:
-        return snapshot_of(env)
-    except TextCraftGymError:  # it takes none, or not as it is made
-        return None
+        commands = ", ".join(f"[bold]{name}[/] {effect}" for name, effect in OWN_COMMANDS.items())
+        self._draw()
+        self._print(_coloured(self.observation), f"\nTab completes, {commands}.\n")
 
+    def take(self, command: str) -> None:
+        """Carry out a command of the session, or play it as an action."""
+        if command == "hint":
+            self._hint()
+        elif command == "undo":
+            self._undo()
+        elif command:
+            self._play(command)
 
-def _undo(env: gym.Env[str, str], earlier: list[Moment], console: Console) -> dict[str, Any] | None:
-    """Restore the state before the last action and return its info; None if none was saved."""
-    if not earlier:
-        why = (
-            "This environment takes no snapshots"
-            if _snapshot(env) is None
-            else "There is nothing to take back"
-        )
-        console.print(f"[yellow]{why}.[/]")
-        return None
-    snapshot, info = earlier.pop()
-    env.get_wrapper_attr("restore")(snapshot)
-    console.print("[yellow]Took back the last action.[/]")
-    _draw(console, env)
-    return info
+    def close(self) -> bool:
+        """Print how the session ended, and return whether the episode was won."""
+        won = won_in(self.info)
+        if self.over:
+            outcome = {True: "Won", False: "Lost", None: "Over"}[won]
+            self._print(f"[bold]{outcome}[/] after {self.steps} actions.")
+        else:
+            self._print("Left the game.")
+        self.env.close()
+        return won is True
 
+    def words(self) -> tuple[list[str], list[str]]:
+        """Return the commands for tab completion, and the item names of the listed recipes."""
+        names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", self.observation)
+        commands = [*self.info.get("admissible_commands", []), "inventory", *OWN_COMMANDS]
+        return list(dict.fromkeys(commands)), list(dict.fromkeys(names))
 
-def _explanation(env: gym.Env[str, str], action: str, info: dict[str, Any]) -> str:
-    """Return the reason why an action is invalid and, if its verb is unknown, the verbs that are possible now."""
-    reason: str = info["invalid_reason"]
-    sentences = []
-    if env.has_wrapper_attr("explain"):
-        with suppress(TextCraftGymError):  # it has the method but refuses
-            sentences.append(env.get_wrapper_attr("explain")(action, reason))
-    if reason.startswith("unknown") and "admissible_commands" in info:
-        verbs = {re.match(r"\w*", command)[0] for command in info["admissible_commands"]}  # type: ignore[index]
-        sentences.append(f"Possible now: {', '.join(sorted(verbs))}.")
-    return " ".join(sentences)
+    def _hint(self) -> None:
+        plan = self.info.get("expert_plan") or ["no hint here"]
+        self._print(f"[yellow]{escape(plan[0])}[/]")
+
+    def _undo(self) -> None:
+        """Restore the state before the last action."""
+        if not self._moments:
+            takes_snapshots = self._snapshot() is not None
+            reason = "Nothing to undo." if takes_snapshots else "This environment cannot undo."
+            self._print(f"[yellow]{reason}[/]")
+            return
+        snapshot, self.info = self._moments.pop()
+        self.env.get_wrapper_attr("restore")(snapshot)
+        self.steps -= 1
+        self._print("[yellow]Undid the last action.[/]")
+        self._draw()
+
+    def _play(self, action: str) -> None:
+        """Play an action, and print the game's answer."""
+        snapshot = self._snapshot()
+        if snapshot is not None:
+            self._moments.append(Moment(snapshot, self.info))
+
+        answer, _, terminated, truncated, self.info = self.env.step(action)
+        self.steps += 1
+        self.over = terminated or truncated
+        self._draw()
+        if "invalid_reason" not in self.info:
+            self._print(f"[green]{escape(answer)}[/]")
+            return
+        self._print(f"[red]{escape(answer)}[/]")
+        if explanation := self._explanation(action):
+            self._print(f"[dim]{escape(explanation)}[/]")
+
+    def _explanation(self, action: str) -> str:
+        """Return why an action is invalid, and the possible verbs if its own is unknown."""
+        reason: str = self.info["invalid_reason"]
+        sentences = []
+        if self.env.has_wrapper_attr("explain"):
+            with suppress(TextCraftGymError):  # it has the method but refuses
+                sentences.append(self.env.get_wrapper_attr("explain")(action, reason))
+        if reason.startswith("unknown") and "admissible_commands" in self.info:
+            commands = self.info["admissible_commands"]
+            verbs = {re.split(r"\W", command)[0] for command in commands}
+            sentences.append(f"Possible now: {', '.join(sorted(verbs))}.")
+        return " ".join(sentences)
+
+    def _snapshot(self) -> Any:
+        """Return a snapshot of the environment; None if it takes none."""
+        try:
+            return snapshot_of(self.env)
+        except TextCraftGymError:  # it takes none, or not as it is made
+            return None
+
+    def _draw(self) -> None:
+        """Print the state drawn in characters, if the environment draws it."""
+        if isinstance(self.env.unwrapped, Draws):
+            drawing = self.env.unwrapped.drawing()
+            self.console.print(f"{drawing}\n", markup=False, soft_wrap=True)
+
+    def _print(self, *texts: str) -> None:
+        self.console.print(*texts, soft_wrap=True)
 
 
 def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[str]:
@@ -156,45 +191,36 @@ def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[s
             for text, typed in completions(document.text_before_cursor, *words()):
                 yield Completion(text, start_position=-len(typed))
 
-    session: PromptSession[str] = PromptSession(completer=Words())
+    prompt: PromptSession[str] = PromptSession(completer=Words())
     while True:
         try:
-            yield session.prompt("> ")
+            yield prompt.prompt("> ")
         except (EOFError, KeyboardInterrupt):
             return
 
 
 def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[str, str]]:
-    """Return the completions of a line, shortest first, each with the end of the line that it replaces.
+    """Return the completions of a line, shortest first, each with the typed end that it replaces.
 
     A command completes the whole line, an item name the part after the last number.
     """
-    *counted, name = re.split(r"\d+ ", line)
-    candidates = [(command, line) for command in commands] + [
-        (item, name) for item in names if counted
-    ]
-    # Keyed by the completed line, so that a command and an item name that give the same line are
-    # offered once.
-    found = {
-        line.removesuffix(typed) + text: (text, typed)
-        for text, typed in candidates
-        if text.startswith(typed)
-    }
-    return sorted(
-        (pair for completed, pair in found.items() if completed != line),
-        key=lambda pair: len(pair[0]),
-    )
+    candidates = [(command, line) for command in commands]
+    *counts, name = re.split(r"\d+ ", line)
+    if counts:
+        candidates += [(item, name) for item in names]
 
-
-def _words(observation: str, info: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the commands for tab completion, and the item names of the listed recipes."""
-    names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", observation)
-    commands = [*info.get("admissible_commands", []), "inventory", *OWN_COMMANDS]
-    return list(dict.fromkeys(commands)), list(dict.fromkeys(names))
+    # By completed line: a command and an item name may give the same one.
+    offered: dict[str, tuple[str, str]] = {}
+    for text, typed in candidates:
+        completed = line.removesuffix(typed) + text
+        if text.startswith(typed) and completed != line:
+            offered[completed] = (text, typed)
+    return sorted(offered.values(), key=lambda completion: len(completion[0]))
 
 
 def _coloured(observation: str) -> str:
-    lines = (escape(line) for line in observation.split("\n"))
-    return "\n".join(
-        f"[bold magenta]{line}[/]" if line.startswith(GOALS) else line for line in lines
-    )
+    """Return an observation as markup, with the goal in colour."""
+    lines = []
+    for line in map(escape, observation.split("\n")):
+        lines.append(f"[bold magenta]{line}[/]" if line.startswith(GOALS) else line)
+    return "\n".join(lines)

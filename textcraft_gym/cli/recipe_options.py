@@ -12,11 +12,11 @@ from textcraft_gym.recipes import RecipeBook
 Recipes = Annotated[
     Path | None,
     typer.Option(
-        help="A data-pack folder, zip or game jar, or made:depth=8; by default Minecraft 1.16.5."
+        help="Data-pack folder, zip or game jar, or made:depth=8; by default Minecraft 1.16.5."
     ),
 ]
 TagsOption = Annotated[
-    str, typer.Option("--tags", help="group: the published game; item: the game's real tags.")
+    str, typer.Option("--tags", help="group, as in the published game, or item, as in Minecraft.")
 ]
 
 

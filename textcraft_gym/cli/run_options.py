@@ -22,15 +22,14 @@ _TYPES = get_type_hints(RunSpec, localns={"Backend": Backend})
 def takes_run_spec(
     without: Collection[str] = (), **fixed: Any
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Replace a command's parameter ``spec`` by the options of a run.
+    """Replace a command's parameter ``spec`` with the options of a run.
 
     Args:
         without: Fields of ``RunSpec`` that get no option and keep their defaults.
         fixed: Values of fields that get no option.
     """
-    options = [
-        field for field in fields(RunSpec) if field.name not in without and field.name not in fixed
-    ]
+    left_out = {*without, *fixed}
+    options = [field for field in fields(RunSpec) if field.name not in left_out]
 
     def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
         signature = inspect.signature(command, eval_str=True)
@@ -42,8 +41,7 @@ def takes_run_spec(
             chosen = {field.name: _value(field, given.pop(field.name)) for field in options}
             return command(spec=RunSpec(**chosen, **fixed), **given)
 
-        # Typer reads signature and annotations, and would follow __wrapped__ to those of the
-        # command.
+        # Typer reads signature and annotations; it would follow __wrapped__ to the command's.
         del run.__wrapped__
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]

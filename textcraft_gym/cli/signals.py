@@ -1,4 +1,4 @@
-"""SIGTERM, by which service managers and containers end a command, is handled as Ctrl-C."""
+"""SIGTERM, with which service managers and containers end a command, acts as Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Have SIGTERM interrupt what runs in the ``with`` block, which then exits with ``TERMINATED``.
+    """Make SIGTERM interrupt the ``with`` block, which then exits with ``TERMINATED``.
 
-    What cleans up after Ctrl-C and says what is kept does the same after SIGTERM. A second SIGTERM
-    is ignored, so that it does not break off the clean-up; Ctrl-C can.
+    So whatever handles Ctrl-C, such as saving what was played, handles SIGTERM. A second SIGTERM is
+    ignored, so that it does not cut the clean-up short; Ctrl-C can.
     """
-    is_told = False
+    is_terminated = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal is_told
-        is_told = True
+        nonlocal is_terminated
+        is_terminated = True
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise KeyboardInterrupt
 
@@ -31,7 +31,7 @@ def sigterm_as_interrupt() -> Iterator[None]:
     try:
         yield
     except SystemExit as leaving:
-        if is_told and leaving.code == INTERRUPTED:
+        if is_terminated and leaving.code == INTERRUPTED:
             sys.exit(TERMINATED)
         raise
     finally:

@@ -1,4 +1,4 @@
-"""The terminal, on which every command prints: no secret gets there, and no control character of a foreign text."""
+"""Printing for every command: without secrets, and without control characters."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from textcraft_gym.printable import printable, printable_lines
 
 
 def open_standard_streams() -> None:
-    """Open those of standard input, output and error that are closed, on nothing.
+    """Open standard input, output and error on nothing where they are closed.
 
-    A file that is opened later would else get their number, and be written to by whoever prints.
+    Otherwise a file that is opened later would get their number, and receive what is printed.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:

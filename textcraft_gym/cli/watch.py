@@ -1,4 +1,4 @@
-"""A view of a model that plays: its thoughts, plans and actions in the terminal, each as it comes."""
+"""A live view of a model that plays: its thoughts, plans and actions in the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from textcraft_gym.runs.runner import is_won
 
 INDENT = 2
 NO_TERMINAL_WIDTH = 100_000
-"""Columns where there is no terminal, so that no line is broken: a note has 10,000 characters at most."""
+"""Columns where there is no terminal: no line breaks, as a note has at most 10,000 characters."""
 CLAIMS = {True: "claims success", False: "claims no success", None: "makes no claim"}
 
 
@@ -45,8 +45,10 @@ def watch(spec: RunSpec, task: str | None = None) -> Episode:
     with console.status("loading the model") as status:
         agent, models = run.agent, spec.make_models()
         view = View(console, status, run.profile)
-        asked = f" with {named['model']}" if models else ""
-        view.say(0, f"{named['agent']}{asked}, seed {spec.seed}", "dim")
+        player = named["agent"]
+        if models:
+            player += f" with {named['model']}"
+        view.say(0, f"{player}, seed {spec.seed}", "dim")
         with closing(run):
             episode = run_episode(
                 run.env,
@@ -78,7 +80,7 @@ class Branch:
 
 
 class View:
-    """Prints the trace of an episode while it grows, one level of indentation for each level of the tree.
+    """Prints the trace of an episode while it grows, indented by the levels of its tree.
 
     Args:
         console: Where it is printed.
@@ -105,23 +107,25 @@ class View:
         style = "bold green" if outcome == "Won" else "bold"
         self.say(0, f"{outcome} after {', '.join(_efforts(episode))}.", style)
         claim = f"The agent {CLAIMS[episode.claimed_success]}."
-        self.say(
-            0,
-            f"{claim} Task {episode.task}, seed {episode.seed}, stop reason {episode.stop_reason}.",
-            "",
-        )
+        played = f"Task {episode.task}, seed {episode.seed}"
+        self.say(0, f"{claim} {played}, stop reason {episode.stop_reason}.")
 
     def say(self, level: int, text: str, style: str = "") -> None:
         """Print lines at a level of the tree."""
         encoding = self.console.encoding
-        # What a model writes may be anything, such as control characters that a terminal would
-        # obey.
+        # A model may write anything, such as control characters that a terminal would obey.
         for line in printable_lines(redact(text)).split("\n"):
             shown = line.encode(encoding, "backslashreplace").decode(encoding)
-            self.console.print(Padding.indent(Text(shown, style), INDENT * level) if shown else "")
+            if shown:
+                self.console.print(Padding.indent(Text(shown, style), INDENT * level))
+            else:
+                self.console.print("")
 
     def _grow(self, episode: Episode, *, over: bool = False) -> None:
-        """Print what is new; a node is left once its parent has a part after it, and in the end all are."""
+        """Print what is new.
+
+        A node is closed once its parent has a part after it; in the end, all are.
+        """
         self._branches = self._branches or [Branch(episode.trace)]
         while True:
             *above, branch = self._branches
@@ -137,43 +141,43 @@ class View:
         """Print one part of a node: a node that is opened, a note, or a turn of the game."""
         level = len(self._branches) - 1
         if isinstance(part, Node):
-            # An attempt at a task and its plan are nodes of their own, but no other task.
-            self.say(
-                level,
-                part.role if part.task == node.task else f"{part.role}: {part.task}",
-                "bold cyan",
-            )
+            # An attempt at a task and its plan are nodes of the same task, named only once.
+            title = part.role if part.task == node.task else f"{part.role}: {part.task}"
+            self.say(level, title, "bold cyan")
             self._branches.append(Branch(part))
         elif isinstance(part, str):
             self.say(level, part, "cyan" if node.role == "planner" else "dim italic")
         else:
-            action, observation = episode.transcript[part]
-            origin = dict(episode.restores).get(part)
-            if origin is not None:
-                self.say(level, f"Back to {_entry(episode, origin)}", "bold magenta")
-            elif action is None:
-                self._begin(observation, again=part > 0)
-            else:
-                self.say(level, f"> {action}", "bold")
-                self.say(
-                    level,
-                    observation,
-                    "red" if observation.startswith(self.profile.no_op) else "green",
-                )
+            self._show_turn(part, level, episode)
+
+    def _show_turn(self, index: int, level: int, episode: Episode) -> None:
+        """Print an action with its observation, a reset, or a return to an earlier moment."""
+        action, observation = episode.transcript[index]
+        origin = dict(episode.restores).get(index)
+        if origin is not None:
+            self.say(level, f"Back to {_entry(episode, origin)}", "bold magenta")
+        elif action is None:
+            self._begin(observation, again=index > 0)
+        else:
+            is_no_op = observation.startswith(self.profile.no_op)
+            self.say(level, f"> {action}", "bold")
+            self.say(level, observation, "red" if is_no_op else "green")
 
     def _close(self) -> None:
-        """Leave the innermost node; its outcome is told unless it is but a plan that was made."""
+        """Leave the innermost node and print its outcome, except for a plan that was made."""
         node = self._branches.pop().node
-        if node.outcome is not None and not (node.outcome and node.role == "planner"):
-            self.say(
-                len(self._branches),
-                *("-> success", "green") if node.outcome else ("-> failure", "red"),
-            )
+        is_made_plan = node.outcome and node.role == "planner"
+        if node.outcome is None or is_made_plan:
+            return
+        if node.outcome:
+            self.say(len(self._branches), "-> success", "green")
+        else:
+            self.say(len(self._branches), "-> failure", "red")
 
     def _begin(self, observation: str, *, again: bool) -> None:
-        """Print how the game begins; after a reset it begins in the same way."""
+        """Print the first observation; after a reset it is the same, and left out."""
         if again:
-            self.say(0, "The game begins again.", "bold magenta")
+            self.say(0, "The game restarts.", "bold magenta")
             return
         _, task = self.profile.read(observation)
         for line in observation.split("\n"):
@@ -184,30 +188,30 @@ class View:
 def _entry(episode: Episode, index: int) -> str:
     """Return an entry of a transcript in words."""
     action, _ = episode.transcript[index]
-    return (
-        f"the beginning of trial {_trial(episode, index)}."
-        if action is None
-        else f"entry {index}: > {action}"
-    )
+    if action is None:
+        return f"the start of trial {_trial(episode, index)}."
+    return f"entry {index}: > {action}"
 
 
 def _trial(episode: Episode, index: int) -> int:
+    """Return the number of the trial that an entry is in: of resets up to it, without returns."""
     returns = dict(episode.restores)
-    return sum(
-        action is None and at not in returns
-        for at, (action, _) in enumerate(episode.transcript[: index + 1])
-    )
+    trial = 0
+    for position, (action, _) in enumerate(episode.transcript[: index + 1]):
+        if action is None and position not in returns:
+            trial += 1
+    return trial
 
 
 def _efforts(episode: Episode) -> Iterator[str]:
     """Yield what an episode took, in words."""
     yield f"{episode.steps} actions"
     if episode.calls:
-        yield f"{sum(episode.calls.values())} calls ({', '.join(f'{role} {n}' for role, n in episode.calls.items())})"
+        by_role = ", ".join(f"{role} {count}" for role, count in episode.calls.items())
+        yield f"{sum(episode.calls.values())} calls ({by_role})"
     if episode.tokens:
-        read, written = (
-            episode.tokens.get(f"{kind}_tokens", 0) for kind in ("prompt", "completion")
-        )
+        read = episode.tokens.get("prompt_tokens", 0)
+        written = episode.tokens.get("completion_tokens", 0)
         yield f"{read:,} tokens read and {written:,} written"
     if episode.cost:
         yield f"a cost of {episode.cost:.4f}"

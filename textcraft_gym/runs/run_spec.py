@@ -72,14 +72,14 @@ class RunSpec:
         ValueError: For a number that is out of bounds, or a split among ``env_args``.
     """
 
-    env: str = field(metadata=_about("The environment: an id, or my_module:My-v0."))
+    env: str = field(metadata=_about("Environment: an id, or my_module:My-v0."))
     split: str | None = field(
         default=None,
-        metadata=_about("Split whose tasks are played; by default the one that gym.make plays."),
+        metadata=_about("Split to play; by default the environment's."),
     )
     agent: str | Agent | Policy = field(
         default="react",
-        metadata=_about("Agent: a name that `textcraft-gym agents` lists, or MODULE:CLASS."),
+        metadata=_about("Agent: a name from `textcraft-gym agents`, or MODULE:CLASS."),
     )
     agent_args: Mapping[str, Any] = field(
         default_factory=dict,
@@ -88,18 +88,18 @@ class RunSpec:
     model: str | Model | Mapping[str, str | Model] | None = field(
         default=DEFAULT_MODEL,
         metadata=_about(
-            "Model that answers the agent: local[:FILE.gguf,...], "
+            "Model: local[:FILE.gguf,...], "
             "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...] or MODULE:CLASS."
         ),
     )
     planner: str | Model | None = field(
-        default=None, metadata=_about("Another model for the planner's completions.")
+        default=None, metadata=_about("Separate model for the planner.")
     )
     prompts: str | Path | None = field(
         default=None,
         metadata=_about(
-            f"Bundled set of prompts ({' or '.join(SETS)}), or a folder with prompts "
-            "AGENT/GAME.txt that replace standard ones; by default the set that the model names."
+            f"Prompt set ({' or '.join(SETS)}), or a folder whose AGENT/GAME.txt replace the "
+            "standard ones; by default the model's set."
         ),
     )
     env_args: Mapping[str, Any] = field(
@@ -109,7 +109,7 @@ class RunSpec:
     wrappers: tuple[str, ...] = field(
         default=(),
         metadata=_about(
-            "Wrapper around the environment, NAME or MODULE:CLASS[,KEY=VALUE,...]; "
+            "Wrapper of the environment: NAME or MODULE:CLASS[,KEY=VALUE,...]; "
             "may be repeated, innermost first.",
             flag="wrapper",
         ),
@@ -120,19 +120,19 @@ class RunSpec:
     limit: int | None = field(
         default=None,
         metadata=_about(
-            f"Play only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."
+            f"Only the first N tasks; without tasks, N seeds (by default {DEFAULT_SEEDS})."
         ),
     )
     tasks: tuple[str, ...] | None = field(
         default=None,
         metadata=_about(
-            "Id of a task to play, in place of all of the split; may be repeated.", flag="task"
+            "Task id to play, instead of the whole split; may be repeated.", flag="task"
         ),
     )
     max_steps: int | None = field(
         default=None,
         metadata=_about(
-            "Maximum actions per episode; by default the agent's budget or the registered limit."
+            "Maximum actions per episode; by default the agent's or the environment's limit."
         ),
     )
     max_calls: int = field(
@@ -141,31 +141,26 @@ class RunSpec:
     reading: Reading = field(
         default="lenient",
         metadata=_about(
-            "How replies are read for commands: lenient, in the forms of chat models, or strict, "
-            "as the papers do."
+            "How to find commands in replies: lenient, in the forms of chat models, or strict, "
+            "as in the papers."
         ),
     )
     won_at: float | None = field(
         default=None,
-        metadata=_about(
-            "The reward with which an episode is won, for worlds whose info does not say so."
-        ),
+        metadata=_about("Reward that counts as won, if the environment does not say."),
     )
     repeats: int = field(
         default=1,
-        metadata=_about(
-            "Episodes of each task, with other samples of the models and the agent; "
-            "see --temperature."
-        ),
+        metadata=_about("Episodes of each task, each sampled anew; see --temperature."),
     )
     temperature: float = field(
         default=0.0,
-        metadata=_about("Sampling temperature of completions that the agent asks for at 0."),
+        metadata=_about("Sampling temperature where the agent asks for 0."),
     )
     max_cost: float | None = field(
         default=None,
         metadata=_about(
-            "Stop once the completions have cost this much, in the currency of the models' prices.",
+            "Stop once completions have cost this much, in the currency of the prices.",
             decides=False,
         ),
     )
@@ -178,26 +173,26 @@ class RunSpec:
     max_seconds: float | None = field(
         default=None,
         metadata=_about(
-            "Stop after this time; started again, the run goes on, for the same time. The backend "
-            "loop cannot stop within a step of a world or an agent.",
+            "Stop after this many seconds; a resumed run gets as many again. The backend loop "
+            "cannot stop during a step of an environment or agent.",
             decides=False,
         ),
     )
     episode_cost: float | None = field(
-        default=None, metadata=_about("Maximum cost of an episode, which is then lost by it.")
+        default=None, metadata=_about("Maximum cost of an episode; beyond it the episode is lost.")
     )
     episode_tokens: int | None = field(
         default=None,
         metadata=_about(
-            "Maximum tokens, read and written, of an episode, which is then lost by them."
+            "Maximum tokens of an episode, read and written; beyond it the episode is lost."
         ),
     )
     episode_seconds: float | None = field(
         default=None,
         metadata=_about(
-            "Maximum time of an episode, which is then lost by it. It ends the wait for a model, "
-            "and is else checked between an agent's requests; with the backend process it also "
-            "ends a step that never returns."
+            "Maximum seconds of an episode; beyond it the episode is lost. It is checked while a "
+            "model answers and between the agent's requests; the backend process also stops a "
+            "step that hangs."
         ),
     )
     workers: int = field(
@@ -205,16 +200,14 @@ class RunSpec:
     )
     backend: str | Backend = field(
         default="loop",
-        metadata=_about(
-            "Where episodes are played: loop, process, ray or ray:ADDRESS.", decides=False
-        ),
+        metadata=_about("Where episodes run: loop, process, ray or ray:ADDRESS.", decides=False),
     )
     cassette: str | Path | None = field(
         default=None,
-        metadata=_about("A file that records the models' answers and replays them.", decides=False),
+        metadata=_about("File that records the models' answers and replays them.", decides=False),
     )
     replay_only: bool = field(
-        default=False, metadata=_about("Take answers from the cassette only.", decides=False)
+        default=False, metadata=_about("Answer from the cassette only.", decides=False)
     )
 
     def __post_init__(self) -> None:

@@ -19,8 +19,8 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def demos(
-    env: Annotated[str, typer.Option(help="The environment's id.")],
-    out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
+    env: Annotated[str, typer.Option(help="Environment: an id, or my_module:My-v0.")],
+    out: Annotated[Path, typer.Option(help="JSONL file to write.")],
     split: Split = None,
     format: FormatOption = "openai",
     thoughts: Annotated[
@@ -30,14 +30,15 @@ def demos(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N tasks.")] = None,
     env_arg: EnvArgs = None,
 ) -> None:
-    """Write the expert's trajectory for every task of a split, as dialogues to learn from."""
+    """Write the expert's trajectories as training dialogues."""
     env_args = key_values(env_arg or [])
     check_output(out, [split, *env_args.values()])
-    found = expert_trajectories(env, split, thoughts=thoughts, seed=seed, limit=limit, **env_args)
-    written = write_trajectories(found, out, format)
-    left_out = (
-        f"; {written.left_out} tasks that the expert does not win are left out"
-        if written.left_out
-        else ""
+    trajectories = expert_trajectories(
+        env, split, thoughts=thoughts, seed=seed, limit=limit, **env_args
     )
-    say(f"{written.trajectories} demonstrations to {out}{left_out}")
+    written = write_trajectories(trajectories, out, format)
+
+    line = f"Wrote {written.trajectories} demonstrations to {out}"
+    if written.left_out:
+        line += f"; left out {written.left_out} tasks that the expert does not win"
+    say(line)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.options import Json
 from textcraft_gym.cli.terminal import print_json
+from textcraft_gym.registration import SUITE, find
 
 app = typer.Typer(add_completion=False)
 
@@ -14,8 +17,21 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def envs(as_json: Json = False) -> None:
     """List the environments of the suite."""
-    found = tables.suite_rows()
+    rows = _rows()
     if as_json:
-        print_json(found)
+        print_json(rows)
     else:
-        tables.show_rows("Environments", found)
+        tables.show_rows("Environments", rows)
+
+
+def _rows() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": world.id,
+            "game": world.profile,
+            "split": world.default_split,
+            "step limit": world.spec.max_episode_steps,
+            "summary": world.summary,
+        }
+        for world in map(find, SUITE)
+    ]

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
-from textcraft_gym.cli import tables
 from textcraft_gym.cli.endings import end_runs
+from textcraft_gym.cli.estimates import show_estimates
 from textcraft_gym.cli.options import DryRun
+from textcraft_gym.cli.progress import evaluate_with_progress
+from textcraft_gym.cli.report_tables import show_runs
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.reports.metrics import summarise_by_group
@@ -24,28 +26,26 @@ app = typer.Typer(add_completion=False)
 @takes_run_spec()
 def evaluate(
     spec: RunSpec,
-    out: Annotated[
-        Path, typer.Option(help="The run folder; an unfinished run in it is continued.")
-    ],
+    out: Annotated[Path, typer.Option(help="Run folder; an unfinished run in it resumes.")],
     table: Annotated[bool, typer.Option(help="Print the tables at the end.")] = True,
     dry_run: DryRun = False,
 ) -> None:
-    """Let an agent play every task of a split, and print its success by group of tasks.
+    """Evaluate an agent on the tasks of a split.
 
-    The exit status is 0 at the end, 1 if every episode ended with an error or no further one could
-    succeed, 2 for a mistake in the command, 3 at a limit of money, tokens or time, 130 after
-    Ctrl-C, and 143 after SIGTERM.
+    Prints success by group of tasks.
+
+    Exit status: 0 when done, 1 if every episode ended with an error or no further one could
+    succeed, 2 for a usage error, 3 at a limit of cost, tokens or time, 130 after Ctrl-C, 143 after
+    SIGTERM.
     """
     if dry_run:
-        tables.show_estimates({out.name: estimate(spec, out)})
+        show_estimates({out.name: estimate(spec, out)})
         return
     try:
-        records = tables.evaluate_with_progress(spec, out)
+        records = evaluate_with_progress(spec, out)
     except KeyboardInterrupt:
-        say(
-            f"Stopped. {len(read_records(out))} episodes are in {out}; the same command continues from there."
-        )
+        say(f"Stopped with {len(read_records(out))} episodes in {out}; run it again to resume.")
         raise typer.Exit(130) from None
     if table:
-        tables.show_runs({out.name: summarise_by_group(records)})
+        show_runs({out.name: summarise_by_group(records)})
     end_runs([records], out)

@@ -18,16 +18,20 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def export(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    out: Annotated[Path, typer.Option(help="The file of JSON lines to write.")],
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    out: Annotated[Path, typer.Option(help="JSONL file to write.")],
     format: FormatOption = "openai",
-    won_only: Annotated[
-        bool, typer.Option("--won-only", help="Only episodes that were won.")
-    ] = False,
+    won_only: Annotated[bool, typer.Option("--won-only", help="Only won episodes.")] = False,
 ) -> None:
-    """Write the episodes of a run as dialogues to learn from; each says whether it was won."""
+    """Write a run's episodes as training dialogues.
+
+    Each says whether it was won.
+    """
     check_output(out, run_files(run))
     written = write_trajectories(run_trajectories(run, won_only=won_only), out, format)
-    reason = "not won" if won_only else "without an action"
-    left_out = f"; {written.left_out} {reason} are left out" if written.left_out else ""
-    say(f"{written.trajectories} episodes to {out}{left_out}")
+
+    line = f"Wrote {written.trajectories} episodes to {out}"
+    if written.left_out:
+        reason = "not won" if won_only else "without an action"
+        line += f"; left out {written.left_out} {reason}"
+    say(line)

@@ -15,31 +15,31 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 @app.callback()
 def models() -> None:
-    """Try a model before a run."""
+    """Check a model before a run."""
 
 
 @app.command("check")
 def check(
     model: Annotated[
-        str, typer.Argument(help="A model, as for evaluate: openai:NAME,base_url=..., local, ...")
+        str, typer.Argument(help="Model, as for evaluate: openai:NAME,base_url=..., local, ...")
     ],
     form: Annotated[
         str | None,
-        typer.Option(
-            help="The form of the talk: line, chat or tools; by default what suits the model."
-        ),
+        typer.Option(help="Dialogue form: line, chat or tools; by default the model's own."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a model for a few small answers, let it play one short episode, and say how to use it.
+    """Test whether a model can play, and how.
 
-    It makes 25 calls at most. The exit status is 0 if the model can play, 1 if it answers and
-    cannot play, and 2 if it cannot be asked.
+    It asks for a few short answers, then lets the model play one short episode: at most 25 calls.
+
+    Exit status: 0 if the model can play, 1 if it answers but cannot play, 2 if it cannot be
+    used.
     """
-    found = check_model(model, form)
+    result = check_model(model, form)
     if as_json:
-        print_json(found.as_json())
+        print_json(result.as_json())
     else:
-        for line in found.lines():
+        for line in result.lines():
             say(line)
-    raise typer.Exit(found.status)
+    raise typer.Exit(result.status)

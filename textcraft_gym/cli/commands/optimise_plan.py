@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.console import Console
 from textcraft_gym.cli.options import Json
+from textcraft_gym.cli.progress import evaluate_with_progress, progress_console
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.runs.optimise_plan import RUN_LIMITS
@@ -26,42 +26,35 @@ app = typer.Typer(add_completion=False)
 @takes_run_spec(without=("agent", "repeats", *RUN_LIMITS))
 def optimise_plan(
     spec: RunSpec,
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="The folder of plans and episodes; an unfinished optimisation is continued."
-        ),
-    ],
+    out: Annotated[Path, typer.Option(help="Folder of plans and episodes; resumes if unfinished.")],
     task_type: Annotated[
         str | None,
-        typer.Option(
-            "--type", help="A group of tasks, or a part of its name: heat. By default all tasks."
-        ),
+        typer.Option("--type", help="Only task groups that contain this text, such as heat."),
     ] = None,
     batch: Annotated[int, typer.Option(help="Episodes before each update of the plan.")] = 4,
     iterations: Annotated[int, typer.Option(help="Updates of the plan.")] = 3,
     as_json: Json = False,
 ) -> None:
-    """Let AutoPlan write a plan for a kind of task from its own episodes, on the training split by default."""
-    bar_on = (
-        Console(stderr=True) if as_json else tables.console
-    )  # with --json, standard output has only JSON
-    run = partial(tables.evaluate_with_progress, bar_on=bar_on)
+    """Have AutoPlan write a plan from its own episodes.
+
+    It plays the training split unless --split names another.
+    """
+    run = partial(evaluate_with_progress, bar_on=progress_console(as_json))
     try:
         done = write_plans(
             spec, out, task_type=task_type, batch=batch, iterations=iterations, run=run
         )
     except KeyboardInterrupt:
-        say("Stopped. The same command continues from there.")
+        say("Stopped; run it again to resume.")
         raise typer.Exit(130) from None
+
     if as_json:
         print_json(summary_of_plans(done))
         return
     headings, *rows = table_of_plans(done)
     tables.show_rows(
-        "Success with the plan before, and what it took",
+        "Success with each plan before its update, and the cost of the update",
         [dict(zip(headings, row, strict=True)) for row in rows],
     )
-    say(
-        f"The plan is {done[-1].plan}: evaluate it with --agent autoplan --agent-arg plan={done[-1].plan}"
-    )
+    plan = done[-1].plan
+    say(f"The plan is {plan}: evaluate it with --agent autoplan --agent-arg plan={plan}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -23,37 +23,40 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def papers(as_json: Json = False) -> None:
-    """List the tables of the papers: what each plays, and what that takes for one model and one seed.
+    """List the papers' tables and what each takes.
 
-    Calls and tokens are estimates. A world with * plays data that the suite makes, since the
-    original's is not installed; reproduce takes it with --data.
+    Calls and tokens are estimates for one model and one seed. A world with * is played on generated
+    data, since the original's is not installed; reproduce takes it with --data.
     """
-    rows = [_about(paper, table) for paper in PAPERS.values() for table in paper.tables]
+    rows = []
+    for paper in PAPERS.values():
+        rows += [_row(paper, table) for table in paper.tables]
     if as_json:
         print_json(rows)
         return
-    tables.show_rows("Tables of the papers", [_shown(row) for row in rows])
+
+    tables.show_rows("Tables of the papers", list(map(_shown, rows)))
     for paper in PAPERS.values():
-        for why, names in _by_reason(paper.missing):
-            say(f"{paper.key}: {names} not here: {why}.")
-    say("* is played on made data, unless reproduce is given the original's with --data.")
-    say(
-        "textcraft-gym reproduce NAME --model MODEL --out DIR plays one; --dry-run says what it takes."
-    )
+        for reason, keys in _by_reason(paper.missing):
+            say(f"{paper.key}: {keys} not reproduced: {reason}.")
+    say("* on generated data, unless reproduce gets the original's with --data.")
+    say("To play one: textcraft-gym reproduce NAME --model MODEL --out DIR (--dry-run estimates).")
 
 
 def _by_reason(missing: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each reason with the tables that it is of: ``table1 is``, ``table9 to table16 are``."""
-    for why, of_reason in groupby(missing, key=missing.__getitem__):
-        first, *others = of_reason
-        yield why, f"{first} to {others[-1]} are" if others else f"{first} is"
+    """Yield each reason with its tables: ``table1 is``, ``table9 to table16 are``."""
+    for reason, keys in groupby(missing, key=missing.__getitem__):
+        first, *others = keys
+        yield reason, f"{first} to {others[-1]} are" if others else f"{first} is"
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, str]:
     """Return a row for people: + marks sums that leave out runs without figures, * made data."""
     more = "+" if row["without figures"] else ""
-    made = row["made data"]
-    worlds = (f"{env.partition('-v')[0]}{'*' if env in made else ''}" for env in row["worlds"])
+    worlds = []
+    for env in row["worlds"]:
+        game, _, _ = env.partition("-v")
+        worlds.append(f"{game}*" if env in row["made data"] else game)
     return {
         **{name: str(row[name]) for name in ("name", "shows", "runs", "episodes")},
         "calls": f"{row['calls'] / 1000:,.1f}k{more}",
@@ -62,36 +65,46 @@ def _shown(row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _about(paper: Paper, table: Table) -> dict[str, Any]:
+def _row(paper: Paper, table: Table) -> dict[str, Any]:
     """Return what a table plays, and what a run of each setting is expected to take."""
-    expected = [_expected(setting) for setting in table.settings]
-    asked = [one for setting, one in zip(table.settings, expected, strict=True) if setting.asks]
-    known = [one for one in asked if one.calls and one.prompt_tokens and one.completion_tokens]
+    estimates = {setting: _expected(setting) for setting in table.settings}
+    asking = [amounts for setting, amounts in estimates.items() if setting.asks]
+    calls, tokens, unknown = _sums(asking)
+
     worlds = dict.fromkeys(setting.env for setting in table.settings)
-    wanted = [env for env in worlds if env in DATA_ARGUMENT]
+    made = [env for env in worlds if env in DATA_ARGUMENT and env not in installed_data()]
+    _, _, subject = table.title.partition(": ")
     return {
         "name": f"{paper.key}/{table.key}",
-        "shows": table.title.partition(": ")[2] or table.title,
+        "shows": subject or table.title,
         "rows": len(table.rows),
         "runs": len(table.settings),
-        "episodes": sum(one.planned for one in expected),
-        "calls": round(sum(one.calls.mean for one in known if one.calls)),
-        "tokens": round(
-            sum(
-                amount.mean
-                for one in known
-                for amount in (one.prompt_tokens, one.completion_tokens)
-                if amount
-            )
-        ),
-        "without figures": len(asked) - len(known),
+        "episodes": sum(amounts.planned for amounts in estimates.values()),
+        "calls": calls,
+        "tokens": tokens,
+        "without figures": unknown,
         "worlds": list(worlds),
-        "made data": [env for env in wanted if env not in installed_data()],
+        "made data": made,
     }
+
+
+def _sums(estimates: Sequence[Estimate]) -> tuple[int, int, int]:
+    """Return the calls and tokens of runs, and the number of runs for which they are not known."""
+    calls = tokens = 0.0
+    unknown = 0
+    for amounts in estimates:
+        if amounts.calls and amounts.prompt_tokens and amounts.completion_tokens:
+            calls += amounts.calls.mean
+            tokens += amounts.prompt_tokens.mean + amounts.completion_tokens.mean
+        else:
+            unknown += 1
+    return round(calls), round(tokens), unknown
 
 
 @cache
 def _expected(setting: Setting) -> Estimate:
     """Return what a run of a setting is expected to take with a model without a price."""
-    some = Reproduction({}, ("openai:any", "openai:other"), 1, {}, RunSpec(""))
-    return estimate(some.spec(Job(setting, 0, 0)))
+    # A setting may need two models; which ones they are does not change the estimate.
+    models = ("openai:any", "openai:other")
+    reproduction = Reproduction({}, models, 1, {}, RunSpec(""))
+    return estimate(reproduction.spec(Job(setting, 0, 0)))

@@ -10,9 +10,7 @@ import typer
 from textcraft_gym.cli.options import EnvArgs, EnvId
 from textcraft_gym.cli.play import play as play_episode
 from textcraft_gym.cli.terminal import say
-from textcraft_gym.cli.watch import watch as watch_episode
 from textcraft_gym.plugins import key_values
-from textcraft_gym.runs.run_spec import RunSpec
 
 app = typer.Typer(add_completion=False)
 
@@ -20,14 +18,16 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def play(
     env: EnvId,
-    task: Annotated[str | None, typer.Option(help="A task id.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Draws the task and the distractors.")] = None,
+    task: Annotated[str | None, typer.Option(help="Task id; by default drawn by the seed.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed that draws the task and distractors.")
+    ] = None,
     watch: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help="Watch a model play instead: a model, as for evaluate."),
+        typer.Option(metavar="MODEL", help="Watch this model play instead; as for evaluate."),
     ] = None,
     agent: Annotated[
-        str | None, typer.Option(help="With --watch, the agent that asks it; by default react.")
+        str | None, typer.Option(help="With --watch, the agent; by default react.")
     ] = None,
     agent_arg: Annotated[
         list[str] | None,
@@ -35,15 +35,20 @@ def play(
     ] = None,
     env_arg: EnvArgs = None,
 ) -> None:
-    """Play an episode yourself, in a terminal or from a pipe, or watch a model play one."""
+    """Play an episode yourself, or watch a model play.
+
+    It reads actions from a terminal or a pipe.
+    """
     env_args = key_values(env_arg or [])
     if watch is None:
         if agent or agent_arg:
-            raise ValueError(
-                "--agent and --agent-arg are about a model that plays: expected --watch MODEL with them"
-            )
+            raise ValueError("expected --watch MODEL with --agent and --agent-arg")
         play_episode(env, task=task, seed=seed, **env_args)
         return
+
+    from textcraft_gym.cli.watch import watch as watch_episode
+    from textcraft_gym.runs.run_spec import RunSpec
+
     spec = RunSpec(
         env,
         env_args.pop("split", None),

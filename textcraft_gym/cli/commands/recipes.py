@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from textcraft_gym.cli import tables
+from textcraft_gym.cli import recipe_tables
 from textcraft_gym.cli.options import Json
 from textcraft_gym.cli.recipe_options import Recipes, TagsOption, open_book
 from textcraft_gym.cli.terminal import print_json, say
@@ -19,39 +19,44 @@ from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.storage.outputs import check_output
 
 app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Minecraft's recipes: import a pack, show an item, count.",
+    no_args_is_help=True, add_completion=False, help="Import, show and count Minecraft's recipes."
 )
 
 
 @app.command("import")
 def import_recipes(
-    path: Annotated[Path, typer.Argument(help="A data-pack folder, a zip, a wheel or a game jar.")],
-    out: Annotated[Path, typer.Option(help="The folder to write recipes.jsonl and tags.jsonl to.")],
+    path: Annotated[Path, typer.Argument(help="Data-pack folder, zip, wheel or game jar.")],
+    out: Annotated[Path, typer.Option(help="Folder for recipes.jsonl and tags.jsonl.")],
 ) -> None:
-    """Turn recipes and item tags into a compact bundle, which loads wherever a path to recipes is taken."""
+    """Convert recipes and item tags to a compact bundle.
+
+    The bundle loads wherever a path to recipes is expected.
+    """
     for name in BUNDLE:
         check_output(out / name, [path])
     pack = open_pack(path)
-    RecipeBook.load(path)
+    RecipeBook.load(path)  # raises if a recipe is malformed, before anything is written
     write_bundle(pack, out)
-    say(f"{len(pack.recipes)} recipes and {len(pack.tags)} item tags to {out}")
+    say(f"Wrote {len(pack.recipes)} recipes and {len(pack.tags)} item tags to {out}")
 
 
 @app.command("show")
 def show_recipe(
-    item: str, recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False
+    item: Annotated[str, typer.Argument(help="Item, with or without minecraft:.")],
+    recipes: Recipes = None,
+    tags: TagsOption = "group",
+    as_json: Json = False,
 ) -> None:
-    """Draw the recipe tree of an item, named with or without minecraft:."""
+    """Draw the recipe tree of an item."""
     book = open_book(recipes, tags)
-    item = item if item in book.names else DEFAULT_NAMESPACE + item
+    if item not in book.names:
+        item = DEFAULT_NAMESPACE + item
     if item not in book.names:
         raise UnknownName("item", item.removeprefix(DEFAULT_NAMESPACE), list(book.names))
     if as_json:
-        print_json(tables.tree_rows(book, item))
+        print_json(recipe_tables.tree_rows(book, item))
     else:
-        tables.show_tree(book, item)
+        recipe_tables.show_tree(book, item)
 
 
 @app.command("stats")
@@ -59,8 +64,8 @@ def recipe_stats(
     recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False
 ) -> None:
     """Count recipes, items and depths."""
-    stats = tables.recipe_stats(open_pack(recipes), open_book(recipes, tags))
+    stats = recipe_tables.recipe_stats(open_pack(recipes), open_book(recipes, tags))
     if as_json:
         print_json(stats)
     else:
-        tables.show_stats(stats)
+        recipe_tables.show_stats(stats)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,9 @@ import typer
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.console import Console
+from textcraft_gym.cli.estimates import show_estimates
+from textcraft_gym.cli.options import DryRun
+from textcraft_gym.cli.progress import evaluate_with_progress
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.errors import RunStopped, UnknownName, require
@@ -29,6 +32,7 @@ from textcraft_gym.papers.reproduce import (
 )
 from textcraft_gym.papers.table import Paper, Table
 from textcraft_gym.reports.records import Record
+from textcraft_gym.runs.estimate import Estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.storage.cache import atomic_write
 
@@ -36,9 +40,19 @@ if TYPE_CHECKING:
     from textcraft_gym.papers.page import Page
 
 NOT_OF_TABLES = (
-    "split", "agent", "agent_args", "model", "planner", "env_args", "wrappers", "tasks", "seed", "repeats", "max_calls",
+    "split",
+    "agent",
+    "agent_args",
+    "model",
+    "planner",
+    "env_args",
+    "wrappers",
+    "tasks",
+    "seed",
+    "repeats",
+    "max_calls",
     "won_at",
-)  # fmt: skip
+)
 """Options of a run that a table's settings have."""
 
 app = typer.Typer(add_completion=False)
@@ -49,43 +63,41 @@ app = typer.Typer(add_completion=False)
 def reproduce(
     spec: RunSpec,
     name: Annotated[
-        str, typer.Argument(help="A table, such as adapt/table2, or a paper, such as adapt.")
+        str, typer.Argument(help="Table, such as adapt/table2, or paper, such as adapt.")
     ],
     out: Annotated[
-        Path,
-        typer.Option(help="The folder of pages and runs; unfinished ones in it are continued."),
+        Path, typer.Option(help="Folder of pages and runs; unfinished runs in it resume.")
     ],
     model: Annotated[
         list[str] | None,
-        typer.Option(help="A model, as for evaluate; may be repeated, for a column each."),
+        typer.Option(help="Model, as for evaluate; may be repeated, one column each."),
     ] = None,
-    rows: Annotated[str, typer.Option(help="Only these rows, with commas.")] = "",
+    rows: Annotated[str, typer.Option(help="Only these rows, separated by commas.")] = "",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each setting.")] = 1,
     data: Annotated[
         list[str] | None,
         typer.Option(
-            help="ENV=PATH, the original's data of a world, such as ALFWorld-v0=json_2.1.1; may be repeated. "
-            "ALFWorld's is found where it is installed."
+            help="ENV=PATH, the original data of a world, such as ALFWorld-v0=json_2.1.1; "
+            "may be repeated. ALFWorld's is found where it is installed."
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what it is expected to take.")
-    ] = False,
+    dry_run: DryRun = False,
 ) -> None:
-    """Play tables of a paper, and write each as a page beside the published numbers, with the runs.
+    """Play a paper's tables beside the published numbers.
 
-    Limits of money, tokens and time are those of all runs together.
+    Each table becomes a page. Limits of cost, tokens and time apply to all runs together.
     """
-    paper, chosen = _chosen(name, [row for row in rows.split(",") if row])
+    paper, rows_by_table = _chosen(name, [row for row in rows.split(",") if row])
     models = tuple(model or [DEFAULT_MODEL])
-    reproduction = Reproduction(chosen, models, seeds, installed_data() | _data(data or []), spec)
+    sources = installed_data() | _data(data or [])
+    reproduction = Reproduction(rows_by_table, models, seeds, sources, spec)
     if dry_run:
         _show_estimates(reproduction, out)
         return
+
     require("report", "jinja2")  # before hours of play
-    runs = play(
-        reproduction, out, run=partial(tables.evaluate_with_progress, bar_on=Console(stderr=True))
-    )
+    progress = partial(evaluate_with_progress, bar_on=Console(stderr=True))
+    runs = play(reproduction, out, run=progress)
     records: dict[Job, Sequence[Record]] = {}
     try:
         records.update(runs)  # one by one, so that those before a stop are there
@@ -94,7 +106,7 @@ def reproduce(
         raise
     except KeyboardInterrupt:
         _write_pages(paper, reproduction, records, out)
-        say("Stopped. The same command continues from there.")
+        say("Stopped; run it again to resume.")
         raise typer.Exit(130) from None
     _write_pages(paper, reproduction, records, out)
 
@@ -102,102 +114,114 @@ def reproduce(
 def _write_pages(
     paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path
 ) -> None:
-    """Write the page of each table, of what was played; a table of which nothing was has none."""
+    """Write the page of each table of which something was played."""
     from textcraft_gym.papers.page import Page
 
     records = {**kept(reproduction, out), **finished}
-    played = collected(reproduction, records)
+    results = collected(reproduction, records)
     models = tuple(map(without_key, reproduction.models))
-    for table, keys in reproduction.tables.items():
+    for table, rows in reproduction.tables.items():
         jobs = reproduction.jobs(table)
-        if not jobs or any(job in records for job in jobs):
+        played = [job for job in jobs if job in records]
+        # A table without jobs has a page, too: it says why nothing can be played.
+        if played or not jobs:
             notes = _notes(reproduction, table, finished)
-            sources = tuple(played_with(reproduction, [job for job in jobs if job in records], out))
-            _write(Page(paper, table, keys, models, played, notes, sources), out)
+            sources = tuple(played_with(reproduction, played, out))
+            _write(Page(paper, table, rows, models, results, notes, sources), out)
 
 
 def _write(page: Page, out: Path) -> None:
-    """Write a page in its three forms, and print what it says."""
+    """Write a page in its three forms, and print its table."""
     out.mkdir(parents=True, exist_ok=True)  # nothing else made it where no row can be played
     file = out / f"{page.paper.key}-{page.table.key}.md"
     atomic_write(file, page.markdown())
     atomic_write(file.with_suffix(".html"), page.html())
     atomic_write(file.with_suffix(".csv"), page.csv())
+
     headings, *lines = page.grid
     tables.show_rows(page.table.title, [dict(zip(headings, line, strict=True)) for line in lines])
     for sentence in page.sentences:
         say(sentence)
-    say(f"The page is {file}, and as .html and .csv.")
+    say(f"Wrote the page to {file}, and as .html and .csv.")
 
 
 def _chosen(name: str, rows: Sequence[str]) -> tuple[Paper, dict[Table, Sequence[str]]]:
     """Return the paper and the tables that a name stands for, each with the rows to play."""
-    key, slash, table = name.partition("/")
-    if key not in PAPERS:
-        raise UnknownName("paper", key, list(PAPERS))
-    paper = PAPERS[key]
+    paper_key, slash, table_key = name.partition("/")
+    if paper_key not in PAPERS:
+        raise UnknownName("paper", paper_key, list(PAPERS))
+    paper = PAPERS[paper_key]
+
     if not slash:
         if rows:
-            raise ValueError("rows are of one table: expected PAPER/TABLE with --rows")
-        return paper, {one: [row.key for row in one.rows] for one in paper.tables}
-    if table in paper.missing:
-        raise ValueError(f"{key}/{table} is not here: {paper.missing[table]}")
-    found = paper[table]
-    return paper, {found: [found.row(row).key for row in rows] or [row.key for row in found.rows]}
+            raise ValueError(f"expected PAPER/TABLE with --rows, got {name}")
+        return paper, {table: [row.key for row in table.rows] for table in paper.tables}
+
+    if table_key in paper.missing:
+        raise ValueError(f"{name} is not reproduced: {paper.missing[table_key]}")
+    table = paper[table_key]
+    chosen = map(table.row, rows) if rows else table.rows
+    return paper, {table: [row.key for row in chosen]}
 
 
-def _data(texts: Sequence[str]) -> dict[str, str]:
+def _data(options: Sequence[str]) -> dict[str, str]:
     """Read ``ALFWorld-v0=PATH``."""
-    found = {}
-    for text in texts:
-        env, equals, place = text.partition("=")
+    paths = {}
+    for option in options:
+        env, equals, path = option.partition("=")
         if env not in DATA_ARGUMENT:
-            raise UnknownName("world with data of its original", env, list(DATA_ARGUMENT))
-        if not equals or not place:
-            raise ValueError(f"expected ENV=PATH, got {text!r}")
-        found[env] = place
-    return found
+            raise UnknownName("world with original data", env, list(DATA_ARGUMENT))
+        if not equals or not path:
+            raise ValueError(f"expected ENV=PATH, got {option!r}")
+        paths[env] = path
+    return paths
 
 
 def _notes(reproduction: Reproduction, table: Table, played: Container[Job]) -> tuple[str, ...]:
     """Return what a reader must know about the runs of a table."""
     jobs = reproduction.jobs(table)
-    worlds = dict.fromkeys(job.setting.env for job in jobs)
-    data = [
-        f"{env} is played on the original's data."
-        if env in reproduction.data
-        else f"{env} is played on made data."
-        for env in worlds
-        if env in DATA_ARGUMENT
-    ]
+    notes = _data_notes(reproduction, jobs)
+
     limit = reproduction.options.limit
-    cut = [] if limit is None else [f"Only the first {limit} tasks of each split were played."]
+    if limit is not None:
+        notes.append(f"Only the first {limit} tasks of each split were played.")
     missing = sum(job not in played for job in jobs)
-    stopped = (
-        [f"Not all was played: {missing} of {len(jobs)} runs are unfinished."] if missing else []
-    )
-    alone = len(reproduction.models) == 1 and any(max(setting.roles) for setting in table.settings)
-    pairs = ["Rows of two models were not played: they take a second --model."] if alone else []
-    return (*data, *cut, *stopped, *pairs)
+    if missing:
+        notes.append(f"Not all was played: {missing} of {len(jobs)} runs are unfinished.")
+    takes_two = any(max(setting.roles) for setting in table.settings)
+    if takes_two and len(reproduction.models) == 1:
+        notes.append("Rows of two models were not played: they take a second --model.")
+    return tuple(notes)
+
+
+def _data_notes(reproduction: Reproduction, jobs: Iterable[Job]) -> list[str]:
+    """Return which data each world is played on, of those whose original's can be had."""
+    notes = []
+    for env in dict.fromkeys(job.setting.env for job in jobs):
+        if env in DATA_ARGUMENT:
+            data = "the original's" if env in reproduction.data else "made"
+            notes.append(f"{env} is played on {data} data.")
+    return notes
 
 
 def _show_estimates(reproduction: Reproduction, out: Path) -> None:
-    """Print what the missing runs are expected to take, one that tables share with the first of them."""
-    found = {}
+    """Print what the missing runs are expected to take, each once: tables may share it."""
+    rows: dict[str, Estimate] = {}
     counted = set[Job]()
     for table in reproduction.tables:
-        for job, expected in estimates(reproduction, table, out):
+        for job, estimate in estimates(reproduction, table, out):
             if job not in counted:
                 counted.add(job)
-                rows = "+".join(
-                    row.key for row in table.rows if job.setting in table.settings_of([row.key])
-                )
-                player = (
-                    f"{reproduction.models[job.model]}, seed {job.seed}"
-                    if job.setting.asks
-                    else "scripted"
-                )
-                found[f"{table.key} {rows}: {job.setting.name}, {player}"] = expected
+                rows[_run_name(reproduction, table, job)] = estimate
         for note in _notes(reproduction, table, reproduction.jobs(table)):
             say(f"{table.key}: {note}")
-    tables.show_estimates(found)
+    show_estimates(rows)
+
+
+def _run_name(reproduction: Reproduction, table: Table, job: Job) -> str:
+    """Return the rows of a table that a run is for, its setting and who plays it."""
+    rows = [row.key for row in table.rows if job.setting in table.settings_of([row.key])]
+    player = "scripted"
+    if job.setting.asks:
+        player = f"{reproduction.models[job.model]}, seed {job.seed}"
+    return f"{table.key} {'+'.join(rows)}: {job.setting.name}, {player}"

@@ -19,26 +19,27 @@ app = typer.Typer(add_completion=False)
 def shop(
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder or file of products of the original's data; by default generated ones."
-        ),
+        typer.Option(help="Folder or file of WebShop products; by default generated ones."),
     ] = None,
     split: Annotated[str, typer.Option(help="Split whose tasks are listed.")] = "dev",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes a free one.")
     ] = 0,
     replay: Annotated[
-        Path | None,
-        typer.Option(help="A run folder, or a session saved as a file, to step through."),
+        Path | None, typer.Option(help="Run folder or saved session to step through.")
     ] = None,
     task: Annotated[
-        str | None,
-        typer.Option(help="A task id: the episode to replay, or the task to start with."),
+        str | None, typer.Option(help="Task id to start with; with --replay, the episode's.")
     ] = None,
     env_arg: EnvArgs = None,
 ) -> None:
-    """Serve WebShop-lite as web pages on this machine, to try a goal by hand or to step through an agent's episode."""
-    env_args = key_values(env_arg or []) | ({"data": str(data)} if data else {})
+    """Serve WebShop-lite as a local web site.
+
+    Shop for a goal by hand, or step through an agent's episode.
+    """
+    env_args = key_values(env_arg or [])
+    if data:
+        env_args["data"] = str(data)
     serve(
         split=split, port=port, replay=replay, task=task, env_args=env_args, on_start=_print_address
     )

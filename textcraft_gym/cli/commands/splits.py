@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 import textcraft_gym
-from textcraft_gym.cli import tables
 from textcraft_gym.cli.recipe_options import Recipes, TagsOption, open_book
+from textcraft_gym.cli.recipe_tables import show_leakage, show_splits
 from textcraft_gym.recipes.splits import leakage, paper_splits
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.storage.outputs import check_output
@@ -22,30 +22,32 @@ app = typer.Typer(
 
 @app.command("paper")
 def show_paper_splits(recipes: Recipes = None, tags: TagsOption = "group") -> None:
-    """Show the splits in the sizes of the ADaPT paper."""
+    """Show splits of the ADaPT paper's sizes."""
     book = open_book(recipes, tags)
     splits = paper_splits(book)
-    tables.show_splits(book.depths, splits)
-    tables.show_leakage(leakage(book, splits["dev"], splits["test"]), "dev", "test")
+    show_splits(book.depths, splits)
+    show_leakage(leakage(book, splits["dev"], splits["test"]), "dev", "test")
 
 
 @app.command("make")
 def make_splits(
     out: Annotated[
-        Path,
-        typer.Option(help="The file of JSON lines to write; FILE.leakage.json goes beside it."),
+        Path, typer.Option(help="JSONL file to write, with OUT.leakage.json beside it.")
     ],
     env: Annotated[str, typer.Option(help="TextCraft-v0 or TextCraftTags-v0.")] = "TextCraft-v0",
-    train: float = 0.8,
-    dev: float = 0.1,
-    test: float = 0.1,
-    seed: int = 0,
+    train: Annotated[float, typer.Option(help="Fraction of the tasks for train.")] = 0.8,
+    dev: Annotated[float, typer.Option(help="Fraction for dev.")] = 0.1,
+    test: Annotated[float, typer.Option(help="Fraction for test.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of the random split.")] = 0,
     compositional: Annotated[
-        bool, typer.Option(help="No intermediate of a test tree is a train goal.")
+        bool, typer.Option(help="Keep intermediates of test trees out of train's goals.")
     ] = False,
     recipes: Recipes = None,
 ) -> None:
-    """Make train, dev and test by fractions, stratified by depth, and report the overlap of train and test."""
+    """Split tasks at random, stratified by depth.
+
+    Reports the overlap of train and test.
+    """
     leakage_file = out.with_suffix(".leakage.json")
     for file in (out, leakage_file):
         check_output(file, [recipes])
@@ -54,5 +56,5 @@ def make_splits(
     )
     report = json.dumps(made.leakage._asdict(), indent=2) + "\n"
     atomic_write(leakage_file, report)
-    tables.show_splits(made.depths, made.splits)
-    tables.show_leakage(made.leakage, "train", "test")
+    show_splits(made.depths, made.splits)
+    show_leakage(made.leakage, "train", "test")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -11,16 +12,18 @@ import typer
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.console import Console
 from textcraft_gym.cli.endings import end_runs
+from textcraft_gym.cli.estimates import show_estimates
 from textcraft_gym.cli.options import DryRun, Json
+from textcraft_gym.cli.progress import evaluate_with_progress, progress_console
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.reports.records import read_records
-from textcraft_gym.runs.estimate import estimate
+from textcraft_gym.runs.estimate import Estimate, estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
-from textcraft_gym.runs.sweep import cell_specs, folder_names, grid
+from textcraft_gym.runs.sweep import Results, cell_specs, folder_names, grid, legend
 from textcraft_gym.runs.sweep import sweep as run_sweep
+from textcraft_gym.runs.sweep import table as sweep_table
 
 app = typer.Typer(add_completion=False)
 
@@ -29,30 +32,24 @@ app = typer.Typer(add_completion=False)
 @takes_run_spec(without=("agent", "model"))
 def sweep(
     spec: RunSpec,
-    agents: Annotated[str, typer.Option(help="Names of agents, with commas.")],
-    out: Annotated[
-        Path, typer.Option(help="The folder of the runs; an unfinished sweep in it is continued.")
-    ],
+    agents: Annotated[str, typer.Option(help="Agents, separated by commas.")],
+    out: Annotated[Path, typer.Option(help="Folder of the runs; resumes if unfinished.")],
     d_max: Annotated[
-        str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that have one.")
+        str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that take d_max.")
     ] = "",
     model: Annotated[
-        list[str] | None, typer.Option(help="A model, as for evaluate; may be repeated.")
+        list[str] | None, typer.Option(help="Model, as for evaluate; may be repeated.")
     ] = None,
     seeds: Annotated[
-        str, typer.Option(help="Seeds, as 0-4 or 1,3, in place of --seed: a run for each.")
+        str, typer.Option(help="One run for each seed, as 0-4 or 1,3; replaces --seed.")
     ] = "",
     as_json: Json = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Evaluate a grid of agents, depths, models and seeds, and print one table.
+    """Evaluate a grid of agents, depths, models and seeds.
 
-    Limits of money, tokens and time are those of all runs together. The exit status is that of
-    evaluate.
+    Limits of cost, tokens and time apply to all runs together. The exit status is that of evaluate.
     """
-    bar_on = (
-        Console(stderr=True) if as_json else tables.console
-    )  # with --json, standard output has only JSON
     cells = list(grid(_names(agents), _integers(d_max), model or [DEFAULT_MODEL], _integers(seeds)))
     names = folder_names(cells)
     if dry_run:
@@ -60,45 +57,53 @@ def sweep(
             names[cell]: estimate(run, out / names[cell])
             for cell, run in cell_specs(spec, cells).items()
         }
-        if as_json:
-            print_json([{"run": name, **asdict(found)} for name, found in estimates.items()])
-        else:
-            tables.show_estimates(estimates)
+        _show_estimates(estimates, as_json)
         return
+
+    run = partial(evaluate_with_progress, bar_on=progress_console(as_json))
     try:
-        results = run_sweep(
-            spec, cells, out, run=partial(tables.evaluate_with_progress, bar_on=bar_on)
-        )
+        results = run_sweep(spec, cells, out, run=run)
     except KeyboardInterrupt:
-        say("Stopped. The same command continues from there.")
+        say("Stopped; run it again to resume.")
         raise typer.Exit(130) from None
-    if as_json:
-        rows = [
-            (cell, group, summary)
-            for cell, groups in results.items()
-            for group, summary in groups.items()
-        ]
-        print_json(
-            [
-                {
-                    **asdict(cell),
-                    "model": without_key(cell.model),
-                    "group": group,
-                    **asdict(summary),
-                }
-                for cell, group, summary in rows
-            ]
-        )
-    else:
-        tables.show_sweep(results)
+    _show_results(results, as_json)
     end_runs([read_records(out / name) for name in names.values()], out)
 
 
+def _show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
+    if as_json:
+        print_json([{"run": name, **asdict(amounts)} for name, amounts in estimates.items()])
+    else:
+        show_estimates(estimates)
+
+
+def _show_results(results: Results, as_json: bool) -> None:
+    if as_json:
+        print_json(_result_rows(results))
+        return
+    headings, *rows = sweep_table(results)
+    table = tables.new_table("Sweep", headings)
+    for row in rows:
+        table.add_row(*map(tables.cell, row))
+    tables.print_table(table)
+    tables.console.print(tables.cell(legend(results)))
+
+
+def _result_rows(results: Results) -> list[dict[str, object]]:
+    """Return a row for each cell and group of tasks."""
+    rows = []
+    for cell, groups in results.items():
+        described = {**asdict(cell), "model": without_key(cell.model)}
+        for group, summary in groups.items():
+            rows.append({**described, "group": group, **asdict(summary)})
+    return rows
+
+
 def _names(text: str) -> list[str]:
-    """Read ``react,adapt`` as names, one at least."""
+    """Read ``react,adapt`` as names, at least one."""
     names = [name for name in text.split(",") if name]
     if not names:
-        raise ValueError(f"expected one agent or more, got {text!r}")
+        raise ValueError(f"expected at least one agent, got {text!r}")
     return names
 
 
@@ -107,7 +112,8 @@ def _integers(text: str) -> list[int]:
     integers: list[int] = []
     for piece in filter(None, text.split(",")):
         first, dash, last = piece.partition("-")
-        last = last if dash else first
+        if not dash:
+            last = first
         if not first.isdecimal() or not last.isdecimal() or int(first) > int(last):
             raise ValueError(f"expected numbers as 1-4 or 1,3, got {text!r}")
         integers += range(int(first), int(last) + 1)

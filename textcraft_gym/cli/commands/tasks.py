@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 import textcraft_gym
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.options import EnvArgs, EnvId, Json
 from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.plugins import key_values
-from textcraft_gym.task import describe_task
+from textcraft_gym.task import UNGROUPED, Task, describe_task
 
 app = typer.Typer(add_completion=False)
 
@@ -19,19 +21,68 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def tasks(
     env: EnvId,
-    split: Annotated[str | None, typer.Option(help="A split; by default all tasks.")] = None,
+    split: Annotated[str | None, typer.Option(help="The split; by default all tasks.")] = None,
     env_arg: EnvArgs = None,
     guidance: Annotated[
-        bool,
-        typer.Option("--guidance", help="Print MineDojo's guidance as well, if it is installed."),
+        bool, typer.Option("--guidance", help="Print MineDojo's guidance too, if installed.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the tasks of a split: group, depth, and the length of a shortest solution."""
-    found = textcraft_gym.tasks(env, split, **key_values(env_arg or []))
+    """List tasks with group, depth and optimal length."""
+    listed = textcraft_gym.tasks(env, split, **key_values(env_arg or []))
     if as_json:
-        print_json([{**describe_task(task), **getattr(task, "details", {})} for task in found])
+        print_json([{**describe_task(task), **_details(task)} for task in listed])
         return
-    tables.show_tasks(found)
+    _show_tasks(listed)
     if guidance:
-        tables.show_guidance(found)
+        _show_guidance(listed)
+
+
+def _details(task: Task) -> Mapping[str, Any]:
+    """Return what a game says of a task beside the fields that all tasks have, by heading."""
+    details: Mapping[str, Any] = getattr(task, "details", {})
+    return details
+
+
+def _show_tasks(tasks: Sequence[Task]) -> None:
+    """Print tasks with their details."""
+    described = [describe_task(task) for task in tasks]
+    is_grouped = any(map(_has_group, described))
+    details: dict[str, Any] = {}
+    for task in tasks:
+        details |= _details(task)
+
+    headings = ["task"]
+    if is_grouped:
+        headings.append("group")
+    headings += ["depth", "shortest solution", *details]
+
+    table = tables.new_table("Tasks", headings)
+    for task, fields in zip(tasks, described, strict=True):
+        shortest = fields["optimal_length"]
+        cells = [fields["task"]]
+        if is_grouped:
+            cells.append(fields["group"])
+        cells += [fields["depth"], "-" if shortest is None else shortest]
+        cells += [_details(task).get(heading, "") for heading in details]
+        table.add_row(*(tables.cell(str(cell)) for cell in cells))
+    tables.print_table(table)
+
+
+def _has_group(described: Mapping[str, Any]) -> bool:
+    """Return whether a task's group says more than its depth."""
+    return described["group"] not in (UNGROUPED, f"depth {described['depth']}")
+
+
+def _show_guidance(tasks: Sequence[Task]) -> None:
+    """Print MineDojo's prompt and guidance for each task that is also one of MineDojo's.
+
+    Raises:
+        MineDojoMissing: If MineDojo's files are not installed.
+    """
+    for task in tasks:
+        read_specification = getattr(task, "specification", None)
+        specification = read_specification() if read_specification else None
+        if specification:
+            prompt, guidance = escape(specification.prompt), escape(specification.guidance)
+            tables.console.print(f"[bold]{escape(task.id)}[/]: {prompt}\n{guidance}\n")

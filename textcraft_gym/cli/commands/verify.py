@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,86 +14,103 @@ from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunError
 from textcraft_gym.plugins import key_values
 from textcraft_gym.runs.fingerprints import compare as compare_with_release
-from textcraft_gym.verify.recheck import not_rechecked
+from textcraft_gym.verify.recheck import Verification, not_rechecked
 from textcraft_gym.verify.recheck import verify as verify_run
 
 app = typer.Typer(add_completion=False)
+
+DIFFERENT = 1
+UNREADABLE = 2
 
 
 @app.command()
 def verify(
     runs: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Run folders; without any, the worlds of this installation."),
+        list[Path] | None, typer.Argument(help="Run folders; by default this installation.")
     ] = None,
     env: Annotated[
-        str | None, typer.Option(help="Without run folders, only the world of this id.")
+        str | None, typer.Option(help="Without run folders, check only this environment.")
     ] = None,
     trust: Annotated[
         list[str] | None,
         typer.Option(
-            help="A module, or an id or agent not of the suite, that a run may name; may be repeated."
+            help="Module, environment or agent from outside the suite that a run may use; "
+            "may be repeated."
         ),
     ] = None,
     env_arg: Annotated[
         list[str] | None,
-        typer.Option(help="KEY=VALUE for gym.make, in place of the run's; may be repeated."),
+        typer.Option(help="KEY=VALUE for gym.make, replacing the run's; may be repeated."),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="The split, in place of the run's.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split, replacing the run's.")] = None,
     prompts: Annotated[
-        str | None, typer.Option(help="The set or folder of prompts, in place of the run's.")
+        str | None, typer.Option(help="Prompt set or folder, replacing the run's.")
     ] = None,
-    show: Annotated[int, typer.Option(min=0, help="Differences to print.")] = 20,
+    show: Annotated[int, typer.Option(min=0, help="Maximum number of differences shown.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Replay every recorded action of runs, and print where their records differ from what happens.
+    """Replay recorded actions and report differences.
 
-    Without a run, the worlds and prompts of this installation are compared with those of the
-    release. The exit status is 0 if all is identical, 1 if something differs or could not be
-    rechecked, and 2 if a folder cannot be read.
+    Without run folders, it compares the worlds and prompts of this installation with the release.
+
+    Exit status: 0 if all is identical, 1 if something differs or could not be rechecked, 2 if a
+    folder cannot be read.
     """
+    env_args = key_values(env_arg or [])
     if not runs:
         if trust or split or prompts:
-            raise ValueError(
-                "--trust, --split and --prompts are about a run: expected run folders, got none"
-            )
-        _verify_installation([env] if env else [], key_values(env_arg or []), show, as_json)
+            raise ValueError("--trust, --split and --prompts need run folders, got none")
+        _verify_installation([env] if env else [], env_args, show, as_json)
         return
+
     if env:
         raise ValueError("expected run folders or --env, got both")
-    found, unreadable = {}, False
+    recheck = partial(
+        verify_run, trusted=trust or (), env_args=env_args, split=split, prompts=prompts
+    )
+    _verify_runs(runs, recheck, show, as_json)
+
+
+def _verify_runs(
+    runs: Sequence[Path], recheck: Callable[[Path], Verification], show: int, as_json: bool
+) -> None:
+    """Print what differs in each run, and exit with a status if something does."""
+    verifications: dict[Path, Verification] = {}
     for run in runs:
         try:
-            arguments = key_values(env_arg or [])
-            found[run] = verify_run(
-                run, trusted=trust or (), env_args=arguments, split=split, prompts=prompts
-            )
+            verifications[run] = recheck(run)
         except RunError as error:  # the other runs are rechecked all the same
             say(f"textcraft-gym: {error}", error=True)
-            unreadable = True
             continue
         if not as_json:
-            for line in found[run].lines(str(run), show):
-                say(line)
+            _say_lines(verifications[run].lines(str(run), show))
+
     if as_json:
-        print_json({str(run): one.as_json() for run, one in found.items()})
-    elif found:
+        print_json({str(run): result.as_json() for run, result in verifications.items()})
+    elif verifications:
         say(f"not rechecked: {', '.join(not_rechecked())}")
-    if unreadable or not all(one.identical for one in found.values()):
-        raise typer.Exit(2 if unreadable else 1)
+
+    if len(verifications) < len(set(runs)):
+        raise typer.Exit(UNREADABLE)
+    if not all(verification.identical for verification in verifications.values()):
+        raise typer.Exit(DIFFERENT)
 
 
 def _verify_installation(
-    envs: list[str], env_args: Mapping[str, Any], show: int, as_json: bool
+    envs: Sequence[str], env_args: Mapping[str, Any], show: int, as_json: bool
 ) -> None:
-    """Print each world beside what the release carries, and exit with status 1 if one differs."""
-    found = []
+    """Print how each world differs from the release, and exit with a status if one does."""
+    worlds = []
     for world in compare_with_release(envs, **env_args):
-        found.append(world)
+        worlds.append(world)
         if not as_json:
-            for line in world.lines(show):
-                say(line)
+            _say_lines(world.lines(show))
     if as_json:
-        print_json([world._asdict() for world in found])
-    if any(world.changes for world in found):
-        raise typer.Exit(1)
+        print_json([world._asdict() for world in worlds])
+    if any(world.changes for world in worlds):
+        raise typer.Exit(DIFFERENT)
+
+
+def _say_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)

@@ -43,7 +43,11 @@ def serve(
     from textcraft_gym.cli.shop.server import run_server
     from textcraft_gym.cli.shop.session import Storefront
 
-    run = None if replay is None else read_run(replay, task)
-    front = Storefront.open(split, {**(run.env_args if run else {}), **(env_args or {})})
-    app = create_app(front, run, first=None if run else task)
+    if replay is None:
+        front = Storefront.open(split, env_args or {})
+        app = create_app(front, first=task)
+    else:
+        run = read_run(replay, task)
+        front = Storefront.open(split, {**run.env_args, **(env_args or {})})
+        app = create_app(front, run)
     run_server(app, port, on_start)

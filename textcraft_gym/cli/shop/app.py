@@ -35,8 +35,10 @@ TILES = 8
 
 _MOST_DIGITS = 9
 _HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "same-origin",
@@ -66,13 +68,13 @@ class Sessions:
             if name not in self._sessions:
                 abort(
                     404,
-                    "There is no such session. Old sessions are dropped, and all end when the shop is closed.",
+                    "There is no such session. Old ones are dropped; closing the shop ends all.",
                 )
             self._sessions.move_to_end(name)
             return self._sessions[name]
 
     def act(self, session: Session, number: int, action: str) -> None:
-        """Play an action on the page after a move; respond 409 if that is not the last one, as on an old page."""
+        """Play an action on the page after a move; respond 409 if it is not the last page."""
         with self._lock:
             if number != session.last and not session.is_over:
                 abort(409, "This page is out of date: the session has gone on.")
@@ -97,18 +99,23 @@ class Pages:
     def tasks(self) -> bytes:
         """List the tasks of a split, or the one with a given number."""
         catalogue = self.front.market.catalogue
-        splits = {name: len(catalogue.split(name)) for name in SPLITS}
+        counts = {name: len(catalogue.split(name)) for name in SPLITS}
         split = request.args.get("split", self.front.split)
-        if split not in splits:
+        if split not in counts:
             abort(404, "There is no such split.")
+
         query = request.args.get("number", "").strip()
-        numbers = catalogue.split("all")[_number(query) :][:1] if query else catalogue.split(split)
+        numbers = catalogue.split(split)
+        if query:
+            number = _number(query)
+            numbers = catalogue.split("all")[number : number + 1]
+
         page = _number(request.args.get("page", "1"))
         first_listed = max(page - 1, 0) * TASKS_PER_PAGE
         return _page(
             "tasks.html",
             goals=catalogue.goals,
-            splits={name: count for name, count in splits.items() if count},
+            splits={name: count for name, count in counts.items() if count},
             split=split,
             query=query,
             numbers=numbers[first_listed:][:TASKS_PER_PAGE],
@@ -142,19 +149,17 @@ class Pages:
         try:
             self.sessions.act(session, _number(number), _posted_action())
         except SessionOver:
-            abort(
-                409,
-                f"This session is over: it ends with a purchase or after {MAX_ACTIONS} actions.",
-            )
+            ends = f"it ends with a purchase or after {MAX_ACTIONS} actions"
+            abort(409, f"This session is over: {ends}.")
         return _redirect(f"/sessions/{name}/{session.last}")
 
     def save(self, name: str) -> Response:
         """Send a session as a file that the shop can replay."""
         session = self.sessions.find(name)
-        answer = Response(json.dumps(saved(session), indent=2) + "\n", mimetype="application/json")
-        answer.headers["Content-Disposition"] = (
-            f'attachment; filename="session-{session.task.number}.json"'
-        )
+        text = json.dumps(saved(session), indent=2) + "\n"
+        answer = Response(text, mimetype="application/json")
+        file_name = f"session-{session.task.number}.json"
+        answer.headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
         return answer
 
     def replay(self, episode: str, number: str) -> bytes:
@@ -182,7 +187,8 @@ class Pages:
     ) -> bytes:
         if number > session.last:
             abort(404, "The session has no such move yet.")
-        next_action = session.moves[number + 1].action if number < session.last else None
+        has_next = number < session.last
+        next_action = session.moves[number + 1].action if has_next else None
         # A replay highlights the target of the next action.
         name, argument = parse(next_action or "")
         return _page(
@@ -196,7 +202,7 @@ class Pages:
             base=base,
             is_live=is_live,
             next_action=next_action,
-            is_reset_next=number < session.last and next_action is None,
+            is_reset_next=has_next and next_action is None,
             clicked=argument if name == CLICK else "",
             typed=argument if name == SEARCH else "",
             recording=recording,
@@ -205,7 +211,7 @@ class Pages:
 
 
 def create_app(front: Storefront, run: Run | None = None, first: str | None = None) -> Flask:
-    """Return the shop as a web application; that requests come from no other site is left to its server.
+    """Return the shop as a web application; its server must refuse requests of other sites.
 
     Args:
         front: The shop.
@@ -217,16 +223,16 @@ def create_app(front: Storefront, run: Run | None = None, first: str | None = No
         UnknownName: If there is no such task.
     """
     if run and run.fingerprint != front.fingerprint:
-        raise RunError(
-            f"{run.name} was played in another shop: the fingerprints of the data differ"
-        )
+        raise RunError(f"{run.name} was played in another shop: the data's fingerprints differ")
     if first is not None:
         front.task(first)
     app = Flask(__name__)
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY, MAX_FORM_MEMORY_SIZE=MAX_BODY)
+
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True, "undefined": StrictUndefined}
     functions = {"can_be_clicked": can_be_clicked, "click": click, "tile": tile, "initial": initial}
     app.jinja_env.globals.update(functions, MAX_QUERY=MAX_QUERY, MAX_ACTIONS=MAX_ACTIONS)
+
     pages = Pages(front, run, first)
     app.add_url_rule("/", view_func=pages.tasks)
     app.add_url_rule("/sessions", view_func=pages.begin, methods=["POST"])
@@ -235,6 +241,7 @@ def create_app(front: Storefront, run: Run | None = None, first: str | None = No
     app.add_url_rule("/sessions/<name>/<number>", view_func=pages.act, methods=["POST"])
     app.add_url_rule("/sessions/<name>/session.json", view_func=pages.save)
     app.add_url_rule("/replay/<episode>/<number>", view_func=pages.replay)
+
     app.after_request(_add_security_headers)
     app.register_error_handler(HTTPException, _error_page)
     return app
@@ -251,15 +258,17 @@ def initial(title: str) -> str:
 
 
 def _posted_action() -> str:
+    """Return the action of a form, or the search for its words."""
     action, words = request.form.get("action"), request.form.get("words")
     if (action is None) == (words is None):
-        abort(400, "Expected either an action or words to search for.")
-    if len(action or "") > MAX_ACTION or len(words or "") > MAX_QUERY:
-        abort(
-            400,
-            f"Expected at most {MAX_QUERY} characters of search words and {MAX_ACTION} of an action.",
-        )
-    return search(words) if words is not None else action or ""
+        abort(400, "Expected either an action or search words.")
+    if words is not None:
+        if len(words) > MAX_QUERY:
+            abort(400, f"Expected at most {MAX_QUERY} characters of search words.")
+        return search(words)
+    if len(action or "") > MAX_ACTION:
+        abort(400, f"Expected at most {MAX_ACTION} characters in an action.")
+    return action or ""
 
 
 def _number(text: str) -> int:
@@ -273,7 +282,8 @@ def _redirect(address: str) -> Response:
 
 
 def _page(template: str, **names: Any) -> bytes:
-    """Render a page. Lone surrogates, which JSON data may contain, are replaced, since UTF-8 cannot encode them."""
+    """Render a page."""
+    # JSON data may contain lone surrogates, which UTF-8 cannot encode.
     return render_template(template, **names).encode("utf-8", "replace")
 
 

@@ -66,10 +66,16 @@ def read_run(path: str | Path, task: str | None = None) -> Run:
         UnknownName: If it has no episode of the task.
     """
     path = Path(path)
-    config = _saved(path) if path.is_file() else read_config(path)
-    records: Sequence[Record] = [config] if path.is_file() else read_records(path)
+    records: Sequence[Record]
+    if path.is_file():
+        config = _saved(path)
+        records = [config]
+    else:
+        config = read_config(path)
+        records = read_records(path)
+
     if config.get("env") != ENV:
-        raise RunError(f"{path} was played in {config.get('env')}; the shop replays {ENV}")
+        raise RunError(f"expected a run of {ENV} in {path}, got one of {config.get('env')}")
     if task is not None:
         known = [record["task"] for record in records]
         records = [record for record in records if record["task"] == task]
@@ -85,8 +91,8 @@ def replayed(front: Storefront, record: Record) -> Recording:
         UnknownName: If the shop does not have its task.
         RunError: If the record has no transcript that can be played.
     """
-    if wrong := _malformed(record):
-        raise RunError(f"the record of {record['task']} cannot be played: {wrong}")
+    if fault := _fault(record):
+        raise RunError(f"the record of {record['task']} cannot be played: {fault}")
     session = Session(front, front.task(record["task"]))
     transcript = [(action, observation) for action, observation in record["transcript"]]
     restores = dict(record.get("restores") or ())
@@ -101,13 +107,14 @@ def replayed(front: Storefront, record: Record) -> Recording:
 
 def saved(session: Session) -> Record:
     """Return a session as a record that ``read_run`` reads."""
-    score, env_args = session.score(session.last), session.front.env_args
+    score = session.score(session.last)
+    env_args = dict(session.front.env_args)
+    for name, value in env_args.items():
+        if isinstance(value, Path):
+            env_args[name] = str(value)
     return {
         "env": ENV,
-        "env_args": {
-            name: str(value) if isinstance(value, Path) else value
-            for name, value in env_args.items()
-        },
+        "env_args": env_args,
         "env_sha256": session.front.fingerprint,
         "task": session.task.id,
         "instruction": session.task.goal.instruction,
@@ -123,22 +130,28 @@ def _saved(file: Path) -> Record:
         record: Any = json.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{file} is not a session saved by the shop: {error}") from error
-    wrong = _malformed(record) if isinstance(record, dict) else "no object"
-    wrong = wrong or (
-        "" if isinstance(record.get("env_args") or {}, dict) else "env_args is no object"
-    )
-    if wrong:
-        raise RunError(f"{file} is not a session saved by the shop: {wrong}")
+    if not isinstance(record, dict):
+        fault = "expected an object"
+    elif not isinstance(record.get("env_args") or {}, dict):
+        fault = "expected env_args to be an object"
+    else:
+        fault = _fault(record)
+    if fault:
+        raise RunError(f"{file} is not a session saved by the shop: {fault}")
     return record  # type: ignore[no-any-return]
 
 
-def _malformed(record: Record) -> str:
-    """Return what is wrong with the fields that are shown, of which a saved session has no others; empty if nothing."""
+def _fault(record: Record) -> str:
+    """Return what is wrong with the fields that are shown; empty if nothing.
+
+    A saved session has no other fields.
+    """
     types = record_types()
-    for name in (*SHOWN, *(name for name in ALSO_SHOWN if record.get(name) is not None)):
+    present = [name for name in ALSO_SHOWN if record.get(name) is not None]
+    for name in (*SHOWN, *present):
         try:
             fits = name in record and is_of_type(record[name], types[name])
-        except RecursionError:
+        except RecursionError:  # a foreign file may nest without end
             fits = False
         if not fits:
             return f"expected {name} of type {type_name(types[name])}"

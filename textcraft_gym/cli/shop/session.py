@@ -76,12 +76,8 @@ class Storefront:
         """
         env = find(ENV).make(split=split, **env_args)
         names = ("market", "tasks", "num_prev_obs", "num_prev_actions", "fingerprint")
-        market, tasks, num_prev_obs, num_prev_actions, fingerprint = map(
-            env.get_wrapper_attr, names
-        )
-        return cls(
-            market, split, tasks, num_prev_obs, num_prev_actions, dict(env_args), fingerprint
-        )
+        attributes = {name: env.get_wrapper_attr(name) for name in names}
+        return cls(split=split, env_args=dict(env_args), **attributes)
 
     def task(self, task_id: str) -> Task:
         """Return a task of any split.
@@ -132,7 +128,12 @@ class Session:
         self.moves.append(Move(action, navigate(self.front.market, self.state(self.last), action)))
 
     def replay(self, transcript: list[tuple[str | None, str]], restores: Mapping[int, int]) -> None:
-        """Play the actions of an episode; None is a reset, or by ``restores`` a return to an earlier move."""
+        """Play the actions of an episode.
+
+        Args:
+            transcript: Its actions and observations; None is a reset or a return.
+            restores: The entries that are returns, each with the move that it leads to.
+        """
         # The first entry is the reset that began the episode.
         for number, (action, _) in enumerate(transcript[1:], 1):
             if number in restores:
@@ -156,22 +157,25 @@ class Session:
         state, goal, product = self.state(number), self.task.goal, self.product(number)
         chosen = dict(state.chosen)
         attributes = [Wanted(wanted, has_attribute(product, wanted)) for wanted in goal.attributes]
-        options = [
-            Wanted(written(wanted), any(fits(wanted, value) for value in chosen.values()))
-            for wanted in goal.options
-        ]
-        return Verdict(self.front.market.judge(goal, state.asin, chosen), attributes, options)
+        options = []
+        for wanted in goal.options:
+            is_met = any(fits(wanted, value) for value in chosen.values())
+            options.append(Wanted(written(wanted), is_met))
+        reward = self.front.market.judge(goal, state.asin, chosen)
+        return Verdict(reward, attributes, options)
 
     def score(self, number: int) -> float:
         """Return the reward of a move, 0 unless it was a purchase."""
-        return self.verdict(number).reward.score if self.state(number).page == "done" else 0.0
+        if self.state(number).page != "done":
+            return 0.0
+        return self.verdict(number).reward.score
 
     def observation(self, number: int) -> str:
         """Return the environment's observation after a move."""
         past = [self._page(number)]
-        for earlier in range(
-            number, max(number - max(self.front.num_prev_obs, self.front.num_prev_actions), 0), -1
-        ):
+        recalled = max(self.front.num_prev_obs, self.front.num_prev_actions)
+        oldest = max(number - recalled, 0)
+        for earlier in range(number, oldest, -1):
             action = self.moves[earlier].action
             if action is None:  # nothing is recalled from before a reset
                 break

@@ -1,0 +1,31 @@
+"""What runs are expected to take, as ``--dry-run`` shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textcraft_gym.cli.tables import cell, console, new_table, print_table
+from textcraft_gym.runs.estimate import HEADINGS, Estimate, notes, row_of, total
+
+TITLE = "Estimates, with the range from the cheapest to the dearest 10% of episodes"
+
+
+def show_estimates(estimates: Mapping[str, Estimate]) -> None:
+    """Print what the missing episodes of runs are expected to take, and how sure that is."""
+    rows = dict(estimates)
+    if len(rows) > 1:
+        rows["all"] = total(list(estimates.values()))
+
+    is_timed = any(estimate.seconds for estimate in rows.values())
+    width = len(HEADINGS) if is_timed else HEADINGS.index("time")  # the last column
+    table = new_table(TITLE, ("run", *HEADINGS[:width]))
+    for name, estimate in rows.items():
+        table.add_row(cell(name), *row_of(estimate)[:width])
+    print_table(table)
+
+    shown = set[str]()
+    for estimate in estimates.values():
+        for note in notes(estimate):
+            if note not in shown:
+                shown.add(note)
+                console.print(note, markup=False, highlight=False)

@@ -1,0 +1,83 @@
+"""Tables of finished runs: their success and effort, and how two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textcraft_gym.cli.tables import cell, console, examples, new_table, print_table
+from textcraft_gym.reports.compare import Comparison
+from textcraft_gym.reports.metrics import ALL
+from textcraft_gym.reports.tables import (
+    PASSES,
+    SUCCESS,
+    Rows,
+    Runs,
+    effort_table,
+    pass_rows,
+    replies_table,
+    success_rows,
+)
+
+EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
+REPLIES_TITLE = "Replies mended, without a command, or cut off"
+PASSES_TITLE = "Success with k attempts at a task"
+
+
+def show_runs(runs: Runs) -> None:
+    """Print success by group, and what else the runs have: model calls, replies, attempts."""
+    _show_by_group("Success by group", SUCCESS, success_rows(runs))
+
+    if effort := effort_table(runs):
+        _show_by_group(EFFORT_TITLE, effort[0], effort[1:])
+    if replies := replies_table(runs):
+        _show_by_group(REPLIES_TITLE, replies[0], replies[1:])
+
+    if passes := pass_rows(runs):
+        table = new_table(PASSES_TITLE, PASSES)
+        for row in passes:
+            table.add_row(*map(cell, row))
+        print_table(table)
+
+
+def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
+    """Print rows of runs and groups; a run's name stands in its first row alone."""
+    table = new_table(title, headings)
+    previous = ""
+    for run, group, *numbers in rows:
+        is_total = group == ALL
+        table.add_row(
+            "" if run == previous else cell(run),
+            cell(group),
+            *numbers,
+            style="bold" if is_total else "",
+            end_section=is_total,
+        )
+        previous = run
+    print_table(table)
+
+
+def show_comparison(first: str, second: str, comparison: Comparison) -> None:
+    """Print the differences of the second run from the first."""
+    is_single = comparison.repeats == 1
+    table = new_table(f"{second} against {first}, task by task", ("", "tasks", "such as"))
+
+    both = "both won" if is_single else "both won equally often"
+    table.add_row(both, str(comparison.both))
+    table.add_row("neither won", str(comparison.neither))
+    for run, tasks in ((first, comparison.lost), (second, comparison.gained)):
+        winner = f"only {run} won" if is_single else f"{run} won more often"
+        table.add_row(cell(winner), str(len(tasks)), cell(examples(tasks)))
+    print_table(table)
+
+    if comparison.difference is not None:
+        test = "McNemar's exact p" if is_single else "exact p of the sign-flip test over tasks"
+        console.print(
+            f"Difference of success: {100 * comparison.difference:+.1f} points "
+            f"(95% interval {100 * comparison.low:+.1f} to {100 * comparison.high:+.1f}) "
+            f"over {comparison.tasks} tasks; {test} = {comparison.p_value:.2g}."
+        )
+    if comparison.left_out:
+        console.print(
+            f"{comparison.left_out} tasks are left out: "
+            "one of the runs has no episode of them, or only errors."
+        )
