@@ -470,9 +470,7 @@ def _learned_results(learned: Learned, results: Mapping[str, str]) -> dict[str, 
 def _reasoning(model: Recorder, answers: Sequence[Completion], has_learned_to_reason: bool) -> str:
     """Return where a model's reasoning stands, and how long it is at most."""
     texts = [answer.reasoning for answer in answers if answer.reasoning]
-    # The first call may count an attempt that was cut off, too.
-    counts = [answer.usage.get("reasoning_tokens", 0) for answer in answers[1:] or answers]
-    tokens = max(counts)
+    tokens = _most_reasoning_tokens(answers)
     if not texts and not tokens:
         return "hidden" if has_learned_to_reason else "none seen"
 
@@ -481,6 +479,13 @@ def _reasoning(model: Recorder, answers: Sequence[Completion], has_learned_to_re
         return f"{place}, {tokens} tokens at most"
     words = max(len(text.split()) for text in texts)
     return f"{place}, {words} words at most"
+
+
+def _most_reasoning_tokens(answers: Sequence[Completion]) -> int:
+    """Return the tokens of the longest reasoning; 0 if the server counts none."""
+    # The first call may count an attempt that was cut off, too.
+    later = answers[1:] or answers
+    return max(answer.usage.get("reasoning_tokens", 0) for answer in later)
 
 
 def _place_of_reasoning(model: Recorder) -> str:

@@ -29,7 +29,9 @@ def optimise_plan(
     out: Annotated[Path, typer.Option(help="Folder of plans and episodes; resumes if unfinished.")],
     task_type: Annotated[
         str | None,
-        typer.Option("--type", help="Only task groups that contain this text, such as heat."),
+        typer.Option(
+            "--type", help="Task group, or a part of its name, such as heat; by default all."
+        ),
     ] = None,
     batch: Annotated[int, typer.Option(help="Episodes before each update of the plan.")] = 4,
     iterations: Annotated[int, typer.Option(help="Updates of the plan.")] = 3,

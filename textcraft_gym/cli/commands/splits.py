@@ -32,7 +32,7 @@ def show_paper_splits(recipes: Recipes = None, tags: TagsOption = "group") -> No
 @app.command("make")
 def make_splits(
     out: Annotated[
-        Path, typer.Option(help="JSONL file to write, with OUT.leakage.json beside it.")
+        Path, typer.Option(help="JSONL file to write; its .leakage.json goes beside it.")
     ],
     env: Annotated[str, typer.Option(help="TextCraft-v0 or TextCraftTags-v0.")] = "TextCraft-v0",
     train: Annotated[float, typer.Option(help="Fraction of the tasks for train.")] = 0.8,
