@@ -1,7 +1,9 @@
 """Training examples of the tabletop: of the planners of goals, and of players who act turn by turn.
 
 The tables are those that come after the ones of all splits. A teacher sees the table; its first
-plan may be a wrong one, which is not learnt, so that there is something to explain and to mend.
+plans may be wrong ones, which are not learnt, so that there is something to explain and to mend.
+Before the plan of a kit it notes the holes of each shape, since a small model sees where two have
+one shape only once they stand side by side.
 """
 
 from __future__ import annotations
@@ -24,8 +26,18 @@ from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.envs.tabletop.env import TabletopEnv
 from textcraft_gym.envs.tabletop.expert import plan
 from textcraft_gym.envs.tabletop.generator import generate
-from textcraft_gym.envs.tabletop.rules import apply
-from textcraft_gym.envs.tabletop.state import HANOI, KINDS
+from textcraft_gym.envs.tabletop.rules import apply, holes_of
+from textcraft_gym.envs.tabletop.state import (
+    BOWLS,
+    HANOI,
+    KITS,
+    LOCATIONS,
+    PACKING,
+    PYRAMID,
+    TABLE,
+    State,
+    World,
+)
 from textcraft_gym.envs.tabletop.tasks import NUMBERS, Task
 from textcraft_gym.envs.tabletop.text import INSTRUCTIONS
 
@@ -39,6 +51,8 @@ AGENTS = {
     "adapt": 1.0,
 }
 """The agents that play, and how often."""
+SHARES = {KITS: 3.0, HANOI: 1.0, BOWLS: 1.0, PACKING: 1.0, PYRAMID: 1.0}
+"""The kinds of tables, and how often: the holes of a kit are the hardest to name."""
 PLAYED = 3
 """The number of episodes that are played of one table."""
 MOST = 3
@@ -46,6 +60,7 @@ MOST = 3
 TABLES, STANDS = 4000, 500
 """The number of tables of each kind, and of those of rings: there are only 720."""
 
+_HOLE = re.compile(rf"in the (?:({'|'.join(LOCATIONS)}) )?(.+) hole")
 _FAILED = re.compile(r'I failed on step \d+ "(.+?)"\.')
 
 
@@ -81,17 +96,22 @@ class Planner:
     Args:
         env: The table.
         agent: The agent that asks.
-        rng: Spoils the first plan; None for one that is right.
+        rng: Spoils plans; None for ones that are right.
+        spoils: Number of plans to spoil.
     """
 
-    def __init__(self, env: TabletopEnv, agent: str, rng: random.Random | None = None) -> None:
+    def __init__(
+        self, env: TabletopEnv, agent: str, rng: random.Random | None = None, spoils: int = 1
+    ) -> None:
         self.env, self.agent, self.rng = env, agent, rng
+        self.spoils = spoils
 
     def answer(self, role: str, prompt: str, sample: int) -> Said:
         """Return a plan, the next goal or turn, or why a goal failed."""
-        goals = plan(self.env.game.world, self.env._state)
+        world, state = self.env.game.world, self.env._state
+        goals = plan(world, state)
         if role == "explainer":
-            _, answer, *_ = apply(self.env.game, self.env._state, _FAILED.findall(prompt)[-1])
+            _, answer, *_ = apply(self.env.game, state, _FAILED.findall(prompt)[-1])
             return Said(f"\n{answer}")
         if prompt.endswith("\n>"):
             return self.turn(prompt, goals)
@@ -99,15 +119,17 @@ class Planner:
             return Said("\ndone")
         if not goals:
             return Said("\nNothing can be done.")
-        if self.agent in ("plan_and_execute", "adapt"):
-            return Said(f"\n{numbered(goals)}")
-        rng, self.rng = self.rng, None
         if self.agent == "inner_monologue":
-            goals = goals[:1]
-        elif rng:
-            goals = spoilt(goals, rng)
-        lines = [f"{number}. {goal}" for number, goal in enumerate(goals, 1)]
-        return Said("\n" + "\n".join(lines), learnt=rng is None)
+            return Said(f"\n1. {goals[0]}")
+        note = f"\n{holes(world, state)}" if world.kind == KITS else ""
+        if self.agent in ("plan_and_execute", "adapt"):
+            return Said(f"{note}\n{numbered(goals)}")
+        if self.rng and self.spoils:
+            self.spoils -= 1
+            if self.rng.random() < 0.5:  # with the right note, too, a plan may go wrong
+                note = ""
+            return Said(note + listed(spoilt(world, goals, self.rng)), learnt=False)
+        return Said(note + listed(goals))
 
     def turn(self, prompt: str, goals: list[str]) -> Said:
         """Return a player's next turn: of the whole task, or of one goal, which may be missed."""
@@ -125,9 +147,31 @@ class Planner:
         return Said(f" {task}")
 
 
-def spoilt(goals: list[str], rng: random.Random) -> list[str]:
-    """Return a plan without one of its goals, or with two of them in each other's place."""
+def listed(goals: list[str]) -> str:
+    """Return a plan as numbered goals."""
+    return "".join(f"\n{number}. {goal}" for number, goal in enumerate(goals, 1))
+
+
+def holes(world: World, state: State) -> str:
+    """Return a note of the holes of each shape that is still on the table."""
+    notes: dict[str, str] = {}
+    for thing, at in zip(world.things, state.at, strict=True):
+        if at == TABLE:
+            places = [
+                f"{hole} (taken)" if hole in state.at else hole
+                for hole in holes_of(world, thing.shape)
+            ]
+            notes[thing.shape] = f"{thing.shape}: {' and '.join(places)}"
+    return f"# {'; '.join(notes.values())}."
+
+
+def spoilt(world: World, goals: list[str], rng: random.Random) -> list[str]:
+    """Return a plan with a wrong hole, without a goal, or with two in each other's place."""
     first = rng.randrange(len(goals))
+    if world.kind == KITS:
+        changed = [*goals]
+        changed[first] = misplaced(world, goals[first], rng)
+        return changed
     if len(goals) == 1 or rng.random() < 0.5:
         return [*goals[:first], *goals[first + 1 :]] or goals
     second = rng.randrange(len(goals))
@@ -136,11 +180,25 @@ def spoilt(goals: list[str], rng: random.Random) -> list[str]:
     return changed
 
 
+def misplaced(world: World, goal: str, rng: random.Random) -> str:
+    """Return a goal of a kit with another hole: of no location, of a wrong one, or of a shape."""
+    location, shape = _HOLE.findall(goal)[0]
+    if location and rng.random() < 0.6:
+        hole = shape
+    elif rng.random() < 0.6:
+        right = location or holes_of(world, shape)[0]
+        hole = f"{rng.choice([other for other in LOCATIONS if other != right])} {shape}"
+    else:
+        hole = rng.choice([other for other in world.places if other != shape])
+    return _HOLE.sub(f"in the {hole} hole", goal)
+
+
 def examples(seed: int) -> Iterator[Example]:
     """Yield examples without end; the same seed gives the same ones."""
     rng = random.Random(f"tabletop/{seed}")
     while True:
-        task = rng.choice(tables(rng.choice(KINDS)))
+        (kind,) = rng.choices([*SHARES], [*SHARES.values()])
+        task = rng.choice(tables(kind))
         text, _ = PROFILE.read(task.content)
         agents = rng.choices([*AGENTS], [*AGENTS.values()], k=PLAYED)
         branches: list[Branch] = []
@@ -155,7 +213,7 @@ def dialogues(task: Task, text: str, agent: str, rng: random.Random) -> Iterator
     misses = agent != "zero_shot" and rng.random() < 0.5
     env = Practice(task, reliability="cliport" if misses else "oracle")
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
-    planner = Planner(env, agent, rng if errs else None)
+    planner = Planner(env, agent, rng if errs else None, rng.choice((1, 1, 2)))
     played = recorded.record(env, player, task.id, planner, ROLES)
     for branch in recorded.sampled(text, played, MOST, rng):
         yield branch._replace(kind=f"{agent} {branch.kind}")

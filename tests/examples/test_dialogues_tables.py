@@ -4,6 +4,7 @@ measured."""
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from itertools import islice
 
@@ -38,11 +39,16 @@ def examples() -> list[Example]:
 
 
 def played(
-    agent: str, task: str, rng: random.Random | None = None, reliability: str = "oracle"
+    agent: str,
+    task: str,
+    rng: random.Random | None = None,
+    reliability: str = "oracle",
+    spoils: int = 1,
 ) -> recorded.Record:
     env = gym.make(ENV, split="all", reliability=reliability)
     player = make_agent(agent, profile=TABLETOP, prompts=Prompts("short"))
-    return recorded.record(env, player, task, data.Planner(env.unwrapped, agent, rng), data.ROLES)
+    planner = data.Planner(env.unwrapped, agent, rng, spoils)
+    return recorded.record(env, player, task, planner, data.ROLES)
 
 
 def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
@@ -78,6 +84,56 @@ def test_deps__mends_plans_in_the_wrong_order():
             assert record.episode.won, task
             assert [exchange.said.learnt for exchange in record.exchanges] == [False, True, True]
     assert explained["explainer"] > 5
+
+
+KIT_TASKS = [task for task in TASKS if task.startswith(KITS)]
+
+
+@pytest.mark.parametrize("agent", ["deps", "dep"])
+def test_kits__mends_plans_with_a_wrong_hole_twice_if_need_be(agent: str):
+    explained = Counter[str]()
+    for task in KIT_TASKS:
+        record = played(agent, task, random.Random(task), spoils=2)
+        assert record.episode.won, task
+        roles = [(exchange.role, exchange.said.learnt) for exchange in record.exchanges]
+        plans = [learnt for role, learnt in roles if role == "planner"]
+        assert plans == [False, False, True], task
+        for exchange in record.exchanges:
+            if exchange.role == "explainer":
+                assert exchange.said.learnt
+                explained[exchange.said.text.split()[2]] += 1
+    assert explained.total() > len(KIT_TASKS)
+
+
+def test_kits__explanations_are_of_holes_that_have_one_shape_or_are_not_there(
+    examples: list[Example],
+):
+    said = Counter[str]()
+    for example, branch in branches(examples, EXPLAINER):
+        if example.situation.startswith("There is a kit"):
+            answer = branch.spans[-1].text.strip()
+            said.update(part for part in ("There are two", "There is no", "fit") if part in answer)
+    assert min(said[part] for part in ("There are two", "There is no", "fit")) > 1, said
+
+
+def test_kits__a_plan_notes_the_holes_of_each_shape_and_names_one_where_there_are_two(
+    examples: list[Example],
+):
+    named = Counter[bool]()
+    for example, branch in branches(examples, "deps planner", "zero_shot planner"):
+        if not example.situation.startswith("There is a kit"):
+            continue
+        note, *goals = branch.spans[-1].text.strip().splitlines()
+        kit = dict(re.findall(r"(\w[\w ]*): ([^;.]+)", note.removeprefix("# ")))
+        for goal in goals:
+            location, shape = data._HOLE.findall(goal)[0]
+            places = kit[shape].replace(" (taken)", "").split(" and ")
+            assert bool(location) == (len(places) == 2), (note, goal)
+            assert not location or location in places
+            for place in places:
+                assert f"{shape} ({place})" in example.situation
+            named[len(places) == 2] += 1
+    assert min(named[True], named[False]) > 10, named
 
 
 @pytest.mark.parametrize("agent", ["deps", "inner_monologue", "react", "plan_and_execute"])
