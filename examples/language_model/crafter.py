@@ -14,8 +14,10 @@ that takes in all; then, of each part, how many are held beside how many are nee
 (``Held: oak logs 1 of 2, so 1 more.``), since a small model compares numbers that stand side by
 side only. The name stands before the number: a small model that begins with the number takes one
 from the inventory, whatever it is of, and then says that it holds what it does not. Where an action
-fails, it looks at what it holds if that is why, and writes the thought again, with the number of
-failures before it. After the third in a row it gives up. A thought that is too long for one turn
+fails, it looks at what it holds if that is why, or reads the list again if no command is so, and
+writes the thought again, with the number of failures before it. After the third in a row it gives
+up. Once it has made a part it says what the part was for and what is still missing, since a small
+model forgets the commands above the one that it applies. A thought that is too long for one turn
 goes on in the next.
 """
 
@@ -36,14 +38,14 @@ from textcraft_gym.recipes.book import Offer, RecipeBook, name_of_ingredient
 from textcraft_gym.recipes.recipe import Ingredient, Recipe, Slot
 
 MISTAKES = (
-    *("too early", "too many", "kind", "mistype", "get", "get too few", "get another"),
-    *("too few", "too few", "too few", "miscount", "miscount", "misread", "misread"),
+    *("too early", "too many", "kind", "mistype", "get", "get", "get too few", "get another"),
+    *("too few", "too few", "too few", "miscount", "miscount"),
+    *("misread", "misread", "misread", "misread", "makes", "makes", "makes"),
 )
-"""The kinds of mistakes: a craft too early or once too often, one that names a kind in place
-of an item, or is
-mistyped; a ``get`` of a crafted item, of too few, or of another name; then those that small models
-make most, and so more often: too few crafts, too few of many, and a craft that follows a command
-that was misread."""
+"""The kinds of mistakes: a craft too early or once too often, one that names a kind in place of an
+item, or is mistyped; a ``get`` of a crafted item, of too few, or of another name; then those that
+small models make most, and so more often: too few crafts, too few of many, a craft that follows a
+command that was misread, and one that is taken to make more than it does."""
 COUNTED = 3
 """Up to this many crafts the teacher counts; after more, it looks at what they made."""
 LISTED = 6
@@ -51,6 +53,8 @@ LISTED = 6
 FAILURES = ("", "Failed once. ", "Failed twice. ", "Failed three times. ")
 """The beginning of a thought after a failure: how many since the last successful craft."""
 MAX_FAILURES = len(FAILURES) - 1
+MAX_QUOTE = 240
+"""Characters of the list that a thought quotes at most, so that it stays one turn."""
 LONG_THOUGHT = 260
 """Characters from which a thought's next sentence starts a turn: agents cut off at 150 tokens."""
 
@@ -102,7 +106,8 @@ class Crafter(Teacher):
         super().__init__(rules.world_of(book), dict(held), prompt, mistakes=mistakes, rng=rng)
         self.book, self.shown = book, shown
         self.went_on_too_early = False
-        self.failures = 0
+        self.failures = self.crafts = 0
+        self.corrections: dict[str, str] = {}
         self.just_failed = False
 
     def turn(self, line: str, answer: str | None, *, learnt: bool = True) -> None:
@@ -118,6 +123,7 @@ class Crafter(Teacher):
             self.just_failed = True
         elif answer.startswith("Crafted"):
             self.failures = 0
+            self.crafts += 1
         return answer
 
     def think(self, thought: str, *, learnt: bool = True) -> None:
@@ -217,6 +223,12 @@ class Crafter(Teacher):
             need: What is needed.
             part: Whether the item is a part of another, so that too few of it are noticed.
         """
+        overrated = self.overrated(recipe, need)
+        if overrated and self.errs("makes"):
+            need = self.overrate(overrated, recipe, need)
+            if part and self.rng.random() < 0.5:  # noticed where the item lacks
+                self.went_on_too_early = True
+                return
         times = ceil_div(need.missing, recipe.makes)
         self.prepare(recipe, need, times)
         too_few = self.too_few(times, part=part)
@@ -235,14 +247,14 @@ class Crafter(Teacher):
         """Think of a command, and gather what some applications take."""
         if self.errs("misread"):
             self.misread(recipe, need)
-        self.think(self.intention(recipe, need))
+        self.think(self.noticed(recipe) + self.intention(recipe, need))
         if self.lacks(recipe) and self.errs("too early"):
             self.fail(self.action(recipe), recipe, need)
         names_a_kind = any(not self.named(slot.ingredient) for slot in recipe.slots)
         if names_a_kind and self.errs("kind"):
-            self.gather(recipe, times)
+            self.gather(recipe, times, need)
             self.fail(text.command(self.book, recipe), recipe, need)
-        self.gather(recipe, times)
+        self.gather(recipe, times, need)
 
     def too_few(self, times: int, *, part: bool) -> int:
         """Return how many of some applications to leave out by mistake."""
@@ -259,7 +271,7 @@ class Crafter(Teacher):
             left = need._replace(missing=need.missing - made, held=need.held + made)
             if self.lacks(recipe):
                 self.fail(self.action(recipe), recipe, left)
-                self.gather(recipe, times - done)
+                self.gather(recipe, times - done, left)
             if self.errs("mistype"):
                 offer = self.mistyped(self.offer(recipe))
                 self.fail(text.craft(self.book, recipe, offer), recipe, left)
@@ -278,19 +290,28 @@ class Crafter(Teacher):
         for left in range(too_few, 0, -1):
             if self.lacks(recipe):
                 held = self.held.get(recipe.output, 0)
-                self.fail(self.action(recipe), recipe, Need(need.total - held, need.name, held))
-                self.gather(recipe, left)
+                short = Need(need.total - held, need.name, held)
+                self.fail(self.action(recipe), recipe, short)
+                self.gather(recipe, left, short)
             self.play(self.action(recipe))
 
-    def gather(self, recipe: Recipe, times: int) -> None:
+    def gather(self, recipe: Recipe, times: int, need: Need) -> None:
         """Have the parts of some applications, in order; then again what a later part used up."""
         mistakes = len(self.mistakes)
         for slot in recipe.slots:
-            self.have(slot.ingredient, times * slot.amount)
+            self.have_part(slot, recipe, times, need)
         # After a mistake a part may be short on purpose, to be noticed later.
         if len(self.mistakes) == mistakes:
             for slot in recipe.slots:
-                self.have(slot.ingredient, times * slot.amount)
+                self.have_part(slot, recipe, times, need)
+
+    def have_part(self, slot: Slot, recipe: Recipe, times: int, need: Need) -> None:
+        """Have a part of some applications; if it was crafted, say what for and what is missing."""
+        crafts = self.crafts
+        self.have(slot.ingredient, times * slot.amount)
+        if self.crafts > crafts and not self.went_on_too_early:
+            parts = [self.part(other, times) for other in recipe.slots]
+            self.think(f"Now {need.total} {need.name}: {holding(*parts)}")
 
     def lacks(self, recipe: Recipe) -> bool:
         """Return whether something is missing for one application of a command."""
@@ -301,7 +322,17 @@ class Crafter(Teacher):
     def fail(self, action: str, recipe: Recipe, need: Need) -> None:
         """Play an action in vain; then look at what is held if that is why, and think again."""
         self.craft_in_vain(action)
-        self.think(self.intention(recipe, need))
+        self.think(self.noticed(recipe) + self.intention(recipe, need))
+
+    def noticed(self, recipe: Recipe) -> str:
+        """Return what a thought corrects: how many a command makes, or what the list has of it."""
+        if self.answer.startswith("Could not find a valid recipe"):
+            lines = [
+                text.command(self.book, command) for command in self.commands((recipe.output,))
+            ]
+            thought = f"The list has: {'; '.join(line.split(' ', 2)[2] for line in lines)}. "
+            return thought if len(thought) < MAX_QUOTE else ""
+        return self.corrections.pop(recipe.output, "")
 
     def craft_in_vain(self, action: str) -> None:
         """Play an action that must fail, and look at the inventory if that explains the failure."""
@@ -310,17 +341,47 @@ class Crafter(Teacher):
             self.play("inventory")
 
     def misread(self, recipe: Recipe, need: Need) -> None:
-        """Take a command for another one, gather what that takes, and craft in vain."""
-        wrong = self.mistaken(recipe)
-        if wrong == recipe:
+        """Take a command for another one, gather what that takes, and craft in vain, even twice."""
+        output = name = self.book.names[recipe.output]
+        wrong = recipe
+        if self.rng.random() < 0.2:
+            name = self.garbled(output)
+        else:
+            wrong = self.mistaken(recipe)
+        if (wrong, name) == (recipe, output):
             return
+        self.think(self.intention(wrong, need).replace(output, name), learnt=False)
+        read_as = need._replace(name=need.name.replace(output, name))
+        self.gather(wrong, ceil_div(need.missing, wrong.makes), read_as)
+        if self.lacks(wrong):
+            return
+        action = self.action(wrong).replace(f" {output} using ", f" {name} using ")
+        self.craft_in_vain(action)
+        if self.rng.random() < 0.3:
+            self.think(self.intention(wrong, need).replace(output, name), learnt=False)
+            self.craft_in_vain(action)
+
+    def overrated(self, recipe: Recipe, need: Need) -> Recipe | None:
+        """Return a command as one that makes more, so that it is applied too rarely; else None."""
+        others = [other.makes for other in self.shown]
+        others += [slot.amount for slot in recipe.slots]
+        times = ceil_div(need.missing, recipe.makes)
+        more = sorted({makes for makes in others if ceil_div(need.missing, makes) < times})
+        return recipe._replace(makes=self.rng.choice(more)) if more else None
+
+    def overrate(self, wrong: Recipe, recipe: Recipe, need: Need) -> Need:
+        """Apply a command that is taken to make more; return what is needed then."""
         self.think(self.intention(wrong, need), learnt=False)
-        self.gather(wrong, ceil_div(need.missing, wrong.makes))
-        if not self.lacks(wrong):
-            self.craft_in_vain(self.action(wrong))
+        self.gather(wrong, ceil_div(need.missing, wrong.makes), need)
+        self.play(self.action(wrong), learnt=False)
+        self.corrections[recipe.output] = f"It makes {recipe.makes}, not {wrong.makes}. "
+        held = self.held.get(recipe.output, 0)
+        return Need(need.total - held, need.name, held)
 
     def mistaken(self, recipe: Recipe) -> Recipe:
-        """Return a command with a part less, another one in its place, or another amount of it."""
+        """Return a command with look-alike parts, a part less, or another one or amount of it."""
+        if self.rng.random() < 0.5 and (alike := self.look_alikes(recipe)):
+            return self.rng.choice(alike)
         slots = list(recipe.slots)
         at = self.rng.randrange(len(slots))
         others: list[Slot] = []
@@ -334,6 +395,33 @@ class Crafter(Teacher):
             amount = slots[at].amount + self.rng.choice((-1, 1, 2))
             slots[at] = slots[at]._replace(amount=max(1, amount))
         return recipe._replace(slots=tuple(slots))
+
+    def look_alikes(self, recipe: Recipe) -> list[Recipe]:
+        """Return a command with all parts of one with a like name, or one part for a like one."""
+        wrong: list[Recipe] = []
+        for other in self.shown:
+            is_alike = alike(self.book.names[other.output], self.book.names[recipe.output])
+            if is_alike:
+                wrong.append(recipe._replace(slots=other.slots))
+            for slot in other.slots:
+                name = name_of_ingredient(slot.ingredient)
+                for at, part in enumerate(recipe.slots):
+                    if alike(name, name_of_ingredient(part.ingredient)):
+                        slots = list(recipe.slots)
+                        slots[at] = part._replace(ingredient=slot.ingredient)
+                        wrong.append(recipe._replace(slots=tuple(slots)))
+        return [made for made in wrong if made.slots != recipe.slots and self.is_easy(made)]
+
+    def is_easy(self, recipe: Recipe) -> bool:
+        """Return whether a command takes what can be got, or is made of it, and not its output."""
+        for slot in recipe.slots:
+            command = self.command(slot.ingredient)
+            below = command.slots if command else (slot,)
+            if recipe.output in self.book.members[slot.ingredient]:
+                return False
+            if not all(self.can_be_got(part.ingredient) for part in below):
+                return False
+        return True
 
     def insist(self, recipe: Recipe, name: str) -> None:
         """Craft one of a command in vain until giving up, misreading the inventory in between."""
@@ -360,8 +448,10 @@ class Crafter(Teacher):
         return (*offer[:at], (item, amount), *offer[at + 1 :])
 
     def garbled(self, name: str) -> str:
-        """Return a name that was mixed up with another one in the list."""
+        """Return a name that was mixed up with another one in the list, or without its head."""
         words = name.split()
+        if self.rng.random() < 0.3 and len(words[0]) > 4:
+            return name[self.rng.choice((2, 3)) :]
         other = self.rng.choice(self.shown)
         others = self.book.names[other.output].split()
         if self.rng.random() < 0.5:
@@ -391,7 +481,7 @@ class Crafter(Teacher):
             thought += f" {times} times: {products(recipe, times)}."
         if self.held or self.just_failed:
             misreads = misread and self.just_failed
-            parts = [self.part(slot, times, misreads) for slot in recipe.slots]
+            parts = [self.part(slot, times, misread=misreads) for slot in recipe.slots]
             thought += f" {holding(*parts)}"
         return thought
 
@@ -403,7 +493,7 @@ class Crafter(Teacher):
             parts.append(f"{slot.amount} {name_of_ingredient(slot.ingredient)} ({way})")
         return ", ".join(parts)
 
-    def part(self, slot: Slot, times: int, misread: bool) -> tuple[int, int, str]:
+    def part(self, slot: Slot, times: int, *, misread: bool = False) -> tuple[int, int, str]:
         """Return the held and needed numbers of a part, and its name: the item if any is held."""
         item, held = self.best(slot.ingredient)
         needed = times * slot.amount
@@ -449,6 +539,12 @@ class Crafter(Teacher):
     def named(self, ingredient: Ingredient) -> bool:
         """Return whether an ingredient's name is that of an item."""
         return name_of_ingredient(ingredient) in self.book.ids
+
+
+def alike(name: str, other: str) -> bool:
+    """Return whether two different names begin or end with the same word."""
+    words, others = name.split(), other.split()
+    return name != other and (words[0] == others[0] or words[-1] == others[-1])
 
 
 def turns(thought: str) -> list[str]:

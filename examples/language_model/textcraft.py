@@ -38,8 +38,17 @@ KINDS = 0.5
 remembers which command makes planks, and in a made book it must learn to look for one."""
 BROAD = 0.2
 """Share of made books whose commands have three or four parts each; few others do."""
-ALIKE = 0.35
-"""Share of the made books whose names are much alike, so that each of their words must be read."""
+STYLES = {"": 0.45, "alike": 0.25, "nested": 0.15, "strange": 0.15}
+"""How the items of made books are named, and how often: as the generator does; much alike, so that
+each word must be read; many after another item, whose name theirs begins with, as ``glass pane``
+does with ``glass``; or with words that begin like others, of which tokens a small model is unsure.
+"""
+OPENINGS = ("and", "or", "the", "of", "in", "is", "at", "it", "on", "to", "for", "as", "us", "no")
+ENDINGS = (
+    *("esine", "ola", "urmin", "imal", "elken", "oxan"),
+    *("eria", "ulith", "ardin", "ipel", "oskar", "umbrin"),
+)
+"""What strange words are made of."""
 MAX_TIMES = 9
 """The most applications of one command that a sub-task asks for."""
 
@@ -422,9 +431,9 @@ class Situation(dialogue.Situation):
         *,
         information: str = "",
     ) -> Crafter:
-        """Return the teacher at the start of a task; in two fifths of dialogues it may err."""
+        """Return the teacher at the start of a task; in half of the dialogues it may err."""
         mistakes: list[str] = []
-        if rng.random() < 0.4:
+        if rng.random() < 0.5:
             mistakes = rng.sample(MISTAKES, rng.choice((1, 2, 3)))
         if held:
             information = text.inventory(self.book, held)
@@ -471,8 +480,8 @@ def _drawn_book(rng: random.Random) -> RecipeBook:
     names = "borrowed" if rng.random() < 0.7 else "invented"
     items, depth = rng.choice((80, 120, 200)), rng.choice((2, 3, 4, 5))
     branching = rng.choice((3, 4)) if rng.random() < BROAD else None
-    alike = rng.random() < ALIKE
-    return made_book(rng.randrange(TRAINING_SEEDS), depth, items, names, branching, alike=alike)
+    (style,) = rng.choices([*STYLES], [*STYLES.values()])
+    return made_book(rng.randrange(TRAINING_SEEDS), depth, items, names, branching, style=style)
 
 
 def _made_goals(book: RecipeBook, rng: random.Random) -> tuple[str, ...]:
@@ -492,16 +501,19 @@ def made_book(
     names: str,
     branching: int | None = None,
     *,
-    alike: bool = False,
+    style: str = "",
 ) -> RecipeBook:
-    """Return a book of made recipes for training, with look-alike names if ``alike``."""
+    """Return a book of made recipes for training, with names of one of ``STYLES``."""
     broad = f",branching={branching}" if branching else ""
     book = RecipeBook.load(f"made:depth={depth},items={items},seed={seed},names={names}{broad}")
-    return _alike(book, random.Random(seed)) if alike else book
+    if not style:
+        return book
+    renamers = {"alike": _alike, "nested": _nested, "strange": _strange}
+    return _renamed(book, renamers[style](book, random.Random(seed)))
 
 
-def _alike(book: RecipeBook, rng: random.Random) -> RecipeBook:
-    """Return a book with look-alike names: ``dull fig tar bulb`` beside ``dull elm tar bulb``."""
+def _alike(book: RecipeBook, rng: random.Random) -> dict[str, str]:
+    """Return look-alike names by item: ``dull fig tar bulb`` beside ``dull elm tar bulb``."""
     few = zip(("look", "nature", "material"), rng.sample((2, 3, 4), 3), strict=True)
     roots = list(product(*(rng.sample(words(kind), number) for kind, number in few)))
     free: dict[str, list[tuple[str, ...]]] = {}
@@ -510,6 +522,37 @@ def _alike(book: RecipeBook, rng: random.Random) -> RecipeBook:
         form = item.rpartition("_")[2]
         root = free.setdefault(form, rng.sample(roots, len(roots))).pop()
         ids[item] = f"{DEFAULT_NAMESPACE}{'_'.join((*root, form))}"
+    return ids
+
+
+def _nested(book: RecipeBook, rng: random.Random) -> dict[str, str]:
+    """Return names by item of which half begin with another's: ``tar bulb plate``."""
+    items = list(book.names)
+    rng.shuffle(items)
+    half = len(items) // 2
+    ids = {item: item for item in items[:half]}
+    for item in items[half:]:
+        form = item.rpartition("_")[2]
+        new = f"{rng.choice(items[:half])}_{form}"
+        ids[item] = item if new in ids.values() else new
+    return {item: ids[item] for item in book.names}
+
+
+def _strange(book: RecipeBook, rng: random.Random) -> dict[str, str]:
+    """Return names by item whose first word begins like another word: ``andulith bulb``."""
+    ids: dict[str, str] = {}
+    for item in book.names:
+        form = item.rpartition("_")[2]
+        while item not in ids:
+            root = f"{rng.choice(OPENINGS)}{rng.choice(ENDINGS)}"
+            name = root if rng.random() < 0.25 else f"{root}_{form}"
+            if f"{DEFAULT_NAMESPACE}{name}" not in ids.values():
+                ids[item] = f"{DEFAULT_NAMESPACE}{name}"
+    return ids
+
+
+def _renamed(book: RecipeBook, ids: Mapping[str, str]) -> RecipeBook:
+    """Return a book with new names of its items."""
 
     def renamed(ingredient: Ingredient) -> Ingredient:
         return tuple(ids.get(reference, reference) for reference in ingredient)
