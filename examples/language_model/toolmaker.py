@@ -7,7 +7,9 @@ is all that a small model needs to go on:
 
 the amount needed, the command for as many, and what of its parts is held already. What the whole
 goal takes it asks the environment before it gets anything: an action that is not possible yet costs
-no time, and its answer names what is missing, or the recipe of one that is remembered wrongly.
+no time, and its answer names what is missing, or the recipe of one that is remembered wrongly. It
+repeats such a recipe in the answer's own words before it states its command: a small model else
+states the wrong one again.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ from textcraft_gym.envs.minetechtree import rules
 from textcraft_gym.envs.minetechtree.moves import NO_RECIPE
 from textcraft_gym.envs.minetechtree.state import Game, State, is_won
 
-MISTAKES = ("recipe", "recipe", "too early", "lack", "count", "tool", "station")
+MISTAKES = ("recipe", "recipe", "recipe", "too early", "lack", "count", "tool", "tool", "station")
 TOOLS = ("wooden pickaxe", "stone pickaxe", "iron pickaxe")
 """Each mines what those before it mine."""
+MAX_QUOTE = 120
+"""Characters of an answer that a thought repeats at most."""
 DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
 """Prefixes of the answers to actions that did something."""
 
@@ -64,6 +68,7 @@ class Toolmaker(Teacher):
         super().__init__(game, state, prompt, mistakes=mistakes, rng=rng)
         self.wood = wood
         self.asks = asks
+        self.told = ""
 
     # -- What is said and done
 
@@ -80,9 +85,10 @@ class Toolmaker(Teacher):
 
     def mistake(self, action: str, *, learnt: bool = False) -> bool:
         """Play an unlearnt action, unless it would work; return whether it was played."""
-        _, answer, _, why = self.apply(self.game, self.state, action)
+        _, answer, reason, why = self.apply(self.game, self.state, action)
         if why:  # the environment's answer gives the reason
             self.turn(action, f"{answer}: {why}", learnt=learnt)
+        self.told = f"So {why}. " if reason == NO_RECIPE and len(why) < MAX_QUOTE else ""
         return bool(why)
 
     def ask(self, item: str, action: str) -> None:
@@ -161,7 +167,7 @@ class Toolmaker(Teacher):
         """Apply a recipe, having what it takes."""
         if recipe.verb == "craft" and self.errs("recipe"):
             recipe = self.misremember(recipe, count, held)
-        self.think(self.intention(recipe, count, held))
+        self.think(f"{self.noticed()}{self.intention(recipe, count, held)}")
         self.ask(recipe.makes.item, plain(recipe))
         if self.errs("too early"):
             self.mistake(plain(recipe))
@@ -199,9 +205,26 @@ class Toolmaker(Teacher):
         self.think(self.intention(wrong, count, held), learnt=False)
         for _ in range(self.rng.choice((1, 1, 2))):
             self.mistake(plain(wrong))
+        if self.rng.random() < 0.4 and self.is_short_of(recipe, wrong):
+            # A small model states it again, gets what it takes, and is told at the end.
+            self.think(self.intention(wrong, count, held), learnt=False)
+            self.told = ""
+            others, self.mistakes = self.mistakes, []
+            self.have_all(wrong)
+            self.mistakes = others
+            self.mistake(plain(wrong))
         if recipe.makes.item == self.asks:
             self.asks = ""
         return named
+
+    def noticed(self) -> str:
+        """Return the recipe that the last answer named, once."""
+        told, self.told = self.told, ""
+        return told
+
+    def is_short_of(self, recipe: Recipe, wrong: Recipe) -> bool:
+        """Return whether a wrong recipe takes no other parts than the right one."""
+        return {part.item for part in wrong.parts} <= {part.item for part in recipe.parts}
 
     def wrong(self, recipe: Recipe) -> tuple[Recipe, Recipe]:
         """Return a recipe and its misremembered form: other parts, fewer, or other amounts."""
@@ -226,7 +249,7 @@ class Toolmaker(Teacher):
         wrong = part._replace(amount=max(1, part.amount + self.rng.choice((-1, 1))))
         parts = (*recipe.parts[:at], wrong, *recipe.parts[at + 1 :])
         if wrong != part and self.mistake(plain(recipe._replace(parts=parts))):
-            self.think(f"It takes {listed(recipe.parts)}.")
+            self.think(f"{self.noticed()}It takes {listed(recipe.parts)}.")
 
     def lacking(self, recipe: Recipe) -> list[Want]:
         """Return the parts of which too few are held, deepest first: making them uses up others."""

@@ -159,16 +159,29 @@ def test_mistakes__are_not_learnt(examples: list[Example]):
 
 
 def test_recipes__that_are_remembered_wrongly_are_read_in_the_answer(examples: list[Example]):
-    read = 0
+    read = late = 0
     for _, branch in branches(examples, *EXECUTORS):
-        for (_, answer, _), (thought, _, learnt) in pairwise(turns(branch)):
+        spoken = turns(branch)
+        for at, ((line, answer, _), (thought, _, learnt)) in enumerate(pairwise(spoken)):
             named = [read_parts(parts) for parts in re.findall(r" takes (\d[^;]+)", answer)]
-            said = re.search(r"(?: using | takes )(\d[^.]+)", thought)
-            if named and thought.startswith("think: ") and learnt:
+            if named and "Could not craft" in answer and thought.startswith("think: ") and learnt:
+                quoted = answer.partition(": ")[2]
+                assert thought.startswith(f"think: So {quoted}. ") or len(quoted) > 120, thought
+                own = thought.replace(f"So {quoted}. ", "")
+                said = re.search(r"(?: using | takes )(\d[^.]+)", own)
                 amounts = [sorted(part.amount for part in parts) for parts in named]
                 assert sorted(part.amount for part in read_parts(said[1])) in amounts, branch.text
-                read += " using " in thought
+                read += " using " in own
+                lines = [earlier for earlier, _, _ in spoken[:at]]
+                if line in lines:  # the same one, after what it was taken to need was got
+                    late += "mine " in " ".join(lines[lines.index(line) :])
+        for thought, _, _ in spoken:
+            if said := re.match(
+                r"think: So (\d+ .+?) takes [^.]+\. (?!It takes)(\d+ .+?):", thought
+            ):
+                assert said[1].split(" ", 1)[1] == said[2].split(" ", 1)[1], branch.text
     assert read > 10
+    assert late > 3
 
 
 def test_claims__of_completion_are_of_what_is_held(examples: list[Example]):
