@@ -32,7 +32,7 @@ _CODE = re.compile(r"```.*?```", re.DOTALL)
 
 
 def place_of(path: str) -> str | None:
-    """Return where the site shows a file of the repository, or None for a folder, which it does not show."""
+    """Return where the site shows a file of the repository; None for a folder."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     if path in OUTSIDE:

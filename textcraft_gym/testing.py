@@ -307,7 +307,7 @@ class EnvContract:
                 check_env(self.make_env(render_mode="ansi").unwrapped)
 
     def test_env__steps_have_the_types_of_gymnasium(self) -> None:
-        """Text, a float, two booleans and a dictionary with ``task`` and ``won``, if it has tasks."""
+        """Text, a float, two booleans and a dictionary; with tasks also ``task`` and ``won``."""
         env = self.make_informed()
         observation, info = env.reset(seed=0, options=self.first_task())
         keys = {"task", "won"} if self._tasks() else set()

@@ -175,7 +175,7 @@ def alike(first: str, second: str) -> bool:
 
 @cache
 def _token_set_ratio() -> Callable[[str, str], float]:
-    """Return the measure of the words that texts share, 0 to 100: it is compiled, and imported at its first use."""
+    """Return the measure of the words that texts share, 0 to 100; imported at first use."""
     from rapidfuzz.fuzz import token_set_ratio
     from rapidfuzz.utils import default_process
 
