@@ -228,4 +228,4 @@ def test_compare__says_first_what_else_differs(tmp_path: Path):
         evaluate(spec, tmp_path / name)
     result = CliRunner().invoke(app, ["compare", str(tmp_path / "few"), str(tmp_path / "many")])
     first, *_ = result.output.splitlines()
-    assert first.endswith("the runs differ in what may explain a difference: distractors: 10, 100")
+    assert first == "The runs also differ beyond agent and model: distractors: 10, 100"

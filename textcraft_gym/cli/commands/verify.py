@@ -59,7 +59,7 @@ def verify(
     env_args = key_values(env_arg or [])
     if not runs:
         if trust or split or prompts:
-            raise ValueError("--trust, --split and --prompts need run folders, got none")
+            raise ValueError("--trust, --split and --prompts: expected run folders, got none")
         _verify_installation([env] if env else [], env_args, show, as_json)
         return
 
