@@ -90,8 +90,8 @@ def grid(
 ) -> Iterator[Cell]:
     """Yield every combination; an agent without ``d_max`` has one cell per model and seed."""
     for agent in agents:
-        has_depth = d_max and takes(agent, "d_max")
-        depths: Sequence[int | None] = d_max if has_depth else (None,)
+        has_depth = takes(agent, "d_max")  # also a check of the name, before anything is played
+        depths: Sequence[int | None] = d_max if has_depth and d_max else (None,)
         for depth, model, seed in product(depths, models, seeds or (None,)):
             yield Cell(agent, depth, model, seed)
 
