@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from dialogue import Branch, Example
 from recorded import Record, Said, dialogues, packed, record
-from scholar import MISTAKES, PART, RELATIONS, Hop, Scholar, hops_of
+from scholar import MISTAKES, PART, RELATIONS, Hop, Scholar, hops_of, words_for
 from teacher import FAILED
 
 from textcraft_gym.agents.adapt.react import make_executor
@@ -158,17 +158,10 @@ def play_in_vain(question: Asked, rng: random.Random) -> Record | None:
 
 
 def missing_from(task: Task, title: str) -> Iterator[tuple[Relation, list[str]]]:
-    """Yield what a page does not say, with the words that say it on others."""
+    """Yield what a page does not say, with the words to look up for it."""
     for relation in RELATIONS:
-        words: list[str] = []
-        is_said = False
-        for form in relation.sentences:
-            parts = [part.strip(" .,") for part in re.split(r"\{\w\}", form)]
-            words.append(max(parts, key=len))
-            # Shorter words than "born" stand on every page.
-            telling = [part for part in parts if len(part) > len("born")]
-            is_said = is_said or any(results(task.world, title, part) for part in telling)
-        if len({*words}) > 1 and not is_said:
+        words = words_for(relation.question)
+        if words and not any(results(task.world, title, word) for word in words):
             yield relation, words
 
 

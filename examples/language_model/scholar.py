@@ -2,7 +2,9 @@
 
 It knows which pages the answer follows from, and so searches for no others; but it searches for
 names that it has read, and answers when all the evidence stands in the prompt. A thought is the
-sentence that was sought, and the next question in a few words.
+sentence that was sought, and the next question in a few words. What is not in view it looks up by
+the words of the question, and then by those that pages have for it, always in the same order: which
+of them a page has, nobody can know.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import itertools
 import random
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from player import Move, Planned, Searched, in_steps, still_open
@@ -19,6 +22,7 @@ from teacher import COMPLETED, FAILED
 
 from textcraft_gym.envs.hotpotqa import expert
 from textcraft_gym.envs.hotpotqa.rules import (
+    COMMON,
     LOOKUP,
     SEARCH,
     START,
@@ -76,6 +80,33 @@ def _relations() -> list[Relation]:
 RELATIONS = _relations()
 
 
+@cache
+def forms_of(question: str) -> list[str]:
+    """Return the sentences that answer a relation's question, of things of any kind."""
+    forms: set[str] = set()
+    for relation in RELATIONS:
+        if relation.question == question:
+            forms.update(relation.sentences)
+    return sorted(forms)
+
+
+@cache
+def words_for(question: str) -> list[str]:
+    """Return the words to look up for a relation's question, in order, as few as find any form."""
+    telling = [word for word in re.findall(r"[a-z]{3,}", question) if word not in COMMON]
+    missing = {form: re.sub(r"\{\w\}", "", form).lower() for form in forms_of(question)}
+    words: list[str] = []
+    # "born in" finds the town of a page that says before on which day somebody was born.
+    phrases = [next((known for known in WORDS if known.startswith(word)), word) for word in telling]
+    for word in (*phrases, *telling, *WORDS):
+        found = [form for form, plain in missing.items() if word.lower() in plain]
+        if found:
+            words.append(word)
+        for form in found:
+            del missing[form]
+    return words
+
+
 class Hop(NamedTuple):
     """One fact on the way to the answer.
 
@@ -112,11 +143,7 @@ class Hop(NamedTuple):
     @property
     def value(self) -> str:
         """The value that the evidence says; empty if it says none."""
-        forms: set[str] = set()
-        for relation in RELATIONS:
-            if relation.question == self.relation.question:
-                forms.update(relation.sentences)
-        for form in sorted(forms):
+        for form in forms_of(self.relation.question):
             pattern = re.escape(form).replace(r"\{s\}", ".+").replace(r"\{k\}", ".+")
             for sentence in self.evidence:
                 match = re.fullmatch(pattern.replace(r"\{v\}", "(.+)"), sentence)
@@ -363,7 +390,7 @@ class Scholar(Planned, Searched):
             return Said(f" {FAILED}", learnt=False)
         acts = prompt.endswith("\nOK.\n>")  # the answer to a thought
         thought, action, learnt = self.move(prompt, errs=acts)
-        return Said(f" {action}", learnt) if acts else Said(f" think: {thought}")
+        return Said(f" {action}" if acts else f" think: {thought}", learnt)
 
     def part_of(self, task: str, prompt: str) -> Said:
         """Return the next line of an attempt at a step of a plan."""
@@ -372,25 +399,53 @@ class Scholar(Planned, Searched):
         left = self.left(state, hops)
         if not left:
             return Said(f" think: {hops[-1].said} {COMPLETED}")
+        action, learnt = self.sought(state, prompt, left)
         if not prompt.endswith("\nOK.\n>"):
-            return Said(f" think: {self.thought(state, left[0])}")
+            return Said(f" think: {self.thought(state, action)}", learnt)
         wrong = self.mistake(state, left[0])
-        return Said(f" {wrong or left[0]}", learnt=not wrong)
+        return Said(f" {wrong or action}", learnt=learnt and not wrong)
 
     def move(self, prompt: str, *, errs: bool = False) -> Move:
         """Return the next turn."""
         state = self.read(prompt)
         left = self.left(state, self.hops)
-        action = left[0] if left else finish(self.task.question.answer)
+        action, learnt = finish(self.task.question.answer), True
+        if left:
+            action, learnt = self.sought(state, prompt, left)
         thought = self.thought(state, action)
         if not errs:
-            return Move(thought, action)
+            return Move(thought, action, learnt)
         guess = self.guess(state) if self.guesses else ""
         if guess:
             self.guesses -= 1
             return Move(thought, finish(guess), learnt=False)
         wrong = self.mistake(state, action)
-        return Move(thought, wrong or action, learnt=not wrong)
+        return Move(thought, wrong or action, learnt=learnt and not wrong)
+
+    def sought(self, state: State, prompt: str, left: Sequence[str]) -> tuple[str, bool]:
+        """Return the next action, and whether it can be known.
+
+        What is left to do names the word that finds a sentence, which a reader cannot know. So the
+        words are tried in order; where too few turns are left for that, the right one is not learnt.
+        """
+        verb, right = parse(left[0])
+        if verb != LOOKUP:
+            return left[0], True
+        played = _ACTION.findall(prompt)
+        since = [number for number, action in enumerate(played) if parse(action)[0] == SEARCH]
+        tried = {parse(action)[1] for action in played[since[-1] :]} if since else set()
+        hop = next(hop for hop in self.hops if hop.page.title == state.page)
+        words = [word for word in words_for(hop.relation.question) if word not in tried]
+        finds = [self.finds(state, word, right) for word in words]
+        done = len(_ACTION.findall(split(prompt)[1])) + len(self.mistakes) - len(self.erred)
+        if any(finds) and done + len(left) + 1 + finds.index(True) <= expert.LONGEST:
+            return look_up(words[0]), True
+        return left[0], False
+
+    def finds(self, state: State, word: str, right: str) -> bool:
+        """Return whether a word finds the sentence that the right one does."""
+        found = results(self.world, state.page, word)[:1]
+        return bool(found) and found == results(self.world, state.page, right)[:1]
 
     def others(self, prompt: str) -> list[Move]:
         """Return searches for other names in view, a lookup and an answer that nothing says."""
