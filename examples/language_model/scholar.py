@@ -337,7 +337,10 @@ class Scholar(Planned, Searched):
         if wanted == "same":
             return f"{first.value} and {end.value}: {answer}."
         values = f"{first.name}: {first.value}. {end.name}: {end.value}."
-        return f"{values} {wanted.capitalize()}: {answer}."
+        # A small model compares numbers that stand side by side only.
+        chosen = first if answer in first.name else end
+        both = f"{first.value} and {end.value}"
+        return f"{values} {wanted.capitalize()} of {both}: {chosen.value}. So {answer}."
 
     def mistake(self, state: State, action: str) -> str:
         """Return a mistaken action in place of another, once of each kind; empty for none."""

@@ -128,6 +128,18 @@ def test_mistakes__are_not_learnt_and_are_recovered_from(questions: list[data.As
     assert erred == {*MISTAKES}
 
 
+def test_comparisons__set_the_values_side_by_side(examples: list[Example]):
+    compared = 0
+    for _, branch in branches(examples, "executor"):
+        for line, _, _ in turns(branch):
+            if said := re.match(r"think: (.+): (.+)\. (.+): (.+)\. \w+ of (.+)\. So (.+)\.$", line):
+                value = said[2] if said[6] in said[1] else said[4]
+                assert said[6] in said[1] or said[6] in said[3]
+                assert said[5] == f"{said[2]} and {said[4]}: {value}"
+                compared += 1
+    assert compared > 3
+
+
 def test_lookups__that_are_learnt_are_of_words_in_an_order_that_the_question_tells(
     questions: list[data.Asked],
 ):
