@@ -33,7 +33,7 @@ LONGEST = 4300
 """Maximum number of characters of a dialogue with its situation: about 1,700 tokens."""
 SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
-BEGINNINGS, QUESTIONS = 0.35, 0.15
+BEGINNINGS, QUESTIONS = 0.5, 0.1
 """Shares of the examples: beginnings alone, and questions of SimpleMatch and DetailMatch."""
 
 
