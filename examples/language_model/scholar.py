@@ -428,8 +428,9 @@ class Scholar(Planned, Searched):
     def sought(self, state: State, prompt: str, left: Sequence[str]) -> tuple[str, bool]:
         """Return the next action, and whether it can be known.
 
-        What is left to do names the word that finds a sentence, which a reader cannot know. So the
-        words are tried in order; where too few turns are left for that, the right one is not learnt.
+        What is left to do names the word that finds a sentence, which a reader cannot know. So
+        words are tried in order; where too few turns are left for that, the right one is not
+        learnt.
         """
         verb, right = parse(left[0])
         if verb != LOOKUP:

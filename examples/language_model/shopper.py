@@ -1,9 +1,11 @@
 """The teacher in WebShop: it words what is wanted as listings do, and reads pages for it.
 
 It plays by the rules of the environment itself, and judges a product by what its pages say. Its
-thoughts name a thing before they decide about it, and what is wanted before a search:
+thoughts name a thing before they decide about it, and what is wanted before a search, behind what
+the instruction calls it where that differs:
 
-    think: leggings: moisture wicking; xx-large, short; below 60.00.
+    think: tights is leggings; dries fast is moisture wicking. leggings: moisture wicking; xx-large,
+    short; below 60.00.
     think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 is below 60.00. To check:
     moisture wicking.
     think: moisture wicking: yes.
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -42,6 +44,10 @@ SLIP_CHANCE = 0.08
 """Chance of a mistake at a click on a product or a value."""
 
 
+LONG_THOUGHT = 260
+"""Characters that a thought has at most: agents cut off at 100 tokens."""
+
+
 class Wish(NamedTuple):
     """What a customer wants, in the words of listings.
 
@@ -50,24 +56,34 @@ class Wish(NamedTuple):
         attributes: The attributes that are wanted.
         values: The values of options that are wanted.
         most: The highest price, in dollars.
+        meanings: What words of the instruction mean, where listings have others.
     """
 
     kinds: tuple[str, ...]
     attributes: tuple[str, ...]
     values: tuple[str, ...]
     most: float
+    meanings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, goal: Goal) -> Wish:
         """Return the wish behind an instruction."""
         kinds = tuple(name.lower() for name in _templates()[goal.product.query].names)
-        return cls(kinds, goal.attributes, option_values(goal), goal.price_upper)
+        return cls(
+            kinds, goal.attributes, option_values(goal), goal.price_upper, tuple(meanings(goal))
+        )
 
     def __str__(self) -> str:
         parts = [f"{self.kinds[0]}: {', '.join(self.attributes)}", self.options]
         if not math.isinf(self.most):
             parts.append(f"below {self.most:.2f}")
         return "; ".join(parts)
+
+    @property
+    def understood(self) -> str:
+        """What is wanted, behind what the instruction calls it."""
+        whole = f"{'; '.join(self.meanings)}. {self}."
+        return whole if self.meanings and len(whole) < LONG_THOUGHT else f"{self}."
 
     @property
     def options(self) -> str:
@@ -188,7 +204,7 @@ class Shopper(Teacher):
 
     def shop(self, query: str) -> None:
         """Do the whole task, from the first page."""
-        self.think(f"{self.wish}.")
+        self.think(self.wish.understood)
         self.play(query)
         if self.find():
             self.buy()
@@ -281,6 +297,30 @@ class Shopper(Teacher):
 def option_values(goal: Goal) -> tuple[str, ...]:
     """Return the values of options that a goal names, in some goals each with its option."""
     return tuple(option if isinstance(option, str) else option[1] for option in goal.options)
+
+
+def meanings(goal: Goal) -> Iterator[str]:
+    """Yield what each phrase of an instruction is called in listings, if it is called otherwise."""
+    instruction = goal.instruction.lower()
+    template = _templates()[goal.product.query]
+    nouns = [phrase.noun.lower() for phrase in template.noun_phrases]
+    kind = template.names[0].lower()
+    noun = max((noun for noun in nouns if noun in instruction), key=len, default=kind)
+    if plain(noun) != plain(kind):
+        yield f"{noun} is {kind}"
+    for name in goal.attributes:
+        if plain(name) not in plain(instruction):
+            phrase = _phrase(name, instruction)
+            if phrase:
+                yield f"{phrase} is {name}"
+
+
+def _phrase(name: str, instruction: str) -> str:
+    """Return how an instruction names an attribute: a clause without its verb, or an adjective."""
+    attribute = attributes()[name]
+    clauses = [clause.lower().partition(" ")[2] for clause in attribute.sentences]
+    said = [*clauses, attribute.adjective.lower()]
+    return max((form for form in said if form in instruction), key=len, default="")
 
 
 def plain(text: str) -> str:

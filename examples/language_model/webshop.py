@@ -133,7 +133,7 @@ class Situation(dialogue.Situation):
     def beginning(self, rng: random.Random) -> Branch:
         """Return an episode up to the search: many of them teach what instructions mean."""
         shopper = self.shopper(self.sentence, START, rng)
-        shopper.think(f"{self.wish}.")
+        shopper.think(self.wish.understood)
         shopper.turn(f"search[{self.query}]", None)
         return Branch("beginning", tuple(shopper.spans))
 
@@ -228,12 +228,12 @@ class Situation(dialogue.Situation):
 
     def first_plan(self) -> Branch:
         """Return ADaPT's first plan."""
-        plan = f"# {self.wish}.\n{self.steps(self.match_text)}"
+        plan = f"# {self.wish.understood}\n{self.steps(self.match_text)}"
         return self.completion("plan", self.sentence, plan)
 
     def full_plan(self) -> Branch:
         """Return a plan in full."""
-        plan = f"# {self.wish}.\n{self.steps(self.open_text)}"
+        plan = f"# {self.wish.understood}\n{self.steps(self.open_text)}"
         return self.completion("full plan", self.sentence, plan)
 
     def steps(self, choosing: str, words: str = "") -> str:
@@ -321,7 +321,7 @@ class Situation(dialogue.Situation):
     def purchase(self, listing: Listing, rng: random.Random) -> str:
         """Return the transcript of a purchase in which no value is chosen."""
         shopper = self.shopper(self.sentence, START, rng)
-        shopper.think(f"{self.wish}.")
+        shopper.think(self.wish.understood)
         shopper.play(f"search[{self.query}]")
         shopper.think(self.wish.verdict(listing))
         for target in (listing.asin, BUY):

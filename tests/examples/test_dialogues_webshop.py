@@ -135,6 +135,25 @@ def test_goals__are_what_react_and_the_first_trial_read_and_say(
     assert min(won[mode] for mode in MODES) > 0.75 * TASK_COUNT
 
 
+def test_wishes__are_behind_the_words_of_the_instruction_that_mean_them(
+    situations: dict[Key, data.Situation],
+):
+    said = 0
+    for situation in situations.values():
+        thought, wish = situation.wish.understood, f"{situation.wish}."
+        assert thought.endswith(wish)
+        assert len(thought) < 260
+        words, _, _ = thought.removesuffix(wish).strip().removesuffix(".").partition("\n")
+        for meaning in filter(None, words.split("; ")):
+            phrase, _, name = meaning.rpartition(" is ")
+            assert phrase in situation.text.lower()
+            assert name in (situation.wish.kinds[0], *situation.wish.attributes)
+            said += 1
+        (_, line, *_) = situation.beginning(random.Random(0)).spans
+        assert line.text == f" think: {thought}\n"
+    assert said > len(situations) / 2
+
+
 def test_beginnings__are_those_of_goals(situations: dict[Key, data.Situation]):
     for key, situation in situations.items():
         beginning, (goal,) = (
@@ -295,6 +314,9 @@ def test_purchases__are_right_and_mistakes_are_not_learnt(examples: list[Example
 def test_values__that_are_wanted_are_all_chosen_before_the_purchase(examples: list[Example]):
     chosen = 0
     for _, branch in branches(examples, "buy"):
+        if "click[buy now]" not in branch.text:  # given up, since no product has them
+            assert "task failed!" in branch.text
+            continue
         values = re.search(r"Buy\[(.*)\]", branch.text)[1]
         wanted = set() if values == "no option" else set(values.split(", "))
         clicked = {
