@@ -571,4 +571,4 @@ def test_evaluate__interrupted_with_a_cassette_ends_in_order(tmp_path: Path, del
     run.send_signal(signal.SIGINT)
     output, _ = run.communicate(timeout=30)
     assert run.returncode == 130, output
-    assert "Stopped." in output
+    assert "run it again to resume." in output

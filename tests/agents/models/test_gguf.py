@@ -105,7 +105,7 @@ def test_read_header__says_what_is_wrong(content: bytes, message: str, tmp_path:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"general.type": "mmproj"}, "something of type 'mmproj'"),
+        ({"general.type": "mmproj"}, "holds type 'mmproj'"),
         ({"general.architecture": None}, "architecture ''"),
         ({"tokenizer.ggml.tokens": None}, "without a vocabulary"),
         ({"llama.context_length": "long"}, "broken header: a context_length of 'long'"),
@@ -152,8 +152,8 @@ def test_read_model__refuses_what_writes_no_text(
     ("layers", "changed", "message"),
     [
         (None, {"general.architecture": "qwen2"}, "for 'qwen2', and the model is of 'llama'"),
-        (None, {"general.type": "model"}, "no LoRA adapter but something of type 'model'"),
-        (None, {"adapter.type": "other"}, "no LoRA adapter"),
+        (None, {"general.type": "model"}, "holds type 'model', expected a LoRA adapter"),
+        (None, {"adapter.type": "other"}, "expected a LoRA adapter"),
         ({}, {}, "without weights"),
         (
             {"blk.0.attn_q.weight": (64, 32)},
