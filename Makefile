@@ -12,13 +12,16 @@ PYTHONS ?= 3.10 3.11 3.12 3.13
 
 # What executes notebooks.
 JUPYTER := ipykernel jupytext nbclient
-# On all cores; a file's tests stay together as long as they can, since they share what is slow to make.
-PARALLEL := --numprocesses auto --dist worksteal
+# Three processes for two cores, since many tests wait for a server or a process. A file's tests stay together as long as they
+# can, since they share what is slow to make.
+PARALLEL := --numprocesses $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2))) --dist worksteal
+# Else each of the many processes that tests start would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 # NumPy's threads beside those processes would wait for each other.
 unit test-slow test-engine test-rl test-local test-integrations: export OMP_NUM_THREADS = 1
 
 .PHONY: demo demo-local test check lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
-.PHONY: test-integrations test-verifiers test-frameworks test-docs
+.PHONY: test-integrations test-verifiers test-frameworks test-editors test-docs
 .PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-records bench-report bench-shop
 .PHONY: parity fingerprints costs horizons learn prepare-lm train-lm bench-train eval-lm reward-lm clean
 
@@ -60,8 +63,9 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy --package textcraft_gym
 
+# The tests of the package; those of the examples are run by make test-rl.
 unit: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/examples
 
 # Minutes: a hundred thousand random actions, and shortest plans against an independent solver.
 test-slow: $(VENV)/.test
@@ -97,10 +101,10 @@ test-ray: $(RL)/.frameworks
 bench-ray: $(RL)/.frameworks
 	$(RL)/bin/python benchmarks/backends.py
 
-# The training examples, for seconds each, two notebooks that learn, and the integrations of trainers, with PyTorch, which the
-# dialogues do without.
+# The examples: what the language model learns from, and training for seconds each; two notebooks that learn, and the
+# integrations of trainers, with PyTorch.
 test-rl: $(RL)/.rl
-	$(RL)/bin/python -m pytest $(PARALLEL) -m 'not slow and not ray' --ignore-glob '*/test_dialogues*' \
+	$(RL)/bin/python -m pytest $(PARALLEL) -m 'not slow and not ray' \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]' \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' tests/examples tests/integrations \
 		tests/agents/models/test_gguf.py::test_tensor_types__are_those_of_the_format \
@@ -124,6 +128,10 @@ test-frameworks: $(RL)/.frameworks
 bench-serving: .venv-integrations/.integrations
 	.venv-integrations/bin/python benchmarks/serving.py --server agentgym
 	.venv-integrations/bin/python benchmarks/serving.py --server openenv
+
+# Whether an editor resolves every import in the checkout. Needs pyright.
+test-editors: $(VENV)/.test
+	$(BIN)/python -m pytest -m '' -rs tests/test_packaging.py -k pyright
 
 # The documentation as a site in build/site, in a virtual environment of its own.
 .PHONY: docs notebooks

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,14 +98,16 @@ SERVED = {"docs/openenv.md", "docs/serving.md"}
 """Pages whose code speaks with a server, which tests of their own start."""
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        page
-        for page in PAGES
-        if page not in SERVED and BLOCK.search((ROOT / page).read_text(encoding="utf-8"))
-    ],
-)
+def pages_with_code() -> Iterator[Any]:
+    """Yield the pages whose code is run here; one that the language model plays on is slow."""
+    for page in PAGES:
+        kinds = {block["kind"] for block in BLOCK.finditer((ROOT / page).read_text("utf-8"))}
+        if kinds and page not in SERVED:
+            is_slow = HAS_LOCAL and "local" in kinds
+            yield pytest.param(page, marks=[pytest.mark.slow] if is_slow else [])
+
+
+@pytest.mark.parametrize("page", pages_with_code())
 def test_pages__print_what_stands_below_their_code(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

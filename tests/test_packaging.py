@@ -204,6 +204,7 @@ def pyright(*arguments: str | Path, cwd: Path) -> list[dict[str, Any]]:
     return diagnostics
 
 
+@pytest.mark.slow
 def test_pyright__resolves_every_import_of_ours_in_the_checkout():
     unresolved = [
         one["message"] for one in pyright(cwd=ROOT) if one.get("rule") == "reportMissingImports"

@@ -74,7 +74,17 @@ COMMANDS = [
     ["tasks", "MineTechTree-v0", "--guidance"],
     ["envs"],
     ["agents"],
-    ["evaluate", "--env", "TextCraft-v0", "--model", "local", "--limit", "1", "--out", "local"],
+    [
+        "evaluate",
+        "--env",
+        "TextCraft-v0",
+        "--model",
+        "local:context=256",
+        "--limit",
+        "1",
+        "--out",
+        "local",
+    ],
     [
         "evaluate",
         "--env",
@@ -104,7 +114,7 @@ COMMANDS = [
     ["serve", "openenv", "NoSuch-v0"],
     ["serve", "model", "local"],
     ["shop", "--replay", "nothing"],
-    ["verify"],
+    ["verify", "Tabletop-v0"],
 ]
 
 

@@ -826,6 +826,7 @@ def test_default_weights__continue_a_text(smollm2: LocalModel):
     assert longer.usage["cached_tokens"] >= completion.usage["prompt_tokens"] - 1
 
 
+@pytest.mark.slow
 def test_default_weights__play_the_same_episodes_twice(smollm2: LocalModel, tmp_path: Path):
     spec = RunSpec(
         "TextCraft-v0",
