@@ -107,7 +107,7 @@ def pages_with_code() -> Iterator[Any]:
             yield pytest.param(page, marks=[pytest.mark.slow] if is_slow else [])
 
 
-@pytest.mark.parametrize("page", pages_with_code())
+@pytest.mark.parametrize("page", list(pages_with_code()))
 def test_pages__print_what_stands_below_their_code(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
