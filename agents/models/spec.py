@@ -211,6 +211,12 @@ def _without_key(field: str) -> str:
     return f"{name}={text}" if name else text
 
 
+def name_and_options(spec: str) -> tuple[str, dict[str, str]]:
+    """Return the name of a spec's model, such as ``openai:NAME``, and its options as text."""
+    kind, name, fields = _parts(spec)
+    return f"{kind}:{name}" if name else kind, _texts(fields)
+
+
 def recorded_spec(spec: str) -> str:
     """Return a spec as a run records it.
 

@@ -661,9 +661,13 @@ def test_json__is_what_tables_show(tmp_path: Path):
     for agent in ("expert", "random"):
         run(*shared, "--agent", agent, "--out", str(tmp_path / agent))
     folders = [str(tmp_path / "random"), str(tmp_path / "expert")]
-    assert json.loads(run("report", *folders, "--json"))["expert"]["all"]["won"] == 3
+    reported = json.loads(run("report", *folders, "--json"))["runs"]["expert"]
+    assert (reported["played"], reported["episodes"]) == (3, 3)
+    assert reported["groups"]["all"]["won"] == 3
     compared = json.loads(run("compare", *folders, "--json"))
-    assert (compared["first"], compared["second"], compared["tasks"]) == ("random", "expert", 3)
+    (of_set,) = compared["sets"]
+    assert {row["run"] for row in of_set["standings"]} == {"random", "expert"}
+    assert of_set["tasks"] == 3
     listed = json.loads(run("tasks", "MineTechTree-v0", "--split", "MT8", "--json"))
     assert listed[0]["task"] == "diamond"
     sweep = [

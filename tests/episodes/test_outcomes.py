@@ -202,14 +202,18 @@ def test_compare__counts_errors_as_lost_where_it_is_told_to():
     assert verdict({"x": first, "y": second}, errors="count").standings[0].run == "x"
 
 
+def _whole(*command: str) -> dict:
+    return json.loads(run(*command))["runs"]["broken"]["groups"]["all"]
+
+
 def test_report__counts_errors_as_lost_where_it_is_told_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
     evaluate(RunSpec("TextCraft-v0", "dev", f"{FLAWED}:Stumbling", limit=2), "broken")
     evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), "expert")
-    assert json.loads(run("report", "broken", "--json"))["broken"]["all"]["rate"] is None
-    counted = json.loads(run("report", "broken", "--errors", "count", "--json"))["broken"]["all"]
+    assert _whole("report", "broken", "--json")["rate"] is None
+    counted = _whole("report", "broken", "--errors", "count", "--json")
     assert (counted["episodes"], counted["rate"], counted["errors"]) == (2, 0.0, 2)
     assert json.loads(run("compare", "broken", "expert", "--json"))["tasks"] == 0
     assert (

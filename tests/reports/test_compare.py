@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-import hashlib
 import random
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given
@@ -12,14 +13,13 @@ from scipy.stats import binomtest, ttest_ind
 from typer.testing import CliRunner
 
 from textcraft_gym.cli.app import app
-from textcraft_gym.reports.compare import (
-    compare,
+from textcraft_gym.reports.compare import compare, task_sets, verdict, verdicts
+from textcraft_gym.reports.paired import (
     holm,
     mcnemar_p_value,
     paired_interval,
+    power,
     two_sample_p_value,
-    unlike,
-    verdict,
 )
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
@@ -117,7 +117,8 @@ def test_holm__calls_clear_what_the_stepwise_procedure_rejects(p_values: list[fl
         if p_values[index] * (len(p_values) - step) >= level:
             break
         rejected.add(index)
-    assert {index for index, p_value in enumerate(holm(p_values)) if p_value < level} == rejected
+    adjusted = [of_test.p_value for of_test in holm(p_values)]
+    assert {index for index, p_value in enumerate(adjusted) if p_value < level} == rejected
 
 
 OUTCOMES = st.lists(st.sampled_from([True, False, None]), min_size=5, max_size=5)
@@ -139,9 +140,12 @@ def test_verdict__of_two_runs_is_their_comparison(
     found = verdict(runs)
     best, other = found.standings
     expected = compare(runs[other.run], runs[best.run])
-    assert other.behind == expected
-    assert other.p_value == expected.p_value
-    assert (found.tasks, found.left_out, found.pairs) == (expected.tasks, expected.left_out, 1)
+    assert other.behind is not None
+    assert other.behind.comparison == expected
+    assert other.behind.p_value == expected.p_value
+    assert (other.behind.low, other.behind.high) == pytest.approx((expected.low, expected.high))
+    assert (found.tasks, found.left_out) == (expected.tasks, expected.left_out)
+    assert found.pairs == (other.behind,)
     assert best.won >= other.won
     assert best.won - other.won == len(expected.gained) - len(expected.lost)
     assert found.winner == (best.run if expected.p_value < 0.05 else None)
@@ -162,16 +166,75 @@ def test_verdict__ranks_runs_by_the_tasks_that_all_have_played(outcomes: list[li
 
 
 def test_verdict__needs_more_from_more_runs():
-    def runs(count: int) -> dict[str, list[dict]]:
-        return {str(number): played([number == 0] * 6) for number in range(count)}
+    def behind(count: int) -> list:
+        runs = {str(number): played([number == 0] * 6) for number in range(count)}
+        found = verdict(runs)
+        assert len(found.pairs) == count * (count - 1) // 2
+        assert (found.winner == "0") == (count == 2)
+        return [standing.behind for standing in found.standings[1:]]
 
-    assert (verdict(runs(2)).winner, verdict(runs(2)).standings[1].p_value) == ("0", 0.03125)
-    three = verdict(runs(3))
-    assert (three.winner, [standing.p_value for standing in three.standings]) == (
-        None,
-        [None, 0.09375, 0.09375],
+    (two,) = behind(2)
+    assert two.p_value == 0.03125
+    three = behind(3)
+    assert [pair.p_value for pair in three] == [0.09375, 0.09375]
+    for pair in three:
+        assert pair.low < two.low  # the interval is adjusted as the p-value is
+        assert pair.comparison.low == pytest.approx(two.low)
+    assert verdict({"0": []}).winner is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm__intervals_have_the_level_of_the_step_that_decides(p_values: list[float]):
+    """An interval of a normal estimate excludes 0 exactly where its adjusted p-value is small."""
+    normal = NormalDist()
+    for p_value, adjusted in zip(p_values, holm(p_values), strict=True):
+        if abs(adjusted.p_value - 0.05) < 1e-6 or p_value < 1e-300:
+            continue
+        estimate = -normal.inv_cdf(p_value / 2)  # in standard errors
+        excludes = estimate > adjusted.z
+        assert excludes == (adjusted.p_value < 0.05)
+
+
+@given(st.lists(st.sets(st.integers(0, 9)), max_size=6))
+def test_task_sets__keep_apart_what_shares_less_than_half(tasks: list[set[int]]):
+    runs = {str(number): {str(task) for task in own} for number, own in enumerate(tasks)}
+    sets = task_sets(runs)
+    assert sorted(run for members in sets for run in members) == sorted(runs)
+    for first, second in combinations(runs, 2):
+        together = any({first, second} <= {*members} for members in sets)
+        shared = len(runs[first] & runs[second])
+        if shared * 2 < max(len(runs[first]), len(runs[second])):
+            assert not together
+        elif runs[first] == runs[second]:
+            assert together
+
+
+def test_verdicts__do_not_reduce_two_hundred_tasks_to_six():
+    few, many = [True] * 6, [True] * 200
+    found = verdicts(
+        {"few": played(few), "many": played(many), "less": played(few), "more": played(many)}
     )
-    assert verdict(runs(1)).winner is None
+    assert [of_set.tasks for of_set in found] == [6, 200]
+    assert [standing.run for of_set in found for standing in of_set.standings] == [
+        "few",
+        "less",
+        "many",
+        "more",
+    ]
+
+
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_power__is_where_the_test_begins_to_tell(pairs: int):
+    for tasks in range(1, 30):
+        clear = [gained for gained in range(tasks + 1) if pairs * mcnemar_p_value(gained, 0) < 0.05]
+        said = power(tasks, pairs=pairs)
+        if clear:
+            assert f" {100 * clear[0] / tasks:.3g} points" in said
+        else:
+            assert "no difference can reach p < 0.05" in said
+    assert power(8) == "With 8 tasks nothing below 75 points can reach p < 0.05."
+    assert power(8, repeats=2) == ""
+    assert "no difference" in power(5, repeats=2)
 
 
 def test_mcnemar_p_value__of_thousands_of_tasks():
@@ -186,46 +249,3 @@ def test_compare__is_a_command(tmp_path: Path):
     words = " ".join(result.output.split())
     assert "only random won 0" in words
     assert "over 8 tasks; McNemar's exact p" in words
-
-
-def test_unlike__names_what_differs_besides_agent_and_model():
-    first = {
-        "env": "TextCraft-v0",
-        "agent": "react",
-        "model": "a",
-        "env_args": {"distractors": 100},
-        "seed": 1,
-    }
-    assert unlike([first, {**first, "agent": "expert", "model": "b", "prompts": "short"}]) == []
-    second = {**first, "agent": "expert", "env_args": {"tags": "item"}, "seed": 2, "codes": ["abc"]}
-    assert unlike([first, second]) == [
-        "seed: 1, 2",
-        "distractors: 100, not given",
-        "code: unknown, abc",
-        "tags: not given, item",
-    ]
-    assert unlike([first, first, {**first, "max_calls": 3}]) == [
-        "max_calls: not given, not given, 3"
-    ]
-    assert (
-        unlike([first, {**first, "env_args": "x" * 99}])[-1]
-        == f"env_args: not given, {'x' * 40}..."
-    )
-
-
-@pytest.mark.parametrize("name", ["env_sha256", "tasks_sha256"])
-def test_unlike__tells_digests_apart_that_are_longer_than_what_is_shown(name: str):
-    first, second = ({name: hashlib.sha256(text).hexdigest()} for text in (b"a", b"b"))
-    (found,) = unlike([first, second])
-    assert found.startswith(f"{name}: {first[name][:40]}..., {second[name][:40]}...")
-
-
-def test_compare__says_first_what_else_differs(tmp_path: Path):
-    for name, distractors in (("few", 10), ("many", 100)):
-        spec = RunSpec(
-            "TextCraft-v0", "dev", "expert", limit=3, env_args={"distractors": distractors}
-        )
-        evaluate(spec, tmp_path / name)
-    result = CliRunner().invoke(app, ["compare", str(tmp_path / "few"), str(tmp_path / "many")])
-    first, *_ = result.output.splitlines()
-    assert first == "The runs also differ beyond agent and model: distractors: 10, 100"

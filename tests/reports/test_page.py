@@ -69,6 +69,7 @@ def config(**more) -> dict:
     return {
         **RunSpec("TextCraft-v0", "test", "react", model="tests.doubles:Crafter").described(),
         "env_sha256": "0123456789abcdef",
+        "finished": "now",
         **more,
     }
 
@@ -352,10 +353,46 @@ def test_html_page__has_a_verdict_for_each_world():
     assert "Different worlds" not in words
 
 
-def test_html_page__has_no_verdict_without_a_shared_task():
-    runs = {"a": [record("x")], "b": [record("y")]}
+def test_html_page__has_no_verdict_without_an_outcome():
+    runs = {"a": [broken(record("x"))], "b": [broken(record("y"))]}
     words = words_of(html_page(runs, dict.fromkeys(runs, config())), "verdict")
     assert "No verdict : there is no task of which all these runs have an outcome." in words
+
+
+def test_html_page__keeps_runs_apart_that_share_few_tasks():
+    tasks = [f"task {number}" for number in range(20)]
+    runs = {
+        "few": [record(task, won=False) for task in tasks[:6]],
+        "many": [record(task) for task in tasks],
+        "more": [record(task, won=number < 8) for number, task in enumerate(tasks)],
+    }
+    configs = {run: config(agent=run) for run in runs}
+    words = words_of(html_page(runs, configs), "verdict")
+    assert "test, 6 tasks few won 0.0% of 6 episodes" in words
+    assert "test, 20 tasks many wins , +60.0 points ahead of more" in words
+    assert "Runs that share fewer than 50% of the tasks of the larger one are not compared" in words
+    del runs["few"]
+    assert "are not compared" not in html_page(runs, configs)
+
+
+def test_html_page__pools_seeds():
+    tasks = [f"task {number}" for number in range(8)]
+    runs = {f"react_s{seed}": [record(task) for task in tasks] for seed in (0, 1)}
+    runs["adapt"] = [record(task, won=False) for task in tasks]
+    configs = {run: config(seed=number % 2) for number, run in enumerate(runs)}
+    configs["adapt"] = config(agent="adapt")
+    words = words_of(html_page(runs, configs), "verdict")
+    assert "react (2 seeds) wins , +100.0 points ahead of adapt" in words
+    assert "react_s0" not in words
+
+
+def test_html_page__says_of_an_unfinished_run_how_far_it_is():
+    runs = {"a": [record("x")], "b": [record("x")]}
+    configs = {"a": config(episodes=12), "b": config(episodes=1, agent="random")}
+    words = words_of(html_page(runs, configs), "verdict")
+    assert "! Not finished: a , 1 of 12 episodes so far." in words
+    assert "Not finished: b" not in words
+    assert "random draws from the admissible commands" in words
 
 
 def test_html_page__says_that_worlds_differ():
@@ -422,6 +459,7 @@ def test_html_page__shows_what_runs_share_once_and_by_run_what_differs():
         "repeats": "1",
         "temperature": "0.0",
         "env sha256": "0123456789abcdef",
+        "finished": "now",
     }
     runs = page[page.index('id="settings"') : page.index('id="success"')]
     assert '<th scope="col">agent args</th><th scope="col">seed</th>' in runs
@@ -986,10 +1024,7 @@ def test_page__names_what_differs_besides_agent_and_model():
     page = html_page(
         runs, {"first": config(seed=1, agent="react"), "second": config(seed=2, agent="expert")}
     )
-    assert (
-        "Besides agent and model, the runs differ in what may explain a difference: seed: 1, 2."
-        in page
-    )
-    assert "Besides agent" not in html_page(
-        runs, {"first": config(), "second": config(agent="expert")}
-    )
+    words = words_of(page, "verdict")
+    assert "! Seeds differ: 1 and 2." in words
+    runs_alike = {"first": config(), "second": config(agent="expert")}
+    assert "differ:" not in words_of(html_page(runs, runs_alike), "verdict")

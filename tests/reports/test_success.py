@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.reports.compare import (
+from textcraft_gym.reports.paired import (
     mcnemar_p_value,
     paired_interval,
     paired_p_value,

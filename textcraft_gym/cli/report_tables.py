@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textcraft_gym.cli.tables import cell, console, examples, new_table, print_table
-from textcraft_gym.reports.compare import Comparison
+from textcraft_gym.reports.compare import Comparison, Verdict
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.tables import (
     PASSES,
@@ -19,7 +19,7 @@ from textcraft_gym.reports.tables import (
 )
 
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
-REPLIES_TITLE = "Replies mended, without a command, or cut off"
+REPLIES_TITLE = "Malformed replies"
 PASSES_TITLE = "Success with k attempts at a task"
 
 
@@ -78,6 +78,42 @@ def show_comparison(first: str, second: str, comparison: Comparison) -> None:
         )
     if comparison.left_out:
         console.print(
-            f"{comparison.left_out} tasks are left out: "
+            f"{_tasks(comparison.left_out)} left out: "
             "one of the runs has no episode of them, or only errors."
         )
+
+
+def show_standings(found: Verdict) -> None:
+    """Print the ranking of runs, and the differences of all pairs of them."""
+    if not found.tasks:
+        console.print("There is no task of which all these runs have an outcome.")
+        return
+    for standing in found.standings:
+        rate = 100 * standing.won / found.tasks
+        won = f"won {standing.won:.4g} of {_tasks(found.tasks)}, {rate:.1f}%."
+        console.print(cell(f"{standing.run} {won}"), highlight=False)
+    if not found.pairs:
+        return
+
+    table = new_table("All pairs", ("run", "against", "points", "95% interval", "p"))
+    for pair in found.pairs:
+        table.add_row(
+            cell(pair.better),
+            cell(pair.worse),
+            f"{100 * (pair.comparison.difference or 0.0):+.1f}",
+            f"{100 * pair.low:+.1f} to {100 * pair.high:+.1f}",
+            f"{pair.p_value:.2g}",
+            style="bold" if pair.is_clear else "",
+        )
+    print_table(table)
+    test = "McNemar's test" if found.repeats == 1 else "the sign-flip test over tasks"
+    pairs = f"{len(found.pairs)} pairs" if len(found.pairs) > 1 else "1 pair"
+    console.print(f"p is exact, by {test}; p and interval are adjusted for {pairs} (Holm).")
+    if found.left_out:
+        console.print(f"{_tasks(found.left_out)} left out: a run lacks them, or has only errors.")
+    if found.power:
+        console.print(cell(found.power))
+
+
+def _tasks(count: int) -> str:
+    return f"{count} task" if count == 1 else f"{count} tasks"

@@ -18,6 +18,7 @@ from textcraft_gym.printable import printable
 WIDTH_WITHOUT_TERMINAL = 160
 LEFT_ALIGNED = (
     "group",
+    "against",
     "such as",
     "summary",
     "split",

@@ -11,14 +11,14 @@ from statistics import fmean, stdev
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.papers.table import Column, Measure, Order, Row, Setting, Table
-from textcraft_gym.reports.compare import (
+from textcraft_gym.reports.metrics import ALL, Summary, outcome_of, summarise, summarise_by_group
+from textcraft_gym.reports.paired import (
     SIGNIFICANT,
     holm,
     paired_interval,
     paired_p_value,
     two_sample_p_value,
 )
-from textcraft_gym.reports.metrics import ALL, Summary, outcome_of, summarise, summarise_by_group
 from textcraft_gym.reports.spread import spread
 
 PARTS = 60
@@ -100,8 +100,8 @@ class Verdict(NamedTuple):
         order: The published order.
         difference: How far the upper row is above the lower one here, in points; negative if it is
             below.
-        low, high: Its 95% interval over tasks.
-        p_value: The p-value of the difference, adjusted for all pairs of the table.
+        low, high: Its 95% interval over tasks, adjusted for all pairs of the table.
+        p_value: The p-value of the difference, adjusted likewise.
         judgement: What follows.
     """
 
@@ -228,15 +228,15 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
         of_order = _changes(table, order, played)
         if of_order:
             changes[order] = of_order
-    p_values = holm([paired_p_value(of_order) for of_order in changes.values()])
+    adjusted = holm([paired_p_value(of_order) for of_order in changes.values()])
     return [
-        _verdict(*item, p_value) for item, p_value in zip(changes.items(), p_values, strict=True)
+        _verdict(*item, *of_pair) for item, of_pair in zip(changes.items(), adjusted, strict=True)
     ]
 
 
-def _verdict(order: Order, changes: Sequence[Fraction], p_value: float) -> Verdict:
+def _verdict(order: Order, changes: Sequence[Fraction], p_value: float, z: float) -> Verdict:
     difference = float(sum(changes) / len(changes))
-    low, high = paired_interval(changes)
+    low, high = paired_interval(changes, z)
     judgement: Judgement = "as published" if difference > 0 else "the other way"
     if p_value >= SIGNIFICANT or not difference:
         judgement = "too close to tell"

@@ -13,8 +13,17 @@ from markupsafe import Markup
 
 from textcraft_gym.reports import plots
 from textcraft_gym.reports.advice import advice
-from textcraft_gym.reports.compare import Comparison, Verdict, compare, unlike, verdict
-from textcraft_gym.reports.metrics import ALL, Errors, Summary, groups, summarise_by_group
+from textcraft_gym.reports.compare import MIN_SHARED, Comparison, Verdict, compare, verdicts
+from textcraft_gym.reports.differences import as_sentence, differences
+from textcraft_gym.reports.metrics import (
+    ALL,
+    Errors,
+    Summary,
+    groups,
+    summarise,
+    summarise_by_group,
+)
+from textcraft_gym.reports.notes import advantages, unfinished
 from textcraft_gym.reports.page_episodes import (
     OUTCOMES,
     Line,
@@ -24,6 +33,7 @@ from textcraft_gym.reports.page_episodes import (
     line,
     packed,
 )
+from textcraft_gym.reports.pools import Pool, pools
 from textcraft_gym.reports.records import light
 from textcraft_gym.reports.tables import (
     PASSES,
@@ -42,18 +52,18 @@ Config: TypeAlias = Mapping[str, Any]
 
 MODEL_KEYS = frozenset({"model", "planner", "max_calls", "prompts", "prompts_sha256"})
 """Keys of a config that mean nothing for a run that asked no model."""
-PROVENANCE = ("schema", "version", "begun_with", "codes", "started", "finished")
+PROVENANCE = ("schema", "version", "begun_with", "codes", "episodes", "started", "finished")
 """Keys of a config that are folded away, besides the digests."""
 
 
 class Game(NamedTuple):
-    """The runs of one world and split.
+    """Runs of one world that share most of their tasks; runs of several seeds count as one.
 
     Attributes:
-        name: The world and the split.
+        name: The world and the split, and the number of tasks if others have others.
         verdict: Which run is best.
         worlds: Number of different digests of the world, which should be 1.
-        unlike: What differs between the runs besides agent and model, each with its values.
+        differences: What differs between the runs besides agent and model, as a sentence.
         first: The run that was given first.
         comparisons: Each other run compared with it, task by task.
     """
@@ -61,7 +71,7 @@ class Game(NamedTuple):
     name: str
     verdict: Verdict
     worlds: int
-    unlike: Sequence[str]
+    differences: str
     first: str
     comparisons: Mapping[str, Comparison]
 
@@ -91,11 +101,21 @@ def html_page(
     """
     blocks, runs = _packed(runs)
     by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
+    pooled = pools(runs, configs)
     whole = {run: summaries[ALL] for run, summaries in by_group.items()}
+    for pool in pooled:
+        if pool.name not in whole:
+            whole[pool.name] = summarise(pool.records, errors=errors)
+    games = _games(pooled, errors)
+    worlds = {(pool.config["env"], pool.config["split"]) for pool in pooled}
     page = _template().render(
-        games=_games(runs, configs, errors),
+        games=games,
+        apart=len(games) > len(worlds),
         errors=errors,
         whole=whole,
+        runs=len(runs),
+        unfinished=unfinished(runs, configs),
+        advantages=advantages(configs.values()),
         episodes=sum(map(len, runs.values())),
         **_facts(runs, configs),
         **_tables(runs, by_group),
@@ -204,7 +224,9 @@ def _template() -> Template:
     environment = html_environment("textcraft_gym.reports")
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters["sha256"] = _sha256
-    environment.globals.update(percent=_percent, points=_points, p_value=_p_value)
+    environment.globals.update(
+        percent=_percent, points=_points, p_value=_p_value, min_shared=MIN_SHARED
+    )
     return environment.get_template("report.html")
 
 
@@ -213,30 +235,38 @@ def _sha256(script: str) -> str:
     return b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _games(
-    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], errors: Errors
-) -> list[Game]:
-    """Return the runs by world and split: success in two of them cannot be compared."""
-    by_name: dict[str, dict[str, Sequence[Record]]] = {}
-    for run, records in runs.items():
-        name = f"{configs[run]['env']}, split {configs[run]['split']}"
-        by_name.setdefault(name, {})[run] = records
+def _games(pooled: Sequence[Pool], errors: Errors) -> list[Game]:
+    """Return the runs by world and split, and by tasks: others cannot be compared."""
+    by_name: dict[str, dict[str, Pool]] = {}
+    for pool in pooled:
+        name = f"{pool.config['env']}, split {pool.config['split']}"
+        by_name.setdefault(name, {})[pool.name] = pool
 
     games = []
     for name, of_game in by_name.items():
-        first, *others = of_game
-        game = Game(
-            name=name,
-            verdict=verdict(of_game, errors=errors),
-            worlds=len({configs[run].get("env_sha256") for run in of_game}),
-            unlike=unlike([configs[run] for run in of_game]),
-            first=first,
-            comparisons={
-                other: compare(runs[first], runs[other], errors=errors) for other in others
-            },
-        )
-        games.append(game)
+        found = verdicts({run: pool.records for run, pool in of_game.items()}, errors=errors)
+        for of_set in found:
+            runs = {standing.run for standing in of_set.standings}
+            of_tasks = {run: pool for run, pool in of_game.items() if run in runs}
+            tasks = f", {of_set.tasks} tasks" if len(found) > 1 else ""
+            games.append(_game(f"{name}{tasks}", of_set, of_tasks, errors))
     return games
+
+
+def _game(name: str, found: Verdict, runs: Mapping[str, Pool], errors: Errors) -> Game:
+    configs = {run: pool.config for run, pool in runs.items()}
+    first, *others = runs
+    comparisons = {}
+    for other in others:
+        comparisons[other] = compare(runs[first].records, runs[other].records, errors=errors)
+    return Game(
+        name=name,
+        verdict=found,
+        worlds=len({config.get("env_sha256") for config in configs.values()}),
+        differences=as_sentence(differences(configs)),
+        first=first,
+        comparisons=comparisons,
+    )
 
 
 def _asks_nothing(records: Sequence[Record]) -> bool:

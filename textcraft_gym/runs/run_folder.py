@@ -1,9 +1,9 @@
 """The folder of a run, which a killed run can resume.
 
 ``config.json`` is the run's spec with its versions and digests; ``episodes.jsonl`` gets a line as
-each episode ends; ``summary.json`` and ``report.md`` are written at the end. An episode that raised
-is a line with an ``error``; of two lines for one episode the later counts. A lock excludes other
-processes.
+each episode ends; ``summary.json`` is written at the end, and ``report.md`` whenever a run stops.
+An episode that raised is a line with an ``error``; of two lines for one episode the later counts. A
+lock excludes other processes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -25,8 +25,8 @@ import gymnasium as gym
 from filelock import FileLock, Timeout
 
 from textcraft_gym.errors import RunError
-from textcraft_gym.reports.advice import advice
-from textcraft_gym.reports.metrics import summarise_by_group
+from textcraft_gym.reports.metrics import Summary, summarise_by_group
+from textcraft_gym.reports.notes import notes
 from textcraft_gym.reports.records import (
     SCHEMA,
     Line,
@@ -106,8 +106,14 @@ class RunFolder:
             differences = "; ".join(changed)
             raise RunError(f"{self.path} holds another run ({differences}); choose another folder")
 
-    def begin(self, identity: Mapping[str, Any], code: str) -> None:
-        """Write the config of a new run, with a digest of its code."""
+    def begin(self, identity: Mapping[str, Any], code: str, episodes: int | None = None) -> None:
+        """Write the config of a new run, with a digest of its code.
+
+        Args:
+            identity: What tells the run from others.
+            code: The digest.
+            episodes: Number of episodes of the whole run, if that is known.
+        """
         if (self.path / "config.json").exists():
             return
         versions = {
@@ -118,6 +124,7 @@ class RunFolder:
         config = {
             "schema": SCHEMA,
             **identity,
+            "episodes": episodes,
             "begun_with": versions,
             "codes": [code],
             "started": now(),
@@ -166,15 +173,19 @@ class RunFolder:
         if self._episodes is not None:
             self._episodes.close()
 
-    def finish(self, records: Iterable[Record]) -> None:
+    def finish(self, records: Sequence[Record]) -> None:
         """Write the summary and the report of a run that has all its records."""
-        summaries = summarise_by_group(records)
+        summaries = self.report(records)
         as_json = {name: asdict(summary) for name, summary in summaries.items()}
         atomic_write(self.path / "summary.json", json.dumps(as_json, indent=2) + "\n")
-        config = read_config(self.path)
-        table = markdown({self.path.name: summaries}, advice(records))
-        atomic_write(self.path / "report.md", table)
-        self._write_config({**config, "finished": now()})
+        self._write_config({**read_config(self.path), "finished": now()})
+
+    def report(self, records: Sequence[Record]) -> dict[str, Summary]:
+        """Write the report of a run, which says so if it is unfinished, and return its numbers."""
+        summaries = summarise_by_group(records)
+        below = notes(records, read_config(self.path))
+        atomic_write(self.path / "report.md", markdown({self.path.name: summaries}, below))
+        return summaries
 
     def _take_up(self) -> None:
         """Read the records.

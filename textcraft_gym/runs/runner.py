@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -128,7 +128,7 @@ def play_run(
             play = stack.enter_context(backend.open(limited))
         # Another process may have made the folder meanwhile.
         stack.enter_context(folder.locked(identity))
-        folder.begin(identity, code())
+        folder.begin(identity, code(), len(planned))
         stack.callback(folder.close)
 
         records = folder.records
@@ -149,6 +149,9 @@ def play_run(
             except OSError as error:
                 rule.trouble = f"the summary cannot be written: {error.strerror}"
                 stop = rule.stop(so_far)
+        else:
+            with suppress(OSError):  # the disk may be full
+                folder.report(records)
     if stop is not None:
         on_stop(stop)
     return records

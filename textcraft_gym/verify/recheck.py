@@ -17,8 +17,8 @@ from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.errors import RunError
 from textcraft_gym.printable import printable
 from textcraft_gym.registration import SUITE
-from textcraft_gym.reports.advice import advice
 from textcraft_gym.reports.metrics import summarise_by_group
+from textcraft_gym.reports.notes import notes
 from textcraft_gym.reports.records import (
     Key,
     Record,
@@ -328,9 +328,8 @@ def _compare_summary(
 
     # The report names the folder as it was called then: its third line begins with that name.
     held = report.partition("\n| ")[2].partition("\n| ")[2].partition(" | ")[0]
-    expected_reports = [
-        markdown({name: summaries}, advice(records)) for name in (folder.name, held)
-    ]
+    below = notes(records, config)
+    expected_reports = [markdown({name: summaries}, below) for name in (folder.name, held)]
     if report not in expected_reports:
         outcome.differs("report.md", "not the table of the records")
 

@@ -2,41 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from textcraft_gym.cli.options import ErrorsOption, Json, read_errors
-from textcraft_gym.cli.report_tables import show_comparison
+from textcraft_gym.cli.report_tables import show_comparison, show_standings
+from textcraft_gym.cli.run_folders import Folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
+from textcraft_gym.reports.compare import MIN_SHARED, Verdict, verdicts
 from textcraft_gym.reports.compare import compare as compare_records
-from textcraft_gym.reports.compare import unlike
-from textcraft_gym.reports.records import read_config, read_records
+from textcraft_gym.reports.metrics import Errors
+from textcraft_gym.reports.notes import advantages
+from textcraft_gym.reports.pools import Pool
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def compare(
-    first: Annotated[Path, typer.Argument(help="Run folder.")],
-    second: Annotated[Path, typer.Argument(help="Run folder with the same tasks.")],
+    runs: Annotated[list[Path], typer.Argument(help="Two or more run folders.")],
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
 ) -> None:
-    """Compare two runs task by task.
+    """Compare runs task by task.
 
-    Shows which tasks flipped, the difference in success, and its p-value.
+    Of two runs it shows which tasks flipped, the difference in success, and its p-value. Of more it
+    ranks them, and adjusts intervals and p-values of all pairs. Runs that differ only in their seed
+    count as one.
     """
-    comparison = compare_records(
-        read_records(first), read_records(second), errors=read_errors(errors)
-    )
-    differences = unlike([read_config(first), read_config(second)])
+    policy = read_errors(errors)
+    if len(runs) < 2:
+        raise ValueError("expected two runs or more, got one")
+    pooled = Folders(runs).pools
+    found = verdicts({pool.name: pool.records for pool in pooled}, errors=policy)
+    warnings = warnings_of(pooled, is_one_world=True)
     if as_json:
-        names = {"first": first.name, "second": second.name}
-        print_json({**names, "unlike": differences, **asdict(comparison)})
+        print_json({"warnings": warnings, "sets": list(map(_as_json, found))})
         return
-    if differences:
-        say(f"The runs also differ beyond agent and model: {'; '.join(differences)}")
+    for line in warnings:
+        say(line)
+    if len(found) > 1:
+        say(_apart(found))
+    for of_set in found:
+        _show(of_set, pooled, policy)
+    for line in advantages(pool.config for pool in pooled):
+        say(line)
+
+
+def _show(found: Verdict, pooled: Sequence[Pool], errors: Errors) -> None:
+    """Show how two runs differ, or the ranking of others."""
+    runs = {standing.run for standing in found.standings}
+    members = [pool for pool in pooled if pool.name in runs]
+    if len(members) != 2:
+        show_standings(found)
+        return
+    first, second = members
+    comparison = compare_records(first.records, second.records, errors=errors)
     show_comparison(first.name, second.name, comparison)
+    if found.power:
+        say(found.power)
+
+
+def _apart(found: Sequence[Verdict]) -> str:
+    sets = []
+    for of_set in found:
+        runs = ", ".join(standing.run for standing in of_set.standings)
+        sets.append(f"{runs} ({of_set.tasks} tasks)")
+    return (
+        f"Not compared with each other, as they share fewer than {100 * MIN_SHARED:.0f}% "
+        f"of the tasks: {'; '.join(sets)}."
+    )
+
+
+def _as_json(found: Verdict) -> Mapping[str, Any]:
+    """Return a verdict with each pair once."""
+    standings = [{"run": standing.run, "won": standing.won} for standing in found.standings]
+    return {
+        "tasks": found.tasks,
+        "left_out": found.left_out,
+        "repeats": found.repeats,
+        "standings": standings,
+        "pairs": [asdict(pair) for pair in found.pairs],
+        "power": found.power,
+    }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,8 @@ from textcraft_gym.cli.options import DryRun, Json
 from textcraft_gym.cli.progress import evaluate_with_progress, progress_console
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
-from textcraft_gym.reports.records import read_records
+from textcraft_gym.reports.differences import as_sentence, step_budgets
+from textcraft_gym.reports.records import read_config, read_records
 from textcraft_gym.runs.estimate import Estimate, estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.runs.sweep import Results, cell_specs, folder_names, grid, legend
@@ -29,7 +30,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-@takes_run_spec(without=("agent", "model"))
+@takes_run_spec(without=("agent", "model", "max_steps"))
 def sweep(
     spec: RunSpec,
     agents: Annotated[str, typer.Option(help="Agents, separated by commas.")],
@@ -43,6 +44,13 @@ def sweep(
     seeds: Annotated[
         str, typer.Option(help="One run for each seed, as 0-4 or 1,3; replaces --seed.")
     ] = "",
+    max_steps: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum actions per episode, for all agents; by default each agent's own, or the "
+            "environment's limit."
+        ),
+    ] = None,
     as_json: Json = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -50,6 +58,7 @@ def sweep(
 
     Limits of cost, tokens and time apply to all runs together. The exit status is that of evaluate.
     """
+    spec = replace(spec, max_steps=max_steps)
     cells = list(grid(_names(agents), _integers(d_max), model or [DEFAULT_MODEL], _integers(seeds)))
     names = folder_names(cells)
     if dry_run:
@@ -66,6 +75,8 @@ def sweep(
     except KeyboardInterrupt:
         say("Stopped; run it again to resume.")
         raise typer.Exit(130) from None
+    if not as_json:
+        _say_budgets({cell.agent: read_config(out / name) for cell, name in names.items()})
     _show_results(results, as_json)
     end_runs([read_records(out / name) for name in names.values()], out)
 
@@ -75,6 +86,12 @@ def _show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
         print_json([{"run": name, **asdict(amounts)} for name, amounts in estimates.items()])
     else:
         show_estimates(estimates)
+
+
+def _say_budgets(configs: Mapping[str, Mapping[str, Any]]) -> None:
+    """Say where agents had different budgets."""
+    if sentence := as_sentence(step_budgets(configs)):
+        say(f"{sentence} With --max-steps N all agents have one budget.")
 
 
 def _show_results(results: Results, as_json: bool) -> None:

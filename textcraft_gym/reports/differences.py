@@ -1,0 +1,185 @@
+"""What differs between runs besides what is compared, and may explain a difference of success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from textcraft_gym.agents.models.spec import name_and_options
+from textcraft_gym.reports.tables import codes
+
+Config: TypeAlias = Mapping[str, Any]
+
+
+class _Setting(NamedTuple):
+    """A key of configs, the phrase about different values of it, and the word for none."""
+
+    key: str
+    phrase: str
+    unset: str = "none"
+
+
+_STEPS = (_Setting("max_steps", "budgets differ: {} steps"),)
+_CALLS = (_Setting("max_calls", "budgets differ: {} calls"),)
+_EPISODE = (
+    _Setting("episode_tokens", "budgets differ: {} tokens an episode", "unlimited"),
+    _Setting("episode_cost", "budgets differ: {} in money an episode", "unlimited"),
+    _Setting("episode_seconds", "budgets differ: {} seconds an episode", "unlimited"),
+)
+_ASKED = (
+    _Setting("prompts", "prompts differ: {}", "standard"),
+    _Setting("planner", "planners differ: {}"),
+    _Setting("temperature", "temperatures differ: {}"),
+    _Setting("reading", "readings of replies differ: {}"),
+)
+_WORLD = (
+    _Setting("env", "worlds differ: {}"),
+    _Setting("split", "splits differ: {}", "default"),
+    _Setting("wrappers", "wrappers differ: {}"),
+    _Setting("limit", "limits of tasks differ: {}"),
+    _Setting("tasks", "chosen tasks differ: {}", "all"),
+)
+_COUNTED = (
+    _Setting("seed", "seeds differ: {}"),
+    _Setting("repeats", "repeats differ: {}"),
+    _Setting("won_at", "rewards that count as won differ: {}", "as the world says"),
+)
+_TASKS = (_Setting("tasks_sha256", "the tasks of one name differ: digests {}"),)
+_DATA = (_Setting("env_sha256", "the data of the world differ: digests {}", "unknown"),)
+_PROMPTS = (_Setting("prompts_sha256", "the prompts' texts differ: digests {}"),)
+_VERSION = (_Setting("version", "versions differ: {}"),)
+
+_IDLE = frozenset({"digest", "max_retries", "price", "timeout"})
+"""Options of a model that change no answer, and the digest, which goes with its name."""
+_SHOWN = 40
+"""Maximum number of characters of a value that are shown."""
+_DIGEST = 12
+"""Number of characters of a digest that are shown."""
+
+
+def differences(configs: Mapping[str, Config]) -> list[str]:
+    """Return what differs between runs besides agent and model, such as ``splits differ: a and b``.
+
+    Budgets come first. Where agents are compared, different models are named as well; of runs that
+    ask no model, nothing about models is.
+
+    Args:
+        configs: The config of each run, as ``read_config`` returns it.
+    """
+    asking = {run: config for run, config in configs.items() if config.get("model") != "none"}
+    has_one_agent = len({config["agent"] for config in configs.values()}) == 1
+    world = [*_different(configs, _WORLD), *_options(configs, "env_args", is_shared=True)]
+    asked = [*_different(asking, _ASKED), *_models(asking, has_one_agent)]
+    found = [
+        *step_budgets(configs),
+        *_different(asking, _CALLS),
+        *_different(configs, _EPISODE),
+        *asked,
+        *_options(configs, "agent_args", is_shared=has_one_agent),
+        *world,
+        *_different(configs, _COUNTED),
+    ]
+    # A digest says what nothing else does, or it says it again.
+    if not world:
+        found += [*_different(configs, _TASKS), *_different(configs, _DATA)]
+    if has_one_agent and not asked:
+        found += _different(asking, _PROMPTS)
+    return found + (list(_different(configs, _VERSION)) or list(_code(configs)))
+
+
+def step_budgets(configs: Mapping[str, Config]) -> list[str]:
+    """Return whether the budgets of steps differ."""
+    return list(_different(configs, _STEPS))
+
+
+def as_sentence(phrases: Sequence[str]) -> str:
+    """Return phrases as a sentence; empty without any."""
+    text = "; ".join(phrases)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def _different(configs: Mapping[str, Config], settings: Sequence[_Setting]) -> Iterator[str]:
+    for setting in settings:
+        values = {run: config.get(setting.key) for run, config in configs.items()}
+        if phrase := _phrase(setting.phrase, values, setting.unset):
+            yield phrase
+
+
+def _options(configs: Mapping[str, Config], key: str, *, is_shared: bool) -> Iterator[str]:
+    """Yield the options of worlds or agents that differ.
+
+    Args:
+        configs: The runs.
+        key: The key of a config that holds the options.
+        is_shared: Whether all runs take each option, so that a run without it has its default.
+    """
+    options = {run: config.get(key) or {} for run, config in configs.items()}
+    names: dict[str, None] = {}
+    for of_run in options.values():
+        names |= dict.fromkeys(of_run)
+    for name in names:
+        values = {}
+        for run, of_run in options.items():
+            if is_shared or name in of_run:
+                values[run] = of_run.get(name)
+        if phrase := _phrase(f"{_braced(name)} differs: {{}}", values, "default"):
+            yield phrase
+
+
+def _models(asking: Mapping[str, Config], has_one_agent: bool) -> Iterator[str]:
+    """Yield how the models differ; where all agents are one, the models are what is compared."""
+    names: dict[str, str] = {}
+    options: dict[str, Config] = {}
+    for run, config in asking.items():
+        name, given = name_and_options(str(config.get("model")))
+        if "digest" in given:  # of a model's files, which its name does not tell apart
+            name += f" {given['digest'][:_DIGEST]}"
+        names[run] = name
+        kept = {option: value for option, value in given.items() if option not in _IDLE}
+        options[run] = {"model": kept}
+    if not has_one_agent and (phrase := _phrase("models differ: {}", names, "none")):
+        yield phrase
+    yield from _options(options, "model", is_shared=True)
+
+
+def _code(configs: Mapping[str, Config]) -> Iterator[str]:
+    played = {run: " then ".join(codes(config)) for run, config in configs.items()}
+    if phrase := _phrase("code differs: {}", played, "unknown"):
+        yield phrase
+
+
+def _phrase(phrase: str, values: Mapping[str, Any], unset: str) -> str:
+    """Return a phrase with the values of all runs; empty if they are equal.
+
+    Of more than two runs, those of each value are named.
+    """
+    runs_of: dict[str, list[str]] = {}
+    for run, value in values.items():
+        runs_of.setdefault(_text(value, unset), []).append(run)
+    if len(runs_of) < 2:
+        return ""
+    shown = [_brief(text, phrase) for text in runs_of]
+    if len(values) > 2:
+        shown = [
+            f"{text} ({', '.join(runs)})"
+            for text, runs in zip(shown, runs_of.values(), strict=True)
+        ]
+    *most, last = shown
+    return phrase.format(f"{', '.join(most)} and {last}")
+
+
+def _text(value: Any, unset: str) -> str:
+    if value is None or value == []:
+        return unset
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _brief(text: str, phrase: str) -> str:
+    most = _DIGEST if "digests" in phrase else _SHOWN
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _braced(name: str) -> str:
+    return name.replace("{", "{{").replace("}", "}}")
