@@ -45,6 +45,32 @@ AGENTS: Mapping[str, str] = {
 }
 """The suite's agents by name, each with the path of its class, which is imported on first use."""
 
+TITLES: Mapping[str, str] = {
+    "adaplanner": "AdaPlanner",
+    "adapt": "ADaPT",
+    "autoplan": "AutoPlan",
+    "best_of_n": "Best-of-n",
+    "chain_of_thought": "Chain-of-thought",
+    "code_as_policies": "Code as Policies",
+    "dep": "DEP",
+    "deps": "DEPS",
+    "expert": "Expert",
+    "explorer": "Explorer",
+    "inner_monologue": "Inner Monologue",
+    "lats": "LATS",
+    "naive_buyer": "Naive buyer",
+    "plan_and_execute": "Plan-and-Execute",
+    "progprompt": "ProgPrompt",
+    "random": "Random",
+    "react": "ReAct",
+    "reflexion": "Reflexion",
+    "repeater": "Repeater",
+    "tree_of_thoughts": "Tree of Thoughts",
+    "try_again": "Try Again",
+    "zero_shot": "Zero-shot",
+}
+"""Their names as the papers' tables have them."""
+
 
 def find_agent(name: str) -> Any:
     """Return the class, function or object of an agent's name.

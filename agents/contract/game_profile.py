@@ -96,6 +96,8 @@ class GameProfile:
         dialects: Matches what is said in each dialect of the game only; empty for a game without
             dialects.
         partial_credit: Whether an attempt that does a part of the task is rewarded in part.
+        groups: Short names of the groups of its tasks, in the order of the papers' tables; empty
+            where their own are short.
         solution: Returns what a learner is told of the solution after a training episode, from the
             last info, such as the answer to the question; empty for nothing.
     """
@@ -114,6 +116,7 @@ class GameProfile:
     giving_up: str = ""
     partial_credit: bool = False
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
+    groups: Mapping[str, str] = field(default_factory=dict, hash=False)
     solution: Callable[[Mapping[str, Any]], str] = no_solution
 
     def claim(self, action: str) -> bool | None:

@@ -228,8 +228,14 @@ COMMANDS = {
         "--env ALFWorld-v0 --limit 1 --batch 1 --iterations 1 --max-calls 4 --model TALKS --out OUTg",
         "--env ALFWorld-v0 --limit 1 --batch 1 --iterations 1 --max-calls 4 --model REFUSES --out OUTh",
     ),
-    "report": ("FAILED ODD CONFIG SPLIT NAMED", "FAILED --json", "ODD --out OUT.html", "OUTnone"),
-    "compare": ("FAILED ODD", "CONFIG NAMED", "FAILED ODD --json"),
+    "report": (
+        "FAILED ODD CONFIG SPLIT NAMED",
+        "FAILED --json",
+        "ODD --out OUT.html",
+        "ODD CONFIG SPLIT NAMED --latex OUT.tex --csv OUT.csv --md OUT.md --plot OUT.svg",
+        "OUTnone",
+    ),
+    "compare": ("FAILED ODD", "CONFIG NAMED", "FAILED ODD SPLIT", "FAILED ODD --json"),
     "verify": ("FAILED", "ODD", "CONFIG", "SPLIT", "NAMED", "FAILED --json"),
     "export": (
         "ODD --out OUT1.jsonl",
@@ -318,7 +324,7 @@ def test_folder__is_shown_by_its_name(tmp_path: Path, monkeypatch, capsys, name:
         evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), tmp_path / folder)
     shown = name.replace("\n", r"\n")
     table = (tmp_path / name / "report.md").read_text(encoding="utf-8").splitlines()
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table if line} == {12}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table if line[:1] == "|"} == {12}
     assert table[2].startswith(f"| {shown.replace('|', chr(92) + '|')} | depth")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tables.console, "width", 160)

@@ -44,7 +44,7 @@ def unfinished(runs: Path, tmp_path: Path) -> Path:
 def test_commands__say_first_that_budgets_differ(runs: Path, command: str):
     output = run(command, str(runs / "expert"), str(runs / "random-seed0"))
     assert output.startswith("Budgets differ: 100 and 20 steps.\n")
-    assert "random draws from the admissible commands" in output
+    assert "The random agent draws from the list of admissible commands" in output
     alike = run(command, str(runs / "explorer"), str(runs / "random-seed0"))
     assert "differ:" not in alike
 

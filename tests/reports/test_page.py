@@ -392,7 +392,7 @@ def test_html_page__says_of_an_unfinished_run_how_far_it_is():
     words = words_of(html_page(runs, configs), "verdict")
     assert "! Not finished: a , 1 of 12 episodes so far." in words
     assert "Not finished: b" not in words
-    assert "random draws from the admissible commands" in words
+    assert "The random agent draws from the list of admissible commands" in words
 
 
 def test_html_page__says_that_worlds_differ():

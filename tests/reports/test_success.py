@@ -16,6 +16,7 @@ from textcraft_gym.reports.paired import (
     sign_flip_p_value,
 )
 from textcraft_gym.reports.success import (
+    cluster_bootstrap,
     mean_over_tasks,
     pass_at_k,
     pass_hat_k,
@@ -139,3 +140,18 @@ def test_paired_interval__covers_the_mean_change_of_shares():
         low, high = paired_interval(changes)
         covered += low <= 2 / 3 - 1 / 2 <= high
     assert 0.92 <= covered / 600 <= 0.99
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_cluster_bootstrap__is_the_interval_of_many_draws_of_tasks(seeds: int):
+    rng = random.Random(seeds)
+    shares = [Fraction(rng.randrange(seeds + 1), seeds) for _ in range(30)]
+    means = sorted(sum(rng.choices(shares, k=30)) / 30 for _ in range(2000))
+    low, high = cluster_bootstrap(shares)
+    assert low == pytest.approx(float(means[50]), abs=0.035)
+    assert high == pytest.approx(float(means[1950]), abs=0.035)
+
+
+def test_cluster_bootstrap__of_tasks_that_are_alike_is_wilsons():
+    assert cluster_bootstrap([Fraction(1)] * 8) == wilson_interval(8, 8)
+    assert cluster_bootstrap([]) == (0, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textcraft_gym.cli.tables import cell, console, examples, new_table, print_table
 from textcraft_gym.reports.compare import Comparison, Verdict
@@ -21,6 +21,12 @@ from textcraft_gym.reports.tables import (
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
 REPLIES_TITLE = "Malformed replies"
 PASSES_TITLE = "Success with k attempts at a task"
+
+
+def show_lines(lines: Iterable[str]) -> None:
+    """Print lines that wrap between words."""
+    for line in lines:
+        console.print(cell(line), highlight=False)
 
 
 def show_runs(runs: Runs) -> None:
@@ -91,7 +97,7 @@ def show_standings(found: Verdict) -> None:
     for standing in found.standings:
         rate = 100 * standing.won / found.tasks
         won = f"won {standing.won:.4g} of {_tasks(found.tasks)}, {rate:.1f}%."
-        console.print(cell(f"{standing.run} {won}"), highlight=False)
+        show_lines([f"{standing.run} {won}"])
     if not found.pairs:
         return
 
@@ -108,11 +114,10 @@ def show_standings(found: Verdict) -> None:
     print_table(table)
     test = "McNemar's test" if found.repeats == 1 else "the sign-flip test over tasks"
     pairs = f"{len(found.pairs)} pairs" if len(found.pairs) > 1 else "1 pair"
-    console.print(f"p is exact, by {test}; p and interval are adjusted for {pairs} (Holm).")
+    below = [f"p is exact, by {test}; p and interval are adjusted for {pairs} (Holm)."]
     if found.left_out:
-        console.print(f"{_tasks(found.left_out)} left out: a run lacks them, or has only errors.")
-    if found.power:
-        console.print(cell(found.power))
+        below.append(f"{_tasks(found.left_out)} left out: a run lacks them, or has only errors.")
+    show_lines([*below, *([found.power] if found.power else [])])
 
 
 def _tasks(count: int) -> str:

@@ -11,10 +11,10 @@ Record = Mapping[str, Any]
 Config = Mapping[str, Any]
 
 ADVANTAGES = {
-    "expert": "expert is told a shortest solution: it is no rival.",
-    "random": "random draws from the admissible commands, which are not shown to other agents: "
-    "where they are few it does well without any skill.",
-    "repeater": "repeater is told the solution, and plays its first action for ever.",
+    "expert": "The expert is told a shortest solution: it is no rival.",
+    "random": "The random agent draws from the list of admissible commands, which other agents do "
+    "not see. Where the list is short, it often wins by chance.",
+    "repeater": "The repeater is told the solution, and plays its first action for ever.",
 }
 """Agents that the world tells more than others."""
 

@@ -107,8 +107,9 @@ def html_page(
         if pool.name not in whole:
             whole[pool.name] = summarise(pool.records, errors=errors)
     games = _games(pooled, errors)
-    worlds = {(pool.config["env"], pool.config["split"]) for pool in pooled}
+    worlds = list(dict.fromkeys(_world(pool.config) for pool in pooled))
     page = _template().render(
+        title=f"Evaluation: {'; '.join(worlds)}",
         games=games,
         apart=len(games) > len(worlds),
         errors=errors,
@@ -239,8 +240,7 @@ def _games(pooled: Sequence[Pool], errors: Errors) -> list[Game]:
     """Return the runs by world and split, and by tasks: others cannot be compared."""
     by_name: dict[str, dict[str, Pool]] = {}
     for pool in pooled:
-        name = f"{pool.config['env']}, split {pool.config['split']}"
-        by_name.setdefault(name, {})[pool.name] = pool
+        by_name.setdefault(_world(pool.config), {})[pool.name] = pool
 
     games = []
     for name, of_game in by_name.items():
@@ -251,6 +251,10 @@ def _games(pooled: Sequence[Pool], errors: Errors) -> list[Game]:
             tasks = f", {of_set.tasks} tasks" if len(found) > 1 else ""
             games.append(_game(f"{name}{tasks}", of_set, of_tasks, errors))
     return games
+
+
+def _world(config: Config) -> str:
+    return f"{config['env']}, split {config['split']}"
 
 
 def _game(name: str, found: Verdict, runs: Mapping[str, Pool], errors: Errors) -> Game:

@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textcraft_gym.reports.success import Z_95
+from textcraft_gym.reports.success import FINEST, Z_95
 
 SIGNIFICANT = 0.05
 """A difference is clear if its p-value is below this."""
-FINEST = 60
-"""Differences between shares of a task are tested in steps of at least 1 in this number."""
 
 
 class Adjusted(NamedTuple):

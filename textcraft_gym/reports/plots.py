@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from textcraft_gym.errors import require
 from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
+from textcraft_gym.reports.paper_table import Cell, Column, PaperTable, Row
 from textcraft_gym.reports.tables import Runs
 
 SHARE = "share of episodes (%)"
@@ -23,6 +25,10 @@ LEFT, RIGHT = 64, 44
 """Margins: at least ``LEFT`` for the names of bars, and ``RIGHT`` for the numbers behind them."""
 LONGEST_NAME = 30
 """Maximum number of characters shown of a group's name."""
+MARGIN = 8
+"""Margin on both sides of a figure."""
+LONGEST_LABEL = 56
+"""Maximum number of characters shown of a row's label in a figure."""
 TITLE = 30
 LINE, BAR, RATE_BAR = 20, 16, 14
 """Heights: of a line, of a bar (one a line), and of a success rate's bar (without a gap)."""
@@ -131,6 +137,78 @@ def success_by_group(runs: Runs) -> Markup:
     drawn += axis.words(y - 6, "episodes won (%)")
     legend = {run: _colour(index) for index, run in enumerate(runs)}
     return _plot("Success by group, with 95% Wilson intervals", y + 36, drawn, legend)
+
+
+def figure(table: PaperTable) -> str:
+    """Return the success of a table for a paper as an image by itself, worlds one below the other.
+
+    It is black on white in a font that every system has, and holds its legend.
+    """
+    axis = Axis(_left(column.heading for column in table.columns), _ticks(100.0))
+    drawn: list[Markup] = []
+    y = 8.0
+    for index, row in enumerate(table.rows):
+        drawn.append(_rect(0, y, BAR - 4, BAR - 4, _colour(index)))
+        drawn.append(_text(BAR + 4, y + 11, _cut(row.label, LONGEST_LABEL)))
+        y += LINE
+    for world in table.worlds:
+        y += 12
+        if len(table.worlds) > 1:
+            drawn.append(_text(0, y + 12, world, font_weight=600))
+            y += LINE + 4
+        for column in table.columns:
+            if column.world == world:
+                y = _grouped(drawn, column, table.rows, axis, y)
+        drawn += axis.words(y - 6, "success (%)")
+        y += 36
+    width = WIDTH + 2 * MARGIN
+    image = _element(
+        "svg",
+        _element("rect", x=-MARGIN, width=width, height=y, fill="#fff"),
+        *drawn,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"{-MARGIN} 0 {width} {y:g}",
+        width=width,
+        height=y,
+        color="#000",
+        fill="#000",
+        font_family="Helvetica, Arial, sans-serif",
+        font_size=13,
+    )
+    return f"{image}\n"
+
+
+def as_pdf(image: str) -> bytes:
+    """Return an SVG image as a PDF.
+
+    Raises:
+        MissingExtra: Without the package that draws it.
+        ValueError: Without the library that the package draws with.
+    """
+    try:
+        require("pdf", "cairosvg")
+    except OSError as error:
+        raise ValueError("a PDF needs the library cairo of the system; an SVG does not") from error
+    import cairosvg
+
+    pdf: bytes = cairosvg.svg2pdf(bytestring=image.encode())
+    return pdf
+
+
+def _grouped(
+    drawn: list[Markup], column: Column, rows: Sequence[Row], axis: Axis, y: float
+) -> float:
+    """Draw the bars of a group, one a row of the table, and return where the next begins."""
+    height = RATE_BAR * len(rows)
+    drawn += [
+        axis.lines(y - 2, height + 4),
+        _bar_name(column.heading, axis.left, y + height / 2 + 4),
+    ]
+    for index, row in enumerate(rows):
+        if cell := row.cells.get(column):
+            hint = f"{row.label}, {column.heading}: {_percent(cell.rate)} of {cell.tasks} tasks"
+            drawn += _rate_bar(cell, axis, y + RATE_BAR * index, _colour(index), hint)
+    return y + height + 10
 
 
 def calls_by_group(runs: Runs) -> Markup:
@@ -275,11 +353,13 @@ def _legend(legend: Mapping[str, Colour]) -> Markup:
     return _element("ul", *items, class_="legend", aria_label="Legend")
 
 
-def _rate_bar(summary: Summary, axis: Axis, y: float, colour: Colour, hint: str) -> list[Markup]:
+def _rate_bar(
+    success: Summary | Cell, axis: Axis, y: float, colour: Colour, hint: str
+) -> list[Markup]:
     """Return a bar of a success rate with its interval as an error bar, and the rate in percent."""
-    percent = 100 * (summary.rate or 0.0)
+    percent = 100 * (success.rate or 0.0)
     middle, cap = y + RATE_BAR / 2, RATE_BAR / 5
-    low, high = (axis.at(100 * end) for end in (summary.low, summary.high))
+    low, high = (axis.at(100 * end) for end in (success.low, success.high))
     ends = "".join(f"M{end:.2f} {middle - cap:.2f}v{2 * cap:.2f}" for end in (low, high))
     interval = _element(
         "path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor"

@@ -8,9 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import fmean, variance
 
+import numpy as np
+
 Z_95 = 1.959963984540054
+TAIL = 0.025
+"""Share of draws below a 95% interval, and above it."""
+FINEST = 60
+"""Shares of a task are counted in steps of at least 1 in this number."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,29 @@ def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
         effective = mean * (1 - mean) / spread * tasks
     effective = max(tasks, min(episodes, effective))
     return TaskMean(mean, *wilson_interval(math.fsum(shares) * effective / tasks, effective))
+
+
+def cluster_bootstrap(shares: Sequence[Fraction]) -> tuple[float, float]:
+    """Return the 95% interval of the mean of a share over tasks, by the bootstrap over tasks.
+
+    A task with all its episodes is drawn or not. The interval is that of endlessly many draws: the
+    chances of each sum are a power of those of one share. Where all tasks are alike, and draws tell
+    nothing, it is Wilson's for their number.
+
+    Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3.
+
+    Args:
+        shares: The share of each task, from 0 to 1.
+    """
+    tasks = len(shares)
+    if len(set(shares)) < 2:
+        return wilson_interval(float(sum(shares)), tasks)
+    scale = min(FINEST, math.lcm(*(share.denominator for share in shares)))
+    chances = np.bincount([round(share * scale) for share in shares], minlength=scale + 1) / tasks
+    length = tasks * scale + 1
+    of_sums = np.fft.irfft(np.fft.rfft(chances, 2 * length) ** tasks, 2 * length)[:length]
+    low, high = np.searchsorted(np.cumsum(of_sums), (TAIL, 1 - TAIL))
+    return float(low) / (tasks * scale), float(high) / (tasks * scale)
 
 
 def wilson_interval(successes: float, trials: float, z: float = Z_95) -> tuple[float, float]:

@@ -38,8 +38,8 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> bool:
     return True
 
 
-def atomic_write(file: Path, text: str) -> None:
-    """Write a text file whole or not at all, so that it outlasts a power cut.
+def atomic_write(file: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all, so that it outlasts a power cut.
 
     Nothing else is left beside it. A pipe or a device is written to as it is, and of a link the
     file that it leads to.
@@ -47,12 +47,13 @@ def atomic_write(file: Path, text: str) -> None:
     Raises:
         OSError: If it cannot be written.
     """
+    data = content.encode() if isinstance(content, str) else content
     if file.exists() and not file.is_file():
-        file.write_text(text, encoding="utf-8", newline="\n")
+        file.write_bytes(data)
         return
     file = Path(os.path.realpath(file))
     with replacing(file) as part:
-        part.write(text.encode())
+        part.write(data)
         part.flush()
         os.fsync(part.fileno())
     # The new name is in the folder, which is a file of its own. Windows cannot open it, nor some

@@ -17,6 +17,14 @@ PROFILE = GameProfile(
     no_op=("Nothing happens.", "OK."),
     report=last_turn("Nothing happens."),
     max_steps=300,
+    groups={
+        "pick_and_place_simple": "Pick",
+        "pick_clean_then_place_in_recep": "Clean",
+        "pick_heat_then_place_in_recep": "Heat",
+        "pick_cool_then_place_in_recep": "Cool",
+        "look_at_obj_in_light": "Look",
+        "pick_two_obj_and_place": "Pick2",
+    },
     controller=CommandChooser,
     avatar=HouseholdAvatar,
     dialects={

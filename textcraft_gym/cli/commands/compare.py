@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from textcraft_gym.cli.options import ErrorsOption, Json, read_errors
-from textcraft_gym.cli.report_tables import show_comparison, show_standings
+from textcraft_gym.cli.report_tables import show_comparison, show_lines, show_standings
 from textcraft_gym.cli.run_folders import Folders, warnings_of
-from textcraft_gym.cli.terminal import print_json, say
+from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.reports.compare import MIN_SHARED, Verdict, verdicts
 from textcraft_gym.reports.compare import compare as compare_records
 from textcraft_gym.reports.metrics import Errors
@@ -43,14 +43,12 @@ def compare(
     if as_json:
         print_json({"warnings": warnings, "sets": list(map(_as_json, found))})
         return
-    for line in warnings:
-        say(line)
+    show_lines(warnings)
     if len(found) > 1:
-        say(_apart(found))
+        show_lines([_apart(found)])
     for of_set in found:
         _show(of_set, pooled, policy)
-    for line in advantages(pool.config for pool in pooled):
-        say(line)
+    show_lines(advantages(pool.config for pool in pooled))
 
 
 def _show(found: Verdict, pooled: Sequence[Pool], errors: Errors) -> None:
@@ -64,7 +62,7 @@ def _show(found: Verdict, pooled: Sequence[Pool], errors: Errors) -> None:
     comparison = compare_records(first.records, second.records, errors=errors)
     show_comparison(first.name, second.name, comparison)
     if found.power:
-        say(found.power)
+        show_lines([found.power])
 
 
 def _apart(found: Sequence[Verdict]) -> str:

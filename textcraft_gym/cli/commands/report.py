@@ -10,12 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from textcraft_gym.cli.options import ErrorsOption, Json, read_errors
-from textcraft_gym.cli.report_tables import show_runs
+from textcraft_gym.cli.report_tables import show_lines, show_runs
 from textcraft_gym.cli.run_folders import Folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
 from textcraft_gym.reports.metrics import Errors, Summary, summarise_by_group
 from textcraft_gym.reports.notes import advantages
+from textcraft_gym.reports.paper_formats import FORMATS
+from textcraft_gym.reports.paper_table import PaperTable, paper_table
 from textcraft_gym.reports.tables import several_codes
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.storage.outputs import check_output, run_files
@@ -29,15 +31,33 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Write an HTML page with tables, plots and episodes.")
     ] = None,
+    latex: Annotated[
+        Path | None, typer.Option(help="Write a table for a paper as LaTeX: agents by groups.")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write that table as CSV.")] = None,
+    md: Annotated[Path | None, typer.Option(help="Write that table as Markdown.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write its bars as FILE.svg, or as FILE.pdf (extra pdf).")
+    ] = None,
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
 ) -> None:
-    """Show the results of runs side by side."""
+    """Show the results of runs side by side, or write them as a page or a table for a paper.
+
+    The table has a row for each agent, and a column for each group of tasks of each world.
+
+    Runs that differ only in their seed are one row. ADaPT's tables from the runs of its agents:
+
+    textcraft-gym report runs/*-alfworld runs/*-textcraft --latex adapt.tex --plot adapt.svg
+    """
     policy = read_errors(errors)
     folders = Folders(runs)
+    tables = {"latex": latex, "csv": csv, "md": md}
     if out:
         _write_page(folders, out, policy)
-    else:
+    if plot or any(tables.values()):
+        _write_table(folders, tables, plot, policy)
+    elif not out:
         _show_results(folders, policy, as_json)
 
 
@@ -45,12 +65,48 @@ def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
     require("report", "jinja2")
     from textcraft_gym.reports.page import html_page
 
+    _check(out, folders)
+    atomic_write(out, html_page(folders.records, folders.configs, errors=errors))
+    say(f"Wrote {sum(map(len, folders.records.values()))} episodes to {out}")
+
+
+def _write_table(
+    folders: Folders, tables: Mapping[str, Path | None], plot: Path | None, errors: Errors
+) -> None:
+    """Write the table for a paper in each format that is asked for, and its plot."""
+    table = paper_table(folders.pools, errors=errors)
+    for name, file in tables.items():
+        if file:
+            _check(file, folders)
+            atomic_write(file, FORMATS[name](table))
+            say(f"Wrote the table to {file}")
+    if plot:
+        _check(plot, folders)
+        _write_plot(table, plot)
+        say(f"Wrote the plot to {plot}")
+    show_lines(table.notes)
+
+
+def _write_plot(table: PaperTable, file: Path) -> None:
+    """Write the plot of a table in the format that the name of the file ends in."""
+    require("report", "jinja2")
+    from textcraft_gym.reports.plots import as_pdf, figure
+
+    image = figure(table)
+    if file.suffix == ".svg":
+        atomic_write(file, image)
+    elif file.suffix == ".pdf":
+        atomic_write(file, as_pdf(image))
+    else:
+        raise ValueError(f"expected a file .svg or .pdf, got {file}")
+
+
+def _check(file: Path, folders: Folders) -> None:
+    """Make sure that a file is none of the runs that are read."""
     inputs: list[Path] = []
     for run in folders.paths.values():
         inputs += run_files(run)
-    check_output(out, inputs)
-    atomic_write(out, html_page(folders.records, folders.configs, errors=errors))
-    say(f"Wrote {sum(map(len, folders.records.values()))} episodes to {out}")
+    check_output(file, inputs)
 
 
 def _show_results(folders: Folders, errors: Errors, as_json: bool) -> None:
@@ -63,11 +119,9 @@ def _show_results(folders: Folders, errors: Errors, as_json: bool) -> None:
         print_json({"warnings": warnings, "runs": _as_json(folders, summaries)})
         return
 
-    for line in warnings:
-        say(line)
+    show_lines(warnings)
     show_runs(summaries)
-    for line in advantages(folders.configs.values()):
-        say(line)
+    show_lines(advantages(folders.configs.values()))
     for name, config in folders.configs.items():
         if mixed := several_codes(config):
             say(f"{name}: {mixed}")

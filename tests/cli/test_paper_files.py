@@ -1,0 +1,54 @@
+"""The files for a paper that ``report`` writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_main import fail, run
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Two players in two worlds, one of them with two seeds in the first."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, env, agent, seed in (
+        ("expert", "TextCraft-v0", "expert", 0),
+        ("random-0", "TextCraft-v0", "random", 0),
+        ("random-1", "TextCraft-v0", "random", 1),
+        ("home", "ALFWorld-v0", "expert", 0),
+    ):
+        spec = RunSpec(env, "dev", agent, limit=6, seed=seed, max_steps=30)
+        evaluate(spec, folder / name)
+    return [str(path) for path in sorted(folder.iterdir())]
+
+
+def test_report__writes_all_files_of_one_table(runs: list[str], tmp_path: Path):
+    names = {"--latex": "t.tex", "--csv": "t.csv", "--md": "t.md", "--plot": "t.svg"}
+    files = {option: tmp_path / name for option, name in names.items()}
+    options = [word for option, file in files.items() for word in (option, str(file))]
+    output = run("report", *runs, *options, "--out", str(tmp_path / "page.html"))
+    assert output.count("Wrote ") == 5
+    assert "Tasks: 6 of TextCraft, 6 of ALFWorld." in output
+    for file in files.values():
+        text = file.read_text(encoding="utf-8")
+        assert "Random" in text
+        assert "ALFWorld" in text
+    assert "± " in files["--md"].read_text(encoding="utf-8")
+
+
+def test_report__writes_no_plot_of_another_kind_and_no_file_of_a_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], runs: list[str]
+):
+    said = fail(monkeypatch, capsys, "report", *runs, "--plot", "plot.png")
+    assert "expected a file .svg or .pdf, got plot.png" in said
+    inside = str(Path(runs[0]) / "report.md")
+    assert "choose another file" in fail(monkeypatch, capsys, "report", *runs, "--md", inside)
+
+
+def test_report__help_shows_the_command_of_adapts_table():
+    words = " ".join(run("report", "--help").replace("│", " ").split())
+    assert "--latex adapt.tex --plot adapt.svg" in words

@@ -1,0 +1,318 @@
+"""Runs as a paper's table has them: a row for each agent, a column for each group of tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import stdev
+from typing import Any, NamedTuple, TypeAlias
+
+from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.models.spec import name_and_options
+from textcraft_gym.agents.registry import TITLES
+from textcraft_gym.errors import MissingExtra
+from textcraft_gym.registration import SUITE, find
+from textcraft_gym.reports.compare import verdicts
+from textcraft_gym.reports.differences import as_sentence, differences
+from textcraft_gym.reports.metrics import (
+    ALL,
+    Errors,
+    Summary,
+    groups,
+    outcome_of,
+    summarise_by_group,
+)
+from textcraft_gym.reports.notes import ADVANTAGES, unfinished
+from textcraft_gym.reports.pools import Pool
+from textcraft_gym.reports.success import cluster_bootstrap
+
+Config: TypeAlias = Mapping[str, Any]
+
+TOLD, OTHER = "†", "‡"
+"""Marks of agents that are told more than others, and of runs on other tasks than the first."""
+ORACLE = "expert"
+"""The agent that is best by its nature, and never in bold."""
+
+
+class Column(NamedTuple):
+    """A group of tasks of a world, and its heading."""
+
+    world: str
+    group: str
+    heading: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Success in a group of tasks; numbers are shares from 0 to 1.
+
+    Attributes:
+        rate: The mean over tasks.
+        low, high: Its 95% interval over tasks.
+        between_runs: The standard deviation between the runs of several seeds; None for one run.
+        tasks: Number of tasks.
+        mark: ``OTHER`` if the tasks are others than those of the world's first run; else empty.
+        is_best: Whether no other run on the same tasks has a higher rate.
+    """
+
+    rate: float
+    low: float
+    high: float
+    between_runs: float | None
+    tasks: int
+    mark: str
+    is_best: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """The runs of an agent in all worlds.
+
+    Attributes:
+        label: The agent, and what else tells it from other rows.
+        cells: Its success by column; groups without a rate are left out.
+    """
+
+    label: str
+    cells: Mapping[Column, Cell]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table for a paper.
+
+    Attributes:
+        columns: World by world, the last of each for all its tasks.
+        rows: In the order of the runs.
+        notes: What a reader must know, as sentences.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    notes: Sequence[str]
+
+    @property
+    def worlds(self) -> dict[str, int]:
+        """The number of columns of each world."""
+        counts: dict[str, int] = {}
+        for column in self.columns:
+            counts[column.world] = counts.get(column.world, 0) + 1
+        return counts
+
+
+class _World(NamedTuple):
+    """The runs of a world and split: by row, and the names of those on the same tasks."""
+
+    name: str
+    env: str
+    runs: dict[str, Pool]
+    sets: list[list[str]]
+
+
+def paper_table(pooled: Sequence[Pool], *, errors: Errors = "exclude") -> PaperTable:
+    """Return the table of runs, in which runs of several seeds are one.
+
+    Args:
+        pooled: The runs.
+        errors: Whether episodes that broke are left out, or count as lost.
+    """
+    labels = _labels(pooled)
+    worlds = _worlds(pooled, labels, errors)
+    columns: list[Column] = []
+    cells: dict[str, dict[Column, Cell]] = {label: {} for label in labels.values()}
+    for world in worlds:
+        summaries = {}
+        for label, pool in world.runs.items():
+            summaries[label] = summarise_by_group(pool.records, errors=errors)
+        of_world = _columns(world, summaries)
+        columns += of_world
+        for column in of_world:
+            for label, cell in _cells(world, column, summaries, errors).items():
+                cells[label][column] = cell
+    rows = [Row(_marked(label, pooled, labels), of_row) for label, of_row in cells.items()]
+    return PaperTable(columns, rows, list(_notes(pooled, worlds, rows)))
+
+
+def _labels(pooled: Sequence[Pool]) -> dict[str, str]:
+    """Return the label of each run: its agent, with as much more as tells it from others.
+
+    Runs of one label are of one row, each in its world.
+    """
+    labels: dict[str, str] = {}
+    for parts in (1, 2, 3):
+        labels = {pool.name: ", ".join(_parts(pool.config)[:parts]) for pool in pooled}
+        places = {(labels[pool.name], _place(pool.config)) for pool in pooled}
+        models = {(labels[pool.name], _model(pool.config)) for pool in pooled}
+        if len(places) == len(pooled) and len(models) == len(set(labels.values())):
+            return labels
+    counts = Counter(labels.values())
+    return {
+        name: label if counts[label] == 1 else f"{label}: {name}" for name, label in labels.items()
+    }
+
+
+def _parts(config: Config) -> list[str]:
+    agent = str(config["agent"])
+    model = _model(config)
+    options = config.get("agent_args") or {}
+    parts = [TITLES.get(agent, agent)]
+    if model != "none":
+        parts.append(model)
+    return [*parts, *(f"{name} {value}" for name, value in options.items())]
+
+
+def _model(config: Config) -> str:
+    name, _ = name_and_options(str(config.get("model")))
+    return name
+
+
+def _place(config: Config) -> tuple[str, str]:
+    return str(config["env"]), str(config["split"])
+
+
+def _worlds(pooled: Sequence[Pool], labels: Mapping[str, str], errors: Errors) -> list[_World]:
+    by_place: dict[tuple[str, str], dict[str, Pool]] = {}
+    for pool in pooled:
+        by_place.setdefault(_place(pool.config), {})[labels[pool.name]] = pool
+
+    names = Counter(_short(env) for env, _ in by_place)
+    worlds = []
+    for (env, split), runs in by_place.items():
+        name = _short(env) if names[_short(env)] == 1 else f"{env} {split}"
+        found = verdicts({label: pool.records for label, pool in runs.items()}, errors=errors)
+        sets = [[standing.run for standing in of_set.standings] for of_set in found]
+        worlds.append(_World(name, env, runs, sets))
+    return worlds
+
+
+def _short(env: str) -> str:
+    return env.rpartition(":")[2].rpartition("-v")[0] or env
+
+
+def _columns(world: _World, summaries: Mapping[str, Mapping[str, Summary]]) -> list[Column]:
+    """Return the groups in the order of the papers, as far as the world's profile has one."""
+    short = _short_names(world.env)
+    found = groups(summaries.values())
+    ordered = [group for group in short if group in found]
+    ordered += [group for group in found if group not in short]
+    columns = [Column(world.name, group, short.get(group, group)) for group in ordered]
+    return [*columns, Column(world.name, ALL, "All")]
+
+
+def _short_names(env: str) -> Mapping[str, str]:
+    """Return the short names of a world's groups, of a world that need not be trusted."""
+    if env not in SUITE:
+        return {}
+    try:
+        return load_profile(find(env).profile).groups
+    except MissingExtra:  # it cannot be played here
+        return {}
+
+
+def _cells(
+    world: _World,
+    column: Column,
+    summaries: Mapping[str, Mapping[str, Summary]],
+    errors: Errors,
+) -> dict[str, Cell]:
+    """Return the cells of a column by the labels of their rows."""
+    rates = {}
+    for label, by_group in summaries.items():
+        summary = by_group.get(column.group)
+        if summary is not None and summary.rate is not None:
+            rates[label] = summary.rate
+
+    cells = {}
+    for number, labels in enumerate(world.sets):
+        played = [label for label in labels if label in rates]
+        rivals = [label for label in played if world.runs[label].config["agent"] != ORACLE]
+        best = max((rates[label] for label in rivals), default=0.0)
+        for label in played:
+            summary = summaries[label][column.group]
+            low, high, between_runs = _spread(world.runs[label], column.group, summary, errors)
+            cells[label] = Cell(
+                rate=rates[label],
+                low=low,
+                high=high,
+                between_runs=between_runs,
+                tasks=summary.tasks,
+                mark=OTHER if number else "",
+                is_best=len(rivals) > 1 and label in rivals and rates[label] == best > 0,
+            )
+    return cells
+
+
+def _spread(
+    pool: Pool, group: str, summary: Summary, errors: Errors
+) -> tuple[float, float, float | None]:
+    """Return the interval of a rate, and the standard deviation between runs."""
+    if len(pool.runs) == 1:
+        return summary.low, summary.high, None
+    rates = []
+    for records in pool.runs.values():
+        of_run = summarise_by_group(records, errors=errors).get(group)
+        if of_run is not None and of_run.rate is not None:
+            rates.append(of_run.rate)
+    between_runs = stdev(rates) if len(rates) > 1 else None
+    return *cluster_bootstrap(list(_shares(pool, group, errors))), between_runs
+
+
+def _shares(pool: Pool, group: str, errors: Errors) -> Iterator[Fraction]:
+    """Yield the share of each task's episodes that were won, over all runs."""
+    counts: dict[str, list[int]] = {}
+    for record in pool.records:
+        outcome = outcome_of(record)
+        if group in (ALL, record["group"]) and (outcome != "error" or errors == "count"):
+            of_task = counts.setdefault(record["task"], [0, 0])
+            of_task[0] += outcome == "won"
+            of_task[1] += 1
+    for won, episodes in counts.values():
+        yield Fraction(won, episodes)
+
+
+def _marked(label: str, pooled: Sequence[Pool], labels: Mapping[str, str]) -> str:
+    """Return a label with what must stand beside it: a mark, and how far a run is."""
+    members = [pool for pool in pooled if labels[pool.name] == label]
+    states: list[str] = []
+    for pool in members:
+        configs = dict.fromkeys(pool.runs, pool.config)
+        states += unfinished(pool.runs, configs).values()
+    if any(pool.config["agent"] in ADVANTAGES for pool in members):
+        label += TOLD
+    return f"{label} ({'; '.join(states)})" if states else label
+
+
+def _notes(pooled: Sequence[Pool], worlds: Sequence[_World], rows: Sequence[Row]) -> Iterator[str]:
+    yield "Success in %, with 95% intervals over tasks."
+    seeds = max(len(pool.runs) for pool in pooled)
+    if seeds > 1:
+        yield (
+            f"± is the standard deviation between the runs of {seeds} seeds, whose intervals are "
+            "of the cluster bootstrap over tasks."
+        )
+    yield f"Tasks: {', '.join(_tasks(worlds, rows))}."
+    for world in worlds:
+        configs = {label: pool.config for label, pool in world.runs.items()}
+        if sentence := as_sentence(differences(configs)):
+            yield f"{world.name}: {sentence}" if len(worlds) > 1 else sentence
+    agents = {str(pool.config["agent"]) for pool in pooled}
+    for agent in ADVANTAGES:
+        if agent in agents:
+            yield f"{TOLD} {ADVANTAGES[agent]}"
+    others = {cell.tasks for row in rows for cell in row.cells.values() if cell.mark}
+    if others:
+        yield f"{OTHER} On other tasks, and not compared."
+
+
+def _tasks(worlds: Sequence[_World], rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the number of tasks of each world; of rows that differ in it, from the least on."""
+    for world in worlds:
+        numbers = set()
+        for row in rows:
+            for column, cell in row.cells.items():
+                if column.world == world.name and column.group == ALL:
+                    numbers.add(cell.tasks)
+        least, most = min(numbers, default=0), max(numbers, default=0)
+        yield f"{most} of {world.name}" if least == most else f"{least} to {most} of {world.name}"
