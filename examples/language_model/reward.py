@@ -20,6 +20,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from fractions import Fraction
 from hashlib import sha256
 from itertools import chain
 from multiprocessing import get_context
@@ -47,7 +48,7 @@ from textcraft_gym.agents.models.weights import bundled_adapter
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.recipes.book import RecipeBook
-from textcraft_gym.reports.compare import paired_interval
+from textcraft_gym.reports.paired import paired_interval
 from textcraft_gym.reports.success import wilson_interval
 from textcraft_gym.runs.rollouts import rollouts
 from textcraft_gym.runs.run_spec import RunSpec
@@ -229,7 +230,9 @@ def run(
 def compared(before: set[str], after: set[str], played: int) -> dict[str, object]:
     """Return the share of goals won, and its paired difference to before with a 95% interval."""
     gained, lost = len(after - before), len(before - after)
-    difference = _rounded(paired_interval(gained, lost, played))
+    changes = [Fraction(1)] * gained + [Fraction(-1)] * lost
+    changes += [Fraction(0)] * (played - len(changes))
+    difference = _rounded(paired_interval(changes))
     return share(len(after), played) | {"gained": gained, "lost": lost, "difference": difference}
 
 

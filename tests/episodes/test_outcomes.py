@@ -215,11 +215,11 @@ def test_report__counts_errors_as_lost_where_it_is_told_to(
     assert _whole("report", "broken", "--json")["rate"] is None
     counted = _whole("report", "broken", "--errors", "count", "--json")
     assert (counted["episodes"], counted["rate"], counted["errors"]) == (2, 0.0, 2)
-    assert json.loads(run("compare", "broken", "expert", "--json"))["tasks"] == 0
-    assert (
-        json.loads(run("compare", "broken", "expert", "--errors", "count", "--json"))["difference"]
-        == 1.0
-    )
+    apart = json.loads(run("compare", "broken", "expert", "--json"))["sets"]
+    assert [of_set["tasks"] for of_set in apart] == [0, 2]
+    (lost,) = json.loads(run("compare", "broken", "expert", "--errors", "count", "--json"))["sets"]
+    (pair,) = lost["pairs"]
+    assert (pair["worse"], pair["comparison"]["difference"]) == ("broken", 1.0)
     run("report", "broken", "expert", "--errors", "count", "--out", "page.html")
     assert "those with an error count as lost" in Path("page.html").read_text()
 

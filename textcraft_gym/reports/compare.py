@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -52,6 +52,18 @@ class Comparison:
     low: float
     high: float
     p_value: float
+
+    @property
+    def reverse(self) -> Comparison:
+        """The comparison of the first run with the second."""
+        return replace(
+            self,
+            gained=self.lost,
+            lost=self.gained,
+            difference=None if self.difference is None else -self.difference,
+            low=-self.high,
+            high=-self.low,
+        )
 
 
 @dataclass(frozen=True)
@@ -126,7 +138,7 @@ class Verdict:
     @property
     def power(self) -> str:
         """What chance hides with so few tasks, where a pair is not clear; else empty."""
-        if all(pair.is_clear for pair in self.pairs):
+        if not self.tasks or all(pair.is_clear for pair in self.pairs):
             return ""
         return power(self.tasks, self.repeats, len(self.pairs))
 

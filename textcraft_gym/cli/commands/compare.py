@@ -14,10 +14,7 @@ from textcraft_gym.cli.report_tables import show_comparison, show_lines, show_st
 from textcraft_gym.cli.run_folders import Folders, warnings_of
 from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.reports.compare import MIN_SHARED, Verdict, verdicts
-from textcraft_gym.reports.compare import compare as compare_records
-from textcraft_gym.reports.metrics import Errors
 from textcraft_gym.reports.notes import advantages
-from textcraft_gym.reports.pools import Pool
 
 app = typer.Typer(add_completion=False)
 
@@ -34,11 +31,10 @@ def compare(
     ranks them, and adjusts intervals and p-values of all pairs. Runs that differ only in their seed
     count as one.
     """
-    policy = read_errors(errors)
     if len(runs) < 2:
         raise ValueError("expected two runs or more, got one")
     pooled = Folders(runs).pools
-    found = verdicts({pool.name: pool.records for pool in pooled}, errors=policy)
+    found = verdicts({pool.name: pool.records for pool in pooled}, errors=read_errors(errors))
     warnings = warnings_of(pooled, is_one_world=True)
     if as_json:
         print_json({"warnings": warnings, "sets": list(map(_as_json, found))})
@@ -47,20 +43,24 @@ def compare(
     if len(found) > 1:
         show_lines([_apart(found)])
     for of_set in found:
-        _show(of_set, pooled, policy)
+        _show(of_set, [pool.name for pool in pooled])
     show_lines(advantages(pool.config for pool in pooled))
 
 
-def _show(found: Verdict, pooled: Sequence[Pool], errors: Errors) -> None:
-    """Show how two runs differ, or the ranking of others."""
-    runs = {standing.run for standing in found.standings}
-    members = [pool for pool in pooled if pool.name in runs]
-    if len(members) != 2:
+def _show(found: Verdict, order: Sequence[str]) -> None:
+    """Show how two runs differ, or the ranking of others.
+
+    Args:
+        found: The verdict on them.
+        order: The names of all runs as given: of two, the second is compared with the first.
+    """
+    if len(found.pairs) != 1:
         show_standings(found)
         return
-    first, second = members
-    comparison = compare_records(first.records, second.records, errors=errors)
-    show_comparison(first.name, second.name, comparison)
+    (pair,) = found.pairs
+    first, second = sorted((pair.better, pair.worse), key=order.index)
+    comparison = pair.comparison if second == pair.better else pair.comparison.reverse
+    show_comparison(first, second, comparison)
     if found.power:
         show_lines([found.power])
 
