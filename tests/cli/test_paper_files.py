@@ -32,7 +32,7 @@ def test_report__writes_all_files_of_one_table(runs: list[str], tmp_path: Path):
     options = [word for option, file in files.items() for word in (option, str(file))]
     output = run("report", *runs, *options, "--out", str(tmp_path / "page.html"))
     assert output.count("Wrote ") == 5
-    assert "Tasks: 6 of TextCraft, 6 of ALFWorld." in output
+    assert "Tasks: TextCraft 6, ALFWorld 6." in output
     for file in files.values():
         text = file.read_text(encoding="utf-8")
         assert "Random" in text

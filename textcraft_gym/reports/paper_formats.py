@@ -26,25 +26,29 @@ _SPECIAL = {
 
 
 def latex(table: PaperTable) -> str:
-    """Return a float with the table, which needs the package booktabs.
+    """Return a float with the table, which needs the packages booktabs and graphicx.
 
-    Below each rate, in a line of its own, is the interval, so that the table stays narrow.
+    Below each rate, in a line of its own, is the interval, so that the table stays narrow. One that
+    is wider than the text is scaled down.
     """
     kind = "table*" if len(table.columns) > WIDE else "table"
     lines = [
-        r"% Needs \usepackage{booktabs}.",
+        r"% Needs \usepackage{booktabs,graphicx}.",
         rf"\begin{{{kind}}}",
         r"\centering",
         rf"\caption{{{escaped(' '.join(table.notes))}}}",
         r"\label{tab:results}",
+        r"\smallskip",
         r"\setlength{\tabcolsep}{4pt}",
+        r"\sbox0{%",
         rf"\begin{{tabular}}{{l{'c' * len(table.columns)}}}",
         r"\toprule",
         *_heads(table),
         r"\midrule",
         *_latex_rows(table),
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
+        r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
         rf"\end{{{kind}}}",
     ]
     return "\n".join(lines) + "\n"

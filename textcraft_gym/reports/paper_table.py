@@ -54,7 +54,7 @@ class Cell:
         between_runs: The standard deviation between the runs of several seeds; None for one run.
         tasks: Number of tasks.
         mark: ``OTHER`` if the tasks are others than those of the world's first run; else empty.
-        is_best: Whether no other run on the same tasks has a higher rate.
+        is_best: Whether no rival on the same tasks has a higher rate, and some a lower one.
     """
 
     rate: float
@@ -228,7 +228,7 @@ def _cells(
     for number, labels in enumerate(world.sets):
         played = [label for label in labels if label in rates]
         rivals = [label for label in played if world.runs[label].config["agent"] != ORACLE]
-        best = max((rates[label] for label in rivals), default=0.0)
+        of_rivals = [rates[label] for label in rivals]
         for label in played:
             summary = summaries[label][column.group]
             low, high, between_runs = _spread(world.runs[label], column.group, summary, errors)
@@ -239,7 +239,7 @@ def _cells(
                 between_runs=between_runs,
                 tasks=summary.tasks,
                 mark=OTHER if number else "",
-                is_best=len(rivals) > 1 and label in rivals and rates[label] == best > 0,
+                is_best=label in rivals and rates[label] == max(of_rivals) > min(of_rivals),
             )
     return cells
 
@@ -315,4 +315,4 @@ def _tasks(worlds: Sequence[_World], rows: Sequence[Row]) -> Iterator[str]:
                 if column.world == world.name and column.group == ALL:
                     numbers.add(cell.tasks)
         least, most = min(numbers, default=0), max(numbers, default=0)
-        yield f"{most} of {world.name}" if least == most else f"{least} to {most} of {world.name}"
+        yield f"{world.name} {most}" if least == most else f"{world.name} {least} to {most}"
