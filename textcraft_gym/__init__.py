@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from textcraft_gym.agents import Agent, Completion
     from textcraft_gym.agents.models.spec import make_model
     from textcraft_gym.agents.registry import make_agent
+    from textcraft_gym.episodes.calls import Call
     from textcraft_gym.episodes.episode import Episode, run_episode
     from textcraft_gym.episodes.schedule import run_episodes
     from textcraft_gym.errors import TextCraftGymError, UnknownName
     from textcraft_gym.recipes.recipe import RecipeError
     from textcraft_gym.replies import last_command
+    from textcraft_gym.reports.calls import read_calls
     from textcraft_gym.runs.estimate import estimate
     from textcraft_gym.runs.optimise_plan import optimise_plan
     from textcraft_gym.runs.rollouts import rollouts
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Agent",
+    "Call",
     "Completion",
     "Episode",
     "RecipeError",
@@ -46,6 +49,7 @@ __all__ = [
     "make_model",
     "make_splits",
     "optimise_plan",
+    "read_calls",
     "rollouts",
     "run_episode",
     "run_episodes",
@@ -56,6 +60,7 @@ __all__ = [
 
 _HOMES = {
     "Agent": "agents",
+    "Call": "episodes.calls",
     "Completion": "agents",
     "Episode": "episodes.episode",
     "RecipeError": "recipes.recipe",
@@ -73,6 +78,7 @@ _HOMES = {
     "make_model": "agents.models.spec",
     "make_splits": "splits",
     "optimise_plan": "runs.optimise_plan",
+    "read_calls": "reports.calls",
     "rollouts": "runs.rollouts",
     "run_episode": "episodes.episode",
     "run_episodes": "episodes.schedule",

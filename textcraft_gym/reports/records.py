@@ -242,7 +242,7 @@ def read_lines(folder: str | Path) -> Iterator[Line]:
     file = Path(folder) / "episodes.jsonl"
     if not file.exists():
         return
-    with _opened(file) as lines:
+    with opened(file) as lines:
         start = 0
         for number, (length, text) in enumerate(_complete_lines(lines), 1):
             if not text.isspace():
@@ -257,7 +257,7 @@ def read_bounded(file: Path) -> str:
         OSError, UnicodeDecodeError: If it cannot be read.
         ValueError: If it is not a regular file, or too long.
     """
-    with _opened(file) as stream:
+    with opened(file) as stream:
         content = stream.read(MAX_FILE + 1)
     if len(content) > MAX_FILE:
         raise ValueError(f"{file} is longer than {MAX_FILE >> 20} MiB")
@@ -337,7 +337,7 @@ def _checks() -> dict[str, Callable[[Any], bool]]:
     return {name: check_of(hint) for name, hint in record_types().items()}
 
 
-def _opened(file: Path) -> IO[bytes]:
+def opened(file: Path) -> IO[bytes]:
     """Open a regular file: a pipe or a device could be read for ever.
 
     Raises:

@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-RUN_FILES = ("config.json", "episodes.jsonl", "damaged.jsonl", "summary.json", "report.md")
+RUN_FILES = (
+    "config.json",
+    "episodes.jsonl",
+    "damaged.jsonl",
+    "calls.jsonl.gz",
+    "summary.json",
+    "report.md",
+)
 """What a run keeps in its folder."""
 
 
