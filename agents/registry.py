@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeGuard
 
-from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.agent import Agent, AgentLike
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import load_profile
+from textcraft_gym.agents.own_agent import OwnAgent
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.plugins import load, one_line
@@ -102,15 +104,8 @@ def make_agent(
     profile: GameProfile | str = DEFAULT,
     prompts: Prompts | None = None,
     args: Mapping[str, Any] | None = None,
-) -> Agent | Policy:
-    """Return an agent by its name.
-
-    A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has
-    parameters of these names. Fields of ``Settings`` that its attribute ``uses`` names are
-    arguments, too, and go to the parameter ``settings``. Anything else than a class, such as a
-    function ``(observation, info) -> action``, is returned as it is. Agents never hold a model:
-    they yield ``play.ask(...)``, and the run's models answer. A prompt in another dialect of the
-    game than that of ``prompts`` is warned about.
+) -> Agent:
+    """Return an agent by its name; see ``as_agent``.
 
     Args:
         name: A name that ``find_agent`` takes.
@@ -122,26 +117,66 @@ def make_agent(
         UnknownName: If there is no such agent or game, or the agent takes no argument of a name.
         ValueError: If the agent cannot be made; the message names it and is one line.
     """
-    agent_class = find_agent(name)
+    return as_agent(find_agent(name), name=name, profile=profile, prompts=prompts, args=args)
+
+
+def as_agent(
+    agent: AgentLike,
+    *,
+    name: str = "",
+    profile: GameProfile | str = DEFAULT,
+    prompts: Prompts | None = None,
+    args: Mapping[str, Any] | None = None,
+    at_once: int = 1,
+) -> Agent:
+    """Return anything that can be played as an agent of the contract.
+
+    A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has
+    parameters of these names. Fields of ``Settings`` that its attribute ``uses`` names are
+    arguments, too, and go to the parameter ``settings``. What has no ``episode`` is played as an
+    ``OwnAgent``. Agents never hold a model of the run: they yield ``play.ask(...)``, and the run's
+    models answer. A prompt in another dialect of the game than that of ``prompts`` is warned about.
+
+    Args:
+        agent: A class, an object or a function.
+        name: Its name, for messages.
+        profile: As in ``make_agent``.
+        prompts: As in ``make_agent``.
+        args: As in ``make_agent``.
+        at_once: Number of episodes that it is to play at the same time.
+
+    Raises:
+        UnknownName: If the agent takes no argument of a name.
+        ValueError: If it is no agent or cannot be made; the message names it and is one line.
+    """
+    name = name or getattr(agent, "__name__", type(agent).__name__)
     args = args or {}
-    if not inspect.isclass(agent_class):
+    if not inspect.isclass(agent):
         if args:
             raise UnknownName(f"argument of {name}, which is made already,", next(iter(args)), [])
-        policy: Agent | Policy = agent_class
-        return policy
+        return _ready(agent if _is_agent(agent) else OwnAgent(name, agent), at_once)
     offered: dict[str, Any] = {
         "profile": load_profile(profile) if isinstance(profile, str) else profile,
         "prompts": prompts or Prompts(),
     }
-    arguments = _arguments(name, agent_class, args, offered)
-    make: Any = agent_class
+    make: Any = partial(agent, **_arguments(name, agent, args, offered))
     try:
-        agent: Agent = make(**arguments)
+        made = make()
     except Exception as error:  # a constructor can raise anything
         raise ValueError(f"{name}: {one_line(error)}") from error
     # Only now is it known which prompts the agent has read.
     _compare_dialects(offered["profile"], offered["prompts"])
+    return _ready(made if _is_agent(made) else OwnAgent(name, made, make), at_once)
+
+
+def _ready(agent: Agent, at_once: int) -> Agent:
+    if isinstance(agent, OwnAgent):
+        agent.play_at_once(at_once)
     return agent
+
+
+def _is_agent(agent: object) -> TypeGuard[Agent]:
+    return callable(getattr(agent, "episode", None))
 
 
 def _compare_dialects(profile: GameProfile, prompts: Prompts) -> None:
@@ -206,15 +241,15 @@ def takes(name: str, argument: str) -> bool:
     return inspect.isclass(agent) and argument in _options(agent)
 
 
-def asks(agent: str | Agent | Policy) -> bool:
-    """Return whether an agent asks a model: not a policy, nor a class with ``asks = False``.
+def asks(agent: str | AgentLike) -> bool:
+    """Return whether an agent asks the run's models: it has ``episode``, and no ``asks = False``.
 
     Raises:
         UnknownName: If there is no such agent.
     """
     if isinstance(agent, str):
         agent = find_agent(agent)
-    return bool(getattr(agent, "asks", hasattr(agent, "episode")))
+    return hasattr(agent, "episode") and bool(getattr(agent, "asks", True))
 
 
 def why_not(name: str, game: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import gymnasium as gym
 
 from textcraft_gym import Episode, run_episode
-from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.agent import AgentLike
 from textcraft_gym.reports.success import wilson_interval
 from textcraft_gym.reports.tables import markdown_table
 
@@ -38,7 +38,7 @@ class Score(NamedTuple):
 Scores = dict[str, Score]
 
 
-def play(player: Agent | Policy, groups: Mapping[str, Sequence[str]]) -> Scores:
+def play(player: AgentLike, groups: Mapping[str, Sequence[str]]) -> Scores:
     """Play every task of every group once, with TextCraft's own limit of 100 steps."""
     env = gym.make("TextCraft-v0", split="all", admissible=True)
     played: dict[str, Episode] = {}

@@ -124,8 +124,10 @@ def test_find__says_what_is_missing():
 
 
 def test_make__says_what_a_foreign_world_raises_and_what_an_agent_needs(tmp_path: Path):
-    with pytest.raises(ValueError, match=r"Say-v0 cannot be made: KeyError: 'zz'"):
+    with pytest.raises(UnknownName, match=r"^unknown split 'zz'\.$"):
         find(SAY).make(split="zz")
+    with pytest.raises(ValueError, match=r"Say-v0 cannot be made: TypeError: unhashable"):
+        find(SAY).make(split=["zz"])
     with pytest.raises(
         ValueError,
         match=r"RandomAgent needs an environment made with admissible=True, which .*Say-v0",

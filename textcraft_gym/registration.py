@@ -157,7 +157,7 @@ class World:
             **arguments: Those of ``gym.make``.
 
         Raises:
-            UnknownName: For an argument that the environment does not take.
+            UnknownName: For an argument that the environment does not take, or an unknown split.
             ValueError: If the agent needs such an argument, or observations or actions are not
                 text.
         """
@@ -176,12 +176,18 @@ class World:
             env: gym.Env[str, str] = gym.make(self.spec.id, max_episode_steps=-1, **arguments)
         except (TextCraftGymError, ValueError, OSError):
             raise
+        except KeyError as error:
+            # Looked up in a dictionary, as in ``SPLITS[split]``.
+            if error.args != (arguments.get("split"),):
+                raise self._cannot_be_made(error) from error
+            raise UnknownName("split", error.args[0], self.splits(arguments)) from error
         except Exception as error:  # the constructor of a foreign environment can raise anything
-            raise ValueError(
-                f"{self.id} cannot be made: {type(error).__name__}: {error}"
-            ) from error
+            raise self._cannot_be_made(error) from error
         check_is_text(env, self.id)
         return env
+
+    def _cannot_be_made(self, error: Exception) -> ValueError:
+        return ValueError(f"{self.id} cannot be made: {type(error).__name__}: {error}")
 
 
 def find(env_id: str) -> World:

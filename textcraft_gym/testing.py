@@ -34,7 +34,7 @@ from gymnasium.spaces import Text
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector.utils import CloudpickleWrapper
 
-from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.agent import AgentLike
 from textcraft_gym.agents.contract.model import Completion, Model, Prompt, prompt_text
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.episodes.schedule import run_episodes
@@ -129,7 +129,7 @@ class AgentContract(ABC):
     tasks: tuple[str, ...] = ("minecraft:beehive", "minecraft:hopper", "minecraft:sticky_piston")
 
     @abstractmethod
-    def make_agent(self) -> Agent | Policy:
+    def make_agent(self) -> AgentLike:
         """Return the agent under test."""
 
     def make_model(self) -> Model:

@@ -1,19 +1,21 @@
 """The contract between an agent and the loop that runs it.
 
-An agent is a generator over one episode. It yields requests (act, ask a model, reset, keep a moment
-and go back to it) and is sent the answers: an agent that calls another writes ``yield from``, and
-one loop can own one environment or many. When the episode ends, by the environment or by a limit on
-steps or calls, ``EpisodeOver`` is thrown at the yield: let it pass, or catch it to reset for
-another trial or to go back. An agent keeps its state in the generator's local variables, never on
-``self``.
+An agent is a generator over one episode. It yields requests (act, ask a model, compute, reset, keep
+a moment and go back to it) and is sent the answers: an agent that calls another writes
+``yield from``, and one loop can own one environment or many. When the episode ends, by the
+environment or by a limit on steps or calls, ``EpisodeOver`` is thrown at the yield: let it pass, or
+catch it to reset for another trial or to go back. An agent keeps its state in the generator's local
+variables, never on ``self``.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from textcraft_gym.agents.contract.model import Completion, Form, ModelError, Prompt, Tool
@@ -22,13 +24,15 @@ from textcraft_gym.replies import CommandReader, Turn, code_block, plain_text
 __all__ = [
     "Act",
     "Agent",
+    "AgentLike",
     "Ask",
     "Completion",
+    "Compute",
     "EpisodeOver",
     "ModelError",
     "Node",
     "Play",
-    "Policy",
+    "Report",
     "Request",
     "Reset",
     "Restore",
@@ -41,6 +45,7 @@ __all__ = [
 
 Found = TypeVar("Found")
 """What a reader finds in a reply; falsy for nothing."""
+Result = TypeVar("Result")
 Reading: TypeAlias = Literal["lenient", "strict"]
 
 MAX_NOTE = 10_000
@@ -143,6 +148,19 @@ class Ask:
 
 
 @dataclass(frozen=True)
+class Compute:
+    """Call a function in another thread; answered by what it returns.
+
+    So other episodes go on while it takes long. What it raises is raised at the yield.
+
+    Attributes:
+        function: The function.
+    """
+
+    function: Callable[[], Any]
+
+
+@dataclass(frozen=True)
 class Reset:
     """Start the same task with the same seed again; answered by the first Step.
 
@@ -172,7 +190,7 @@ class Restore:
     moment: object
 
 
-Request: TypeAlias = Act | Ask | Reset | Snapshot | Restore
+Request: TypeAlias = Act | Ask | Compute | Reset | Snapshot | Restore
 Routine: TypeAlias = Generator[Request, Any, bool | None]
 
 
@@ -238,6 +256,51 @@ class Node:
             yield from child.walk()
 
 
+@dataclass(frozen=True)
+class Report:
+    """Completions that an agent had from elsewhere than from the run's models.
+
+    Attributes:
+        role: The name under which they are counted.
+        calls: Number of completions.
+        prompt_tokens, completion_tokens: Tokens that were read and written.
+        cost: Their price.
+        seconds: How long they took.
+        prompt: What was asked, a text or messages; None to keep no more than the numbers.
+        text: What was answered.
+
+    Raises:
+        ValueError: For a number below 0, or that is no number.
+    """
+
+    role: str = "executor"
+    calls: int = 1
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    prompt: Prompt | None = None
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "prompt_tokens", "completion_tokens"):
+            if type(getattr(self, name)) is not int or not 0 <= getattr(self, name) < 1 << 53:
+                raise ValueError(f"expected {name} of 0 or more, got {getattr(self, name)!r}")
+        for name in ("cost", "seconds"):
+            amount = getattr(self, name)
+            if not isinstance(amount, int | float) or not 0 <= amount < math.inf:
+                raise ValueError(f"expected {name} of 0 or more, got {amount!r}")
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """The tokens by kind; a kind without any is left out."""
+        counts = {
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+        }
+        return {kind: count for kind, count in counts.items() if count}
+
+
 @dataclass
 class Play:
     """One episode from the agent's point of view: its history, and generators for the requests.
@@ -254,6 +317,7 @@ class Play:
         replies: Counts of the model's replies that could not be taken as they were: ``mended`` were
             read in another form than asked for, ``no_command`` held none of the game's commands.
             The loop adds ``empty`` and ``cut``.
+        reports: What the agent has reported, and the loop has not counted yet, each with its node.
     """
 
     first: Step
@@ -263,6 +327,7 @@ class Play:
     form: Form = "line"
     reading: Reading = "lenient"
     replies: Counter[str] = field(default_factory=Counter)
+    reports: list[tuple[Report, Node]] = field(default_factory=list)
 
     @contextmanager
     def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
@@ -290,6 +355,28 @@ class Play:
         Long texts are cut off.
         """
         self.node.parts.append(str(text)[:MAX_NOTE])
+
+    def report(
+        self,
+        *,
+        role: str = "executor",
+        calls: int = 1,
+        prompt_tokens: int = 0,
+        completion_tokens: int = 0,
+        cost: float = 0.0,
+        seconds: float = 0.0,
+        prompt: Prompt | None = None,
+        text: str = "",
+    ) -> None:
+        """Count completions of a model that the agent asks by itself; see ``Report``.
+
+        Raises:
+            ValueError: For a number below 0, or that is no number.
+        """
+        report = Report(
+            role, calls, prompt_tokens, completion_tokens, cost, seconds, prompt, str(text)
+        )
+        self.reports.append((report, self.node))
 
     @property
     def last(self) -> Step:
@@ -367,6 +454,16 @@ class Play:
         answer = yield Ask(prompt, role, stop, max_tokens, temperature, sample, n)
         return [answer] if n == 1 else answer
 
+    def compute(
+        self, function: Callable[..., Result], *arguments: Any
+    ) -> Generator[Request, Any, Result]:
+        """Return what a function returns that takes long, such as one that asks a server.
+
+        It is called in another thread, while other episodes go on.
+        """
+        result: Result = yield Compute(partial(function, *arguments))
+        return result
+
     def reset(self) -> Generator[Request, Any, Step]:
         """Start the task again and return the first step."""
         step: Step = yield Reset()
@@ -411,5 +508,13 @@ class Agent(Protocol):
         """Play one episode; return whether the agent claims success, None without a claim."""
 
 
-Policy: TypeAlias = Callable[[str, dict[str, Any]], str]
-"""The simplest agent: a function from the last observation and info to an action."""
+class Actor(Protocol):
+    """Plays actions, and knows nothing of requests; see ``agents/own_agent.py``."""
+
+    @property
+    def act(self) -> Callable[..., Any]:
+        """Returns the next action."""
+
+
+AgentLike: TypeAlias = Agent | Actor | Callable[..., Any]
+"""What can be played: an agent, an object with ``act``, a function, or a class of such."""

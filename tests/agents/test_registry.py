@@ -10,17 +10,22 @@ from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
 from textcraft_gym.agents.games import DEFAULT, TEXTCRAFT, game_names
+from textcraft_gym.agents.own_agent import OwnAgent
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import AGENTS, make_agent, why_not
 
 OWN = """
 from textcraft_gym.agents import ReActAgent, Settings
 
-class Whole:
+class Idle:
+    def episode(self, play):
+        yield from play.act("inventory")
+
+class Whole(Idle):
     def __init__(self, profile, prompts, *, pace=1):
         self.given = profile, prompts, pace
 
-class Plain:
+class Plain(Idle):
     def __init__(self, pace):
         self.pace = pace
 
@@ -31,7 +36,7 @@ class Brief(ReActAgent):
 class Shorter(ReActAgent):
     pass
 
-class Bounded:
+class Bounded(Idle):
     uses = ("turns",)
 
     def __init__(self, settings):
@@ -41,7 +46,7 @@ class Raising:
     def __init__(self, error="TypeError"):
         raise {"TypeError": TypeError, "ValueError": ValueError, "KeyError": KeyError}[error]("no\\nway")
 
-class Solver:
+class Solver(Idle):
     games = ("textcraft",)
 
 def policy(observation, info):
@@ -79,7 +84,7 @@ def test_make_agent__makes_a_users_own_from_what_it_asks_for():
     assert make_agent("my_agents:Plain", args={"pace": 2}).pace == 2
     for name in ("my_agents:Bounded", "my_agents:Brief", "my_agents:Shorter"):
         assert make_agent(name, args={"turns": 7}).settings.turns == 7
-    assert make_agent("my_agents:policy")("", {}) == "inventory"
+    assert isinstance(make_agent("my_agents:policy"), OwnAgent)
 
 
 @pytest.mark.usefixtures("my_agents")

@@ -16,7 +16,7 @@ from textcraft_gym.runs import run
 from textcraft_gym.runs.run import Run
 
 SPEC = RunSpec("TextCraft-v0", "test", "adapt", model=CRAFTER, limit=1)
-ONCE = {"World": 1, "Prompts": 1, "load_profile": 1, "make_agent": 1, "make": 1}
+ONCE = {"World": 1, "Prompts": 1, "load_profile": 1, "as_agent": 1, "make": 1}
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         (registration, "World"),
         (run, "Prompts"),
         (run, "load_profile"),
-        (run, "make_agent"),
+        (run, "as_agent"),
         (gym, "make"),
     ):
         monkeypatch.setattr(holder, name, counting(name, getattr(holder, name)))

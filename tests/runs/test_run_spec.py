@@ -107,7 +107,7 @@ def no_local(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_models__are_none_for_an_agent_that_asks_none(no_local, agent, model: str, tmp_path: Path):
     spec = RunSpec("TextCraft-v0", "dev", agent, model=model, limit=2)
     assert spec.make_models() == {}
-    assert (spec.described()["model"], spec.described()["prompts"]) == ("none", None)
+    assert (spec.described()["model"], spec.described()["prompts"]) == (None, None)
     assert [record["error"] for record in evaluate(spec, tmp_path)] == [None] * 2
 
 

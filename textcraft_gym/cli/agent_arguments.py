@@ -86,7 +86,7 @@ def _settings(name: str, uses: Sequence[str], games: Sequence[str]) -> list[Argu
     defaults: dict[str, dict[str, int]] = {setting: {} for setting in uses}
     for game in games:
         try:
-            settings = make_agent(name, profile=game).settings  # type: ignore[union-attr]
+            settings = make_agent(name, profile=game).settings  # type: ignore[attr-defined]
         except ValueError:  # it does not play this game
             continue
         for setting in uses:

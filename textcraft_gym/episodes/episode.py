@@ -18,11 +18,12 @@ import gymnasium as gym
 from textcraft_gym.agents.contract.agent import (
     Act,
     Agent,
+    AgentLike,
     Ask,
+    Compute,
     EpisodeOver,
     Node,
     Play,
-    Policy,
     Reading,
     Request,
     Reset,
@@ -44,6 +45,7 @@ from textcraft_gym.agents.contract.model import (
     form_of,
 )
 from textcraft_gym.agents.redaction import redact
+from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.episodes.episode_limits import (
     NO_LIMITS,
@@ -51,10 +53,10 @@ from textcraft_gym.episodes.episode_limits import (
     EpisodeLimits,
     LimitReached,
 )
-from textcraft_gym.episodes.model_calls import ModelCall, ModelCalls
+from textcraft_gym.episodes.model_calls import Function, ModelCall, ModelCalls
 from textcraft_gym.episodes.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.episodes.step_limit import step_budget, without_registered_limit
-from textcraft_gym.errors import TextCraftGymError, Unsupported
+from textcraft_gym.errors import RunStopped, TextCraftGymError, Unsupported
 from textcraft_gym.registration import check_info
 from textcraft_gym.task import tasks_of
 
@@ -177,6 +179,16 @@ class _Moment:
     game: object
 
 
+class _Thrown(NamedTuple):
+    """An answer that is raised where the agent made its request."""
+
+    error: Exception
+
+
+_NO_REQUEST = CompletionRequest("", (), 0, 0.0, 0)
+"""What a function is asked in the place of a model."""
+
+
 class Job(NamedTuple):
     """An episode to play.
 
@@ -195,7 +207,7 @@ class Job(NamedTuple):
 
 def run_episode(
     env: gym.Env[str, str],
-    agent: Agent | Policy,
+    agent: AgentLike,
     *,
     task: str | None = None,
     seed: int | None = None,
@@ -211,7 +223,8 @@ def run_episode(
 
     Args:
         env: The environment. None of the suite's info keys is needed.
-        agent: An Agent, or a function ``(observation, info) -> action``.
+        agent: An Agent, a function ``(observation[, info]) -> action``, or an object with
+            ``act(observation[, info])`` and perhaps ``reset()``; a class is made.
         task: Task to play; passed to ``reset`` as ``options={"task": task}``.
         seed: Seed of the reset, and of the agent's own randomness; by default one is drawn and
             recorded.
@@ -230,16 +243,18 @@ def run_episode(
             programs do.
 
     Raises:
-        ValueError: If the environment was not made with what the agent declares in ``env_args``.
+        ValueError: If the agent is none, or the environment was not made with what it declares in
+            ``env_args``.
         AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the
             environment are passed on.
         ModelLimit: If the model's own limit ends the episode, such as an answer without a text.
     """
     job = Job(task, secrets.randbelow(1 << 31) if seed is None else seed)
-    limits = step_budget(env, agent, max_steps), max_calls
+    player = as_agent(agent)
+    limits = step_budget(env, player, max_steps), max_calls
     runner = EpisodeRunner(
         env,
-        agent,
+        player,
         job,
         model,
         *limits,
@@ -269,7 +284,7 @@ class EpisodeRunner:
     def __init__(
         self,
         env: gym.Env[str, str],
-        agent: Agent | Policy,
+        agent: Agent,
         job: Job,
         model: Models,
         max_steps: int,
@@ -343,6 +358,7 @@ class EpisodeRunner:
             self.episode.error = redact(f"{_kind(error)}: {_message(error)}")[:MAX_ERROR]
             self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
         finally:
+            self._count_reports()
             self.episode.replies = dict(+self.play.replies)
             self._judge()
             self.episode.seconds = round(time.perf_counter() - start, 6)
@@ -363,8 +379,10 @@ class EpisodeRunner:
             while True:
                 self.on_request(request, self.episode)
                 answer = yield from self._answer(request)
-                thrown = isinstance(answer, (EpisodeOver, Unsupported))
-                request = routine.throw(answer) if thrown else routine.send(answer)
+                if isinstance(answer, _Thrown):
+                    request = routine.throw(answer.error)
+                else:
+                    request = routine.send(answer)
         except StopIteration as stop:
             _check_claim("episode() to return", stop.value)
             self.episode.claimed_success = stop.value
@@ -377,8 +395,6 @@ class EpisodeRunner:
         self.episode.trace.outcome = self.episode.claimed_success
 
     def _routine(self) -> Routine:
-        if not hasattr(self.agent, "episode"):
-            return _policy_routine(self.agent, self.play)
         routine = self.agent.episode(self.play)
         if not isinstance(routine, Generator):
             raise AgentError(f"expected episode() to be a generator, got {type(routine).__name__}")
@@ -408,6 +424,7 @@ class EpisodeRunner:
             LimitReached: If the episode has reached a limit, which is not thrown into the agent: it
                 might go on.
         """
+        self._count_reports()
         self._check_limits(request)
         self._check_budget(request)
         if self.out_of_budget:
@@ -419,33 +436,35 @@ class EpisodeRunner:
         if isinstance(request, Ask) and isinstance(request.role, str):
             completions = yield from self._ask(request)
             return completions if request.n > 1 else completions[0]
+        if isinstance(request, Compute):
+            return (yield from self._compute(request))
         if isinstance(request, Snapshot):
             return self._keep_moment()
         if isinstance(request, Restore):
             return self._go_back(request.moment)
         raise AgentError(
-            f"expected a request (Act, Ask, Reset, Snapshot or Restore), got {request!r}"
+            f"expected a request (Act, Ask, Compute, Reset, Snapshot or Restore), got {request!r}"
         )
 
-    def _refuse(self) -> EpisodeOver:
+    def _refuse(self) -> _Thrown:
         # An agent may catch EpisodeOver and ask again, which must not become an infinite loop.
         self.refusals += 1
         if self.refusals > MAX_REFUSALS:
             raise AgentError("the agent does not stop, though its steps or calls are spent")
-        return EpisodeOver(self.last)
+        return _Thrown(EpisodeOver(self.last))
 
-    def _answer_act(self, request: Act) -> Step | EpisodeOver:
+    def _answer_act(self, request: Act) -> Step | _Thrown:
         _check_claim("the claim of an action to be", request.claim)
         step = self._act(request.text)
         if not self.over:
             return step
         # The action that a step limit cut off ended nothing, and claims nothing.
-        return EpisodeOver(step, request.claim if step.terminated else None)
+        return _Thrown(EpisodeOver(step, request.claim if step.terminated else None))
 
     def _check_limits(self, request: Request) -> None:
         if self.deadline is not None and time.monotonic() >= self.deadline:
             raise self.limits.out_of_time()
-        if isinstance(request, Ask):  # an action costs nothing
+        if isinstance(request, Ask | Compute):  # nothing else costs
             self.limits.check_spent(sum(self.episode.tokens.values()), self.episode.cost)
 
     def _check_budget(self, request: Request) -> None:
@@ -505,13 +524,13 @@ class EpisodeRunner:
         self.last = Step(observation, 0.0, False, False, info)
         return self.last
 
-    def _keep_moment(self) -> _Moment | Unsupported:
+    def _keep_moment(self) -> _Moment | _Thrown:
         if self.over:
             raise AgentError("the agent took a snapshot after the end of the episode")
         try:
             game = snapshot_of(self.world)
         except Unsupported as refusal:
-            return refusal
+            return _Thrown(refusal)
         return _Moment(
             self.episode, self.position, self.total, tuple(self.play.history), self.last, game
         )
@@ -571,6 +590,32 @@ class EpisodeRunner:
         if limit := limit_of_answers(completions, request.max_tokens):
             raise limit  # not thrown into the agent, which could do nothing with it
         return completions
+
+    def _compute(self, request: Compute) -> Generator[ModelCall, None, Any]:
+        """Call a function of the agent in a thread; what it raises is thrown into the agent.
+
+        Raises:
+            RunStopped, LimitReached: If the run or the episode may not go on.
+        """
+        call = ModelCall(Function(request.function), [_NO_REQUEST], deadline=self.deadline)
+        yield call
+        answer: Any = call.answers[0]
+        if isinstance(answer, RunStopped | LimitReached):
+            raise answer
+        return _Thrown(answer) if isinstance(answer, Exception) else answer
+
+    def _count_reports(self) -> None:
+        """Count the completions that the agent had from elsewhere."""
+        for report, node in self.play.reports:
+            calls, tokens = self.episode.calls, self.episode.tokens
+            calls[report.role] = calls.get(report.role, 0) + report.calls
+            for kind, count in report.tokens.items():
+                tokens[kind] = tokens.get(kind, 0) + count
+            node.calls += report.calls
+            node.tokens += sum(report.tokens.values())
+            self.episode.cost += report.cost
+            self.episode.model_seconds = round(self.episode.model_seconds + report.seconds, 6)
+        self.play.reports.clear()
 
     def _sample(self, request: Ask, index: int) -> CompletionRequest:
         """Return the request of one sample.
@@ -681,12 +726,6 @@ def _message(error: Exception) -> str:
         return str(error)
     except Exception:  # an exception of foreign code that cannot even be shown
         return "its message cannot be shown"
-
-
-def _policy_routine(policy: Policy, play: Play) -> Routine:
-    step = play.first
-    while True:
-        step = yield from play.act(policy(step.observation, step.info))
 
 
 def _derived_seed(*parts: object) -> int:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from queue import Empty, SimpleQueue
@@ -31,6 +31,16 @@ DEFAULT_THREADS = 128
 Answer: TypeAlias = Completion | Exception
 
 
+class Function(NamedTuple):
+    """A function in the place of a model, which answers by what it returns."""
+
+    call: Callable[[], Any]
+
+    def complete(self, prompt: object, **how: object) -> Any:
+        """Call the function."""
+        return self.call()
+
+
 @dataclass(eq=False)
 class ModelCall:
     """Requests to one model that are sent together, such as the samples of one prompt.
@@ -40,8 +50,8 @@ class ModelCall:
         requests: The requests; none once the call is cancelled.
         answers: The answers so far, by index of the request.
         deadline: When to stop waiting for it, by ``time.monotonic``; None to wait without end.
-        seconds: Time that the answers so far took, summed over the requests; each request of a
-            batch counts the time of the whole batch.
+        durations: Time that the answers so far took, likewise; each request of a batch counts the
+            time of the whole batch.
         abandoned: Whether nobody waits for its answers.
     """
 
@@ -49,8 +59,13 @@ class ModelCall:
     requests: Sequence[CompletionRequest]
     deadline: float | None = None
     answers: dict[int, Answer] = field(default_factory=dict)
-    seconds: float = 0.0
+    durations: dict[int, float] = field(default_factory=dict)
     abandoned: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """The durations of all answers together."""
+        return sum(self.durations.values())
 
     @property
     def answered(self) -> bool:
@@ -287,7 +302,7 @@ class ModelCalls:
             if call.abandoned:
                 continue
             call.answers[position] = answer
-            call.seconds += done.seconds
+            call.durations[position] = done.seconds
             if call.answered:
                 self._answered.append(call)
 

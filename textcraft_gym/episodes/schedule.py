@@ -7,7 +7,8 @@ from contextlib import closing
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
+from textcraft_gym.agents.contract.agent import AgentLike, Reading
+from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.episodes.budget import Budget
 from textcraft_gym.episodes.episode import (
     DEFAULT_MAX_CALLS,
@@ -25,7 +26,7 @@ from textcraft_gym.errors import RunStopped
 
 def run_episodes(
     envs: Sequence[gym.Env[str, str]],
-    agent: Agent | Policy,
+    agent: AgentLike,
     jobs: Iterable[Job | tuple[str | None, int]],
     *,
     max_steps: int | None = None,
@@ -40,13 +41,13 @@ def run_episodes(
 ) -> Generator[Episode, None, None]:
     """Play many episodes, one per environment at a time, and yield each as it ends.
 
-    Environments and agent run in this thread; only model calls run in other threads, for all
-    episodes at once. The result of an episode does not depend on the others. An episode that raises
-    is yielded with its ``error``.
+    Environments and agent run in this thread. Model calls, and an agent that is a function or has
+    ``act`` only, run in other threads, for all episodes at once. The result of an episode does not
+    depend on the others. An episode that raises is yielded with its ``error``.
 
     Args:
         envs: Environments of one kind, one for each concurrent episode.
-        agent: One agent for all; a function that calls a model itself blocks the other episodes.
+        agent: As in ``run_episode``. An agent with ``episode`` is one for all.
         jobs: A task (None to have the seed draw one) and a seed for each episode, or a ``Job``.
         max_steps: As in ``run_episode``, for each episode.
         model: As in ``run_episode``; it is asked from other threads if there are many environments.
@@ -64,12 +65,13 @@ def run_episodes(
     """
     if not envs:
         raise ValueError("expected one environment or more")
-    limit = step_budget(envs[0], agent, max_steps)
+    player = as_agent(agent, at_once=len(envs))
+    limit = step_budget(envs[0], player, max_steps)
 
     def begin(env: gym.Env[str, str], job: Job) -> EpisodeRunner:
         return EpisodeRunner(
             env,
-            agent,
+            player,
             job,
             model,
             limit,

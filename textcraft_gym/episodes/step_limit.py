@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.wrappers import TimeLimit
 
-from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.agent import Agent
 
 DEFAULT_MAX_STEPS = 100
 
@@ -20,7 +20,7 @@ def registered_limit(env: gym.Env[Any, Any]) -> int:
     return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
 
 
-def step_budget(env: gym.Env[str, str], agent: Agent | Policy, max_steps: int | None = None) -> int:
+def step_budget(env: gym.Env[str, str], agent: Agent, max_steps: int | None = None) -> int:
     """Return the maximum number of actions: as given, as the agent declares, or as registered."""
     limit = max_steps
     if limit is None:

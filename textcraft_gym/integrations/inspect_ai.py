@@ -50,6 +50,7 @@ from textcraft_gym.agents.contract.model import Completion, Message, form_of
 from textcraft_gym.agents.models.inspect_ai import InspectModel
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job
+from textcraft_gym.episodes.model_calls import Function
 from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.manual import REPLY, manual
 from textcraft_gym.runs.run import Run
@@ -255,13 +256,24 @@ async def _play(state: TaskState, runner: EpisodeRunner) -> None:
     """Play an episode to its end, and keep what was reached, however it ends."""
     try:
         while call := runner.advance():
-            model = cast(InspectModel, call.model)
-            completions = await collect(*map(model.complete_async, call.requests))
-            call.answers.update(enumerate(completions))
+            if isinstance(call.model, Function):
+                call.answers[0] = await anyio.to_thread.run_sync(_called, call.model)
+            else:
+                model = cast(InspectModel, call.model)
+                completions = await collect(*map(model.complete_async, call.requests))
+                call.answers.update(enumerate(completions))
             _keep(state, runner.episode)
     finally:
         _keep(state, runner.episode)
         state.messages = _messages(runner.episode)
+
+
+def _called(function: Function) -> Any:
+    """Return what a function of an agent returns, or what it raises."""
+    try:
+        return function.call()
+    except Exception as error:  # it is thrown into the agent
+        return error
 
 
 @scorer(metrics=[mean(), stderr(), grouped(mean(), "group", all=False)])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Agent, Policy
+from textcraft_gym.agents.contract.agent import Agent
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.prompts import PromptError, Prompts
-from textcraft_gym.agents.registry import make_agent
+from textcraft_gym.agents.registry import as_agent, find_agent
 from textcraft_gym.registration import check_is_text, find
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.wrappers.registry import make_wrapper
@@ -53,19 +54,22 @@ class Run:
         return Prompts(self.spec.prompt_source, self.world.dialect(self.spec.env_args))
 
     @cached_property
-    def agent(self) -> Agent | Policy:
+    def agent(self) -> Agent:
         """The agent, which has read its prompts.
 
         Raises:
             UnknownName: For an agent or an argument of it that does not exist.
+            ValueError: If it is no agent, or cannot be made.
             PromptError: If a prompt cannot be read, or the folder of prompts replaces none.
         """
-        name, profile = self.spec.agent, self.profile
-        if not isinstance(name, str):
-            return name
-        prompts, args = self.prompts, self.spec.full_agent_args
-        agent = make_agent(name, profile=profile, prompts=prompts, args=args)
-        if prompts.folder and not prompts.replaced:
+        named, name, args = self.spec.agent, "", self.spec.full_agent_args
+        if isinstance(named, str):
+            named, name = find_agent(named), named
+        elif not inspect.isclass(named):  # it reads no prompts any more
+            return as_agent(named, args=args)
+        prompts = self.prompts
+        agent = as_agent(named, name=name, profile=self.profile, prompts=prompts, args=args)
+        if name and prompts.folder and not prompts.replaced:
             raise PromptError(
                 f"{prompts.folder} has no prompt that {name} reads: {list(prompts.read)}"
             )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from textcraft_gym.agents.contract.agent import Agent, Policy, Reading
+from textcraft_gym.agents.contract.agent import AgentLike, Reading
 from textcraft_gym.agents.contract.model import Completion, Model, ModelError, ModelUnavailable
 from textcraft_gym.agents.models.spec import (
     form_of_spec,
@@ -77,9 +77,11 @@ class RunSpec:
         default=None,
         metadata=_about("Split to play; by default the environment's."),
     )
-    agent: str | Agent | Policy = field(
+    agent: str | AgentLike = field(
         default="react",
-        metadata=_about("Agent: a name from `textcraft-gym agents`, or MODULE:CLASS."),
+        metadata=_about(
+            "Agent: a name from `textcraft-gym agents`, or MODULE:NAME of a class or function."
+        ),
     )
     agent_args: Mapping[str, Any] = field(
         default_factory=dict,
@@ -268,7 +270,7 @@ class RunSpec:
 
     @property
     def asked(self) -> dict[str, str | Model]:
-        """The models that the agent asks: none for a policy, or a class with ``asks = False``."""
+        """The models that the agent asks: none without ``episode``, or with ``asks = False``."""
         return self.models if asks(self.agent) else {}
 
     @property
@@ -341,7 +343,7 @@ class RunSpec:
                 options[option.name] = getattr(self, option.name)
 
         names = {role: _model_name(model) for role, model in self.asked.items()}
-        executor = names.pop("executor", "none")
+        executor = names.pop("executor", None)
         others = []
         for role, name in names.items():
             others.append(name if role == "planner" else f"{role} {name}")
@@ -368,6 +370,7 @@ def _name(described: object) -> str:
     if isinstance(described, str):
         return without_key(described)
     for attribute in ("name", "__name__"):
-        if name := getattr(described, attribute, None):
-            return str(name)
+        name = getattr(described, attribute, None)
+        if name and isinstance(name, str):  # of a class it may be a property
+            return name
     return type(described).__name__

@@ -180,7 +180,7 @@ def verify(
         # them the replay is faster.
         if spec.env in SUITE and not spec.wrappers:
             run.close()
-            run = Run(replace(spec, agent=_substitute))
+            run = Run(replace(spec, agent=_substitute, agent_args={}))
         env = run.env
     except Exception as error:  # a user's world may raise anything
         why = printable(f"{type(error).__name__}: {error}")
@@ -225,7 +225,7 @@ def _run(
             outcome.notes.append(printable(f"{why}; it read no prompts"))
         else:
             outcome.leaves_out(f"prompts ({why})")
-        return Run(replace(spec, agent=_substitute, prompts=None))
+        return Run(replace(spec, agent=_substitute, agent_args={}, prompts=None))
     return run
 
 

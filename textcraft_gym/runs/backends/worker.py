@@ -7,6 +7,7 @@ from contextlib import closing
 
 import gymnasium as gym
 
+from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.episodes.budget import Budget
 from textcraft_gym.episodes.episode import Episode, EpisodeRunner, Job, OnRequest
 from textcraft_gym.episodes.schedule import run_jobs
@@ -26,7 +27,7 @@ class Worker:
     def __init__(self, run: Run, envs: int = 1, budget: Budget | None = None) -> None:
         self.spec = run.spec
         self.budget = budget
-        self.agent = run.agent
+        self.agent = as_agent(run.agent, at_once=envs)
         self.models = run.spec.make_models()
         self.envs = run.envs(envs)
         self.max_steps = step_budget(run.env, self.agent, self.spec.max_steps)
