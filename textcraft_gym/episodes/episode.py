@@ -47,6 +47,7 @@ from textcraft_gym.agents.contract.model import (
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.envs.text_env import Draws, snapshot_of
+from textcraft_gym.episodes.calls import Call, CallLog
 from textcraft_gym.episodes.episode_limits import (
     NO_LIMITS,
     EpisodeLimit,
@@ -279,6 +280,7 @@ class EpisodeRunner:
         episode: The record so far.
         failure: The exception that broke the episode, or the limit that ended it; None if there is
             none.
+        log: The calls of models so far; None where they are not kept.
     """
 
     def __init__(
@@ -295,6 +297,7 @@ class EpisodeRunner:
         on_request: OnRequest = lambda request, episode: None,
         reading: Reading = "lenient",
         limits: EpisodeLimits = NO_LIMITS,
+        keeps_calls: bool = False,
     ) -> None:
         self.env = self.world = env
         self.agent = agent
@@ -312,6 +315,7 @@ class EpisodeRunner:
             job.task, job.seed, job.repeat, trace=Node(job.task or "", "agent", 0)
         )
         self.failure: Exception | None = None
+        self.log = CallLog() if keeps_calls else None
         self.over = False
         self.out_of_budget = False
         self.refusals = 0
@@ -335,6 +339,11 @@ class EpisodeRunner:
             The call, or None at the end of the episode.
         """
         return next(self._calls, None)
+
+    @property
+    def calls(self) -> list[Call]:
+        """What models were asked and answered; empty where that is not kept."""
+        return self.log.calls(self.episode.trace) if self.log else []
 
     def close(self) -> None:
         """Abandon the episode; its agent can clean up."""
@@ -575,12 +584,13 @@ class EpisodeRunner:
         call = ModelCall(model, samples, deadline=self.deadline)
         yield call
         self.episode.model_seconds = round(self.episode.model_seconds + call.seconds, 6)
-        answers = [call.answers[index] for index in range(request.n)]
 
         # All answers are paid for, so each counts before any is judged.
         completions: list[Completion] = []
         first_error: Exception | None = None
-        for answer in answers:
+        for index, sample in enumerate(samples):
+            answer = call.answers[index]
+            self._log(request.role, model, sample, answer, call.durations.get(index, 0.0))
             error = self._count(answer)
             if not isinstance(answer, Exception):
                 completions.append(answer)
@@ -615,6 +625,8 @@ class EpisodeRunner:
             node.tokens += sum(report.tokens.values())
             self.episode.cost += report.cost
             self.episode.model_seconds = round(self.episode.model_seconds + report.seconds, 6)
+            if self.log:
+                self.log.report(report, entry=len(self.episode.transcript), node=node)
         self.play.reports.clear()
 
     def _sample(self, request: Ask, index: int) -> CompletionRequest:
@@ -630,6 +642,20 @@ class EpisodeRunner:
             request.prompt, request.stop, request.max_tokens, temperature, seed, request.tools
         )
 
+    def _log(
+        self,
+        role: str,
+        model: Model,
+        request: CompletionRequest,
+        answer: Completion | Exception,
+        seconds: float,
+    ) -> None:
+        if self.log:
+            entry, node = len(self.episode.transcript), self.play.node
+            self.log.add(
+                role, model, request, answer, seconds=round(seconds, 6), entry=entry, node=node
+            )
+
     def _count(self, answer: Completion | Exception) -> Exception | None:
         """Add the cost and the tokens of an answer, and whether it was empty or cut off.
 
@@ -640,7 +666,8 @@ class EpisodeRunner:
         if isinstance(answer, Exception):
             paid = getattr(answer, "spent", None)  # an error may have cost something
         if paid is not None:
-            self.episode.cost += cost_of(paid) or 0.0
+            cost = cost_of(paid) or 0.0
+            self.episode.cost += cost
             try:
                 counts = token_counts(paid)
             except ModelError as error:
@@ -648,6 +675,8 @@ class EpisodeRunner:
             for kind, count in counts.items():
                 self.episode.tokens[kind] = self.episode.tokens.get(kind, 0) + count
                 self.play.node.tokens += count
+            if self.log:
+                self.log.pay(cost, counts)
         if isinstance(answer, Exception):
             return answer
         if answer.is_empty:

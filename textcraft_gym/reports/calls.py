@@ -112,8 +112,8 @@ class Calls(Mapping[Key, list[Call]]):
 def read_calls(folder: str | Path, key: Key) -> list[Call]:
     """Return what the models of a run were asked in one episode, and what they answered, in order.
 
-    Other episodes are not read. There are none without a model, or in a run with ``no_calls``. For
-    many episodes make one ``Calls`` of the folder, a mapping by the same keys.
+    Other episodes are not read. There are none without a model, or in a run with ``calls=False``.
+    For many episodes make one ``Calls`` of the folder, a mapping by the same keys.
 
     Args:
         folder: The run folder.

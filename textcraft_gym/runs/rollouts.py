@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from dataclasses import replace
 from itertools import takewhile
 
 from textcraft_gym.episodes.episode import Episode, Job
 from textcraft_gym.runs.backends import make_backend
+from textcraft_gym.runs.backends.backend import Played
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_budget import budget_of
 from textcraft_gym.runs.run_spec import RunSpec
@@ -36,10 +38,11 @@ def rollouts(
     budget = budget_of(spec)
     affordable = takewhile(lambda job: not budget.reached, (Job(*job) for job in jobs))
     with (
-        closing(Run(spec)) as run,
+        closing(Run(replace(spec, calls=False))) as run,
         backend.open(run) as play,
         closing(play(affordable)) as played,
     ):
-        for _, episode in played:
+        for ended in played:
+            episode = Played(*ended).episode
             budget.spend(episode.cost, sum(episode.tokens.values()))
             yield episode

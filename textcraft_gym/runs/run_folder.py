@@ -1,9 +1,9 @@
 """The folder of a run, which a killed run can resume.
 
 ``config.json`` is the run's spec with its versions and digests; ``episodes.jsonl`` gets a line as
-each episode ends; ``summary.json`` is written at the end, and ``report.md`` whenever a run stops.
-An episode that raised is a line with an ``error``; of two lines for one episode the later counts. A
-lock excludes other processes.
+each episode ends, and ``calls.jsonl.gz`` what its models read and wrote; ``summary.json`` is
+written at the end, and ``report.md`` whenever a run stops. An episode that raised is a line with an
+``error``; of two lines for one episode the later counts. A lock excludes other processes.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ import gymnasium as gym
 from filelock import FileLock, Timeout
 
 from textcraft_gym.errors import RunError
+from textcraft_gym.reports.calls import FILE as CALLS
+from textcraft_gym.reports.calls import member
 from textcraft_gym.reports.metrics import Summary, summarise_by_group
 from textcraft_gym.reports.notes import notes
 from textcraft_gym.reports.records import (
@@ -32,6 +34,7 @@ from textcraft_gym.reports.records import (
     Line,
     Record,
     Records,
+    key_of,
     read_config,
     read_identity,
     read_lines,
@@ -39,6 +42,7 @@ from textcraft_gym.reports.records import (
 )
 from textcraft_gym.reports.tables import codes, markdown
 from textcraft_gym.storage.cache import atomic_write, replacing
+from textcraft_gym.storage.frames import end_of_members
 
 BLOCK = 1 << 16
 """Bytes read at once."""
@@ -58,6 +62,7 @@ class RunFolder:
         # One object: only that is re-entrant.
         self._lock = FileLock(self.path / ".lock", timeout=0)
         self._episodes: FileIO | None = None
+        self._calls: FileIO | None = None
 
     @property
     def _file(self) -> Path:
@@ -144,34 +149,32 @@ class RunFolder:
             stacklevel=3,
         )
 
-    def append(self, record: Record, line: str) -> None:
+    def append(self, record: Record, line: str, calls: str = "") -> None:
         """Write the record of an episode, whose line this is (see ``line_of``), or nothing at all.
 
+        Its calls (see ``lines_of``) are written first: an episode that has a record has its calls.
         If models were asked it outlasts a power cut, for which to wait takes a millisecond or more.
         Without them the episode is quickly played again.
 
         Raises:
             OSError: If it cannot be written, as on a full disk.
         """
+        # Of a worker that died only the tokens are known.
+        is_paid = bool(record["calls"] or record["tokens"])
+        if calls:
+            if self._calls is None:
+                self._calls = FileIO(self.path / CALLS, "ab")
+            _append(self._calls, member(key_of(record), calls), is_paid)
         if self._episodes is None:
             self._episodes = FileIO(self._file, "ab")
-        start = self._episodes.tell()
-        try:
-            rest = memoryview(f"{line}\n".encode())
-            while rest:
-                rest = rest[self._episodes.write(rest) :]
-            # Of a worker that died only the tokens are known.
-            if record["calls"] or record["tokens"]:
-                os.fsync(self._episodes.fileno())
-        except OSError:
-            self._episodes.truncate(start)
-            raise
+        start = _append(self._episodes, f"{line}\n".encode(), is_paid)
         self.records.add(record, start)
 
     def close(self) -> None:
-        """Close the file of episodes."""
-        if self._episodes is not None:
-            self._episodes.close()
+        """Close the files of episodes and calls."""
+        for file in (self._episodes, self._calls):
+            if file is not None:
+                file.close()
 
     def finish(self, records: Sequence[Record]) -> None:
         """Write the summary and the report of a run that has all its records."""
@@ -190,8 +193,11 @@ class RunFolder:
     def _take_up(self) -> None:
         """Read the records.
 
-        The incomplete last line of a killed run is dropped, and damaged lines are moved away.
+        What a killed run left incomplete is dropped, and damaged lines are moved away.
         """
+        if (self.path / CALLS).is_file():
+            with (self.path / CALLS).open("r+b") as calls:
+                calls.truncate(end_of_members(calls))
         if self._file.exists():
             with self._file.open("r+b") as lines:
                 _drop_unfinished_line(lines)
@@ -212,6 +218,27 @@ class RunFolder:
 def now() -> str:
     """Return the time as ISO 8601, to the second, in UTC."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def _append(file: FileIO, data: bytes, is_synced: bool) -> int:
+    """Add data to the end of a file, or nothing at all; return where it begins.
+
+    Args:
+        file: The file.
+        data: What is to be added.
+        is_synced: Whether to wait until it outlasts a power cut.
+    """
+    start = file.tell()
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+        if is_synced:
+            os.fsync(file.fileno())
+    except OSError:
+        file.truncate(start)
+        raise
+    return start
 
 
 def _set_aside(damaged: Sequence[Line], file: Path) -> None:

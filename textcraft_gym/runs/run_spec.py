@@ -212,6 +212,11 @@ class RunSpec:
         default=False, metadata=_about("Answer from the cassette only.", decides=False)
     )
 
+    calls: bool = field(
+        default=True,
+        metadata=_about("Keep what the models read and wrote, compressed.", decides=False),
+    )
+
     def __post_init__(self) -> None:
         at_least("workers", self.workers, 1)
         at_least("seed", self.seed, 0)

@@ -21,7 +21,7 @@ from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.errors import RunStopped, UnknownName
 from textcraft_gym.reports.records import TASK, Key, Record, Records, line_of, shown
 from textcraft_gym.runs.backends import make_backend
-from textcraft_gym.runs.backends.backend import PlayJobs, failed_episode
+from textcraft_gym.runs.backends.backend import Played, PlayJobs, failed_episode
 from textcraft_gym.runs.fingerprints import code
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_budget import budget_of, rest_of
@@ -166,9 +166,9 @@ def _play_missing(
 ) -> None:
     """Play the missing episodes into the folder, as long as the run may go on."""
     with closing(_played_records(play, missing, rule)) as played:
-        for record, line in played:
+        for record, line, calls in played:
             try:
-                folder.append(record, line)
+                folder.append(record, line, calls)
             except OSError as error:
                 rule.trouble = f"an episode cannot be written: {error.strerror}"
                 return
@@ -320,16 +320,20 @@ def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
 
 def _played_records(
     play: PlayJobs, missing: dict[Key, Planned], rule: StopRule
-) -> Generator[tuple[Record, str], None, None]:
-    """Yield the record and the line of each missing episode as it ends, while the run goes on."""
+) -> Generator[tuple[Record, str, str], None, None]:
+    """Yield the record of each missing episode as it ends, while the run goes on.
+
+    With it come its line, and the lines of its calls.
+    """
     unplayed = {planned.job: planned for planned in missing.values()}
     with closing(play(rule.jobs(list(unplayed)))) as played:
-        for job, episode in played:
+        for ended in played:
+            job, episode, calls = Played(*ended)
             # A faulty backend may return an episode twice; it is written once.
             planned = unplayed.pop(job, None)
             if planned is not None:
                 rule.ended(episode)
-                yield _record(planned, episode)
+                yield *_record(planned, episode), calls
 
 
 def _record(planned: Planned, episode: Episode) -> tuple[Record, str]:

@@ -71,6 +71,14 @@ def spans(file: IO[bytes]) -> Iterator[Span]:
                 return
 
 
+def end_of_members(file: IO[bytes]) -> int:
+    """Return where the last whole member of a file ends; what is behind it is none."""
+    end = 0
+    for span in spans(file):
+        end = span.end
+    return end
+
+
 def read(file: IO[bytes], span: Span) -> bytes:
     """Return the text of a member.
 

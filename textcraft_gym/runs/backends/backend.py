@@ -5,14 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from textcraft_gym.episodes.episode import MAX_ERROR, Episode, Job
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.runs.run import Run
 
-Played: TypeAlias = tuple[Job, Episode]
-"""An episode, after the job that it was played for."""
+
+class Played(NamedTuple):
+    """An episode, after the job that it was played for.
+
+    Attributes:
+        calls: What its models were asked and answered, as ``lines_of`` writes it; empty where that
+            is not kept or not known.
+    """
+
+    job: Job
+    episode: Episode
+    calls: str = ""
+
+
 PlayJobs: TypeAlias = Callable[[Iterable[Job]], Generator[Played, None, None]]
 """Plays jobs, consumed lazily, and yields each with its episode as this ends, in any order."""
 

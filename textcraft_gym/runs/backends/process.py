@@ -126,7 +126,7 @@ class _Attempt:
         self.tokens += tokens
 
     def failed(self, why: str) -> Played:
-        return self.job, failed_episode(self.job, why, self.cost, self.tokens)
+        return Played(self.job, failed_episode(self.job, why, self.cost, self.tokens))
 
     def out_of_time(self, why: str) -> Played:
         """Return an episode lost by its limit of time; what it played went with its process."""
@@ -139,7 +139,7 @@ class _Attempt:
             limit="seconds",
             trace=trace,
         )
-        return self.job, lost
+        return Played(self.job, lost)
 
 
 class _WorkerProcess:
@@ -190,7 +190,7 @@ class _WorkerProcess:
         if kind == "ready":
             self.is_ready = True
             return None
-        return self.given.popleft().job, content
+        return Played(self.given.popleft().job, *content)
 
     def end(self) -> int | None:
         """End it and return its exit code."""
@@ -346,8 +346,8 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
             pipe.send(("failed", f"{type(error).__name__}: {error}"))
             return
         pipe.send(("ready", None))
-        for job, episode in worker.run(_jobs(pipe, meter), meter.show):
-            _send(pipe, job, episode)
+        for played in worker.run(_jobs(pipe, meter), meter.show):
+            _send(pipe, *played)
 
 
 def _end_with_parent() -> None:
@@ -366,11 +366,12 @@ def _jobs(pipe: Connection, meter: _Meter) -> Iterator[Job]:
         yield job
 
 
-def _send(pipe: Connection, job: Job, episode: Episode) -> None:
+def _send(pipe: Connection, job: Job, episode: Episode, calls: str) -> None:
     try:
-        pipe.send(("episode", episode))
+        pipe.send(("episode", (episode, calls)))
     except OSError:
         raise
     except Exception as error:  # an agent may have left anything in its trace
         why = f"the episode cannot be sent: {error}"
-        pipe.send(("episode", failed_episode(job, why, episode.cost, episode.tokens)))
+        failed = failed_episode(job, why, episode.cost, episode.tokens)
+        pipe.send(("episode", (failed, calls)))

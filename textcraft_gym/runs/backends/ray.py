@@ -19,7 +19,7 @@ from threading import Event, Thread, current_thread, main_thread
 from typing import Any, NamedTuple
 
 from textcraft_gym.episodes.budget import Budget
-from textcraft_gym.episodes.episode import Episode, Job
+from textcraft_gym.episodes.episode import Job
 from textcraft_gym.errors import require
 from textcraft_gym.runs.backends.backend import (
     GRACE_SECONDS,
@@ -212,7 +212,7 @@ class _Batches:
                 self.alone.extend(batch)  # each is played alone, to find the one that kills workers
             else:
                 why = f"{MAX_DEATHS} workers died playing it: {error}"
-                yield batch[0], failed_episode(batch[0], why)
+                yield Played(batch[0], failed_episode(batch[0], why))
             return
 
         # Doubles at most, since the first episodes may be unusually short.
@@ -258,7 +258,7 @@ def _play_batch(
         worker = _worker(pickled_spec)
         worker.budget = Budget(max_seconds=seconds)
         started = time.perf_counter()
-        episodes = [_packed(job, episode) for job, episode in worker.run(jobs)]
+        episodes = [_packed(played) for played in worker.run(jobs)]
         return time.perf_counter() - started, episodes
     finally:
         _playing.clear()
@@ -287,9 +287,11 @@ def _worker(pickled_spec: bytes) -> Worker:
     return Worker(Run(pickle.loads(pickled_spec)))  # noqa: S301
 
 
-def _packed(job: Job, episode: Episode) -> bytes:
+def _packed(played: Played) -> bytes:
     try:
-        return pickle.dumps((job, episode))
+        return pickle.dumps(played)
     except Exception as error:  # an agent may have left anything in its trace
         why = f"the episode cannot be sent: {error}"
-        return pickle.dumps((job, failed_episode(job, why, episode.cost, episode.tokens)))
+        job, episode, calls = played
+        failed = failed_episode(job, why, episode.cost, episode.tokens)
+        return pickle.dumps(Played(job, failed, calls))

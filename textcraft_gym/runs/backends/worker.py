@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from warnings import warn
 
 import gymnasium as gym
 
 from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.episodes.budget import Budget
-from textcraft_gym.episodes.episode import Episode, EpisodeRunner, Job, OnRequest
+from textcraft_gym.episodes.episode import EpisodeRunner, Job, OnRequest
 from textcraft_gym.episodes.schedule import run_jobs
 from textcraft_gym.episodes.step_limit import step_budget
+from textcraft_gym.reports.calls import lines_of
+from textcraft_gym.runs.backends.backend import Played
 from textcraft_gym.runs.run import Run
 
 
@@ -36,7 +39,7 @@ class Worker:
         self,
         jobs: Iterable[Job],
         on_request: OnRequest = lambda request, episode: None,
-    ) -> Generator[tuple[Job, Episode], None, None]:
+    ) -> Generator[Played, None, None]:
         """Play jobs, and yield each with its episode as this ends; see ``run_episodes``."""
         spec = self.spec
 
@@ -53,8 +56,18 @@ class Worker:
                 on_request=on_request,
                 reading=spec.reading,
                 limits=spec.episode_limits,
+                keeps_calls=spec.calls,
             )
 
         with closing(run_jobs(self.envs, begin, jobs, self.budget)) as ended:
             for runner in ended:
-                yield runner.job, runner.episode
+                yield Played(runner.job, runner.episode, _calls_of(runner))
+
+
+def _calls_of(runner: EpisodeRunner) -> str:
+    """Return the calls of an episode as lines; none if they cannot be written."""
+    try:
+        return lines_of(runner.calls)
+    except (TypeError, ValueError, RecursionError) as error:  # a user's model may answer anything
+        warn(f"the calls of an episode cannot be written: {error}", stacklevel=2)
+        return ""
