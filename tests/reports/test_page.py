@@ -17,7 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from textcraft_gym.episodes.calls import Call
 from textcraft_gym.reports import plots
+from textcraft_gym.reports.calls import FILE, Calls, lines_of, member
 from textcraft_gym.reports.page import html_page
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
@@ -271,6 +273,50 @@ def test_html_page__holds_any_text_as_data(texts: list[str], copies: int):
     assert [line["task"] for line in lines(page)] == [task] * len(records)
     assert [line["error"] for line in lines(page)] == ["", *[error or "error"] * copies]
     assert [shown_inside(held) for held in unpacked(page)] == list(map(shown_inside, records))
+
+
+def asked() -> list[Call]:
+    """Calls of an episode: a text that goes on, messages that go on, and a failure."""
+    begun = f"A room, with a \U0001f511 in it. {HOSTILE}\n" * 3
+    system = {"role": "system", "content": HOSTILE}
+    user = {"role": "user", "content": "Your turn."}
+    return [
+        Call("planner", begun, "one", place=[1]),
+        Call("planner", f"{begun}> one\n", "two", reasoning=HOSTILE, place=[1, 0]),
+        Call("executor", [system], "go", tokens={"prompt_tokens": 9}, seconds=1.5, place=[1, 0]),
+        Call("executor", [system, user], error=f"ModelError: {HOSTILE}", place=[2]),
+    ]
+
+
+def with_calls(folder: Path, *tasks: str) -> str:
+    """Return the page of a run of these tasks, each with the calls."""
+    lines = lines_of(asked())
+    (folder / FILE).write_bytes(b"".join(member((task, 0), lines) for task in tasks))
+    records = [record(task, trace=node("goal", 0, node("part"), 1)) for task in tasks]
+    return html_page({"run": records}, {"run": config()}, calls={"run": Calls(folder)})
+
+
+def test_html_page__holds_as_many_calls_as_its_size_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    calls = [json.loads(line) for line in lines_of(asked()).splitlines()]
+    page = with_calls(tmp_path, "a", "b", "c")
+    assert [held["calls"] for held in unpacked(page)] == [calls] * 3
+    assert "left out" not in words_of(page, "episodes")
+    two = sum(Calls(tmp_path).size((task, 0)) for task in "ab")
+    monkeypatch.setattr("textcraft_gym.reports.page.MAX_CALLS", two)
+    page = with_calls(tmp_path, "a", "b", "c")
+    assert [held["calls"] for held in unpacked(page)] == [calls, calls, []]
+    assert "The calls of 1 episode are left out" in words_of(page, "episodes")
+
+
+def test_html_page__of_damaged_calls_has_the_episode_without_them(tmp_path: Path):
+    (tmp_path / FILE).write_bytes(member(("goal", 0), "{}\n"))
+    with pytest.warns(
+        UserWarning, match=r"calls\.jsonl\.gz: the calls of \('goal', 0\): expected a"
+    ):
+        page = html_page({"run": [record()]}, {"run": config()}, calls={"run": Calls(tmp_path)})
+    assert unpacked(page)[0]["calls"] == []
 
 
 def test_html_page__holds_the_picture_of_an_episode_as_text():
@@ -677,6 +723,39 @@ def test_page__opens_a_tree_down_to_actions_and_observations(
     whole = f"{played['steps']} steps, {sum(played['calls'].values())} calls"
     assert whole in texts(".node > summary > .quiet")[0]
     assert browser.get_log("browser") == []
+
+
+def test_page__opens_each_call_at_its_place(browser: Any, tmp_path: Path):
+    load(browser, with_calls(tmp_path, "goal"), tmp_path)
+    episode = open_first_episode(browser)
+    calls = episode.find_elements("css selector", "details.call")
+    assert [call.text.partition("\n")[0] for call in calls] == [
+        "planner one 0 tokens read, 0 written, 0.00 s",
+        "planner two 0 tokens read, 0 written, 0.00 s",
+        "executor go 9 tokens read, 0 written, 1.50 s",
+        f"executor ModelError: {HOSTILE}"[:109] + " 0 tokens read, 0 written, 0.00 s",
+    ]
+    # The second and the third are in the part, before which is the first and after it the last.
+    inner = episode.find_elements("css selector", ".node .node details.call")
+    assert inner == calls[1:3]
+    for call in calls:
+        call.find_element("tag name", "summary").click()
+        for more in call.find_elements("css selector", "details.long > summary"):
+            more.click()
+    read = [
+        [part.get_property("textContent") for part in call.find_elements("css selector", ".read")]
+        for call in calls
+    ]
+    whole = [call.prompt for call in asked()]
+    assert ["".join(texts) for texts in read[:2]] == whole[:2]
+    assert len(read[1]) == 2
+    assert read[1][1] == "> one\n"
+    contents = [[message["content"] for message in prompt] for prompt in whole[2:]]
+    assert read[2:] == contents
+    assert "Reasoning" in calls[1].text
+    assert HOSTILE in calls[1].text
+    assert browser.get_log("browser") == []
+    assert browser.title.startswith("Evaluation")
 
 
 def test_page__shows_where_an_episode_broke(browser: Any, crafted_page: str, tmp_path: Path):

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.doubles import Crafter
 from textcraft_gym import RunSpec, evaluate, read_calls
 from textcraft_gym.agents.contract.model import Completion, Dialogue, ModelLimit
 from textcraft_gym.agents.redaction import register
+from textcraft_gym.cli.app import app
 from textcraft_gym.episodes.calls import Call
 from textcraft_gym.reports.calls import FILE, Calls
 from textcraft_gym.reports.records import Key, key_of
@@ -94,7 +96,9 @@ def test_calls__are_whole_after_a_run_was_cut_off(tmp_path: Path, backend: str):
 
 
 def test_calls__are_kept_only_where_there_are_some_and_they_are_wanted(tmp_path: Path):
-    evaluate(replace(ADAPT, calls=False), tmp_path / "without")
+    command = "evaluate --env TextCraft-v0 --split test --agent react --limit 1 --no-calls"
+    model = ["--model", "tests.doubles:Crafter", "--out", str(tmp_path / "without")]
+    assert CliRunner().invoke(app, [*command.split(), *model]).exit_code == 0
     evaluate(RunSpec("TextCraft-v0", "test", "expert", limit=2), tmp_path / "expert")
     for name in ("without", "expert"):
         assert not (tmp_path / name / FILE).exists()

@@ -54,8 +54,10 @@ def takes_run_spec(
 
 def _parameter(field: Field[Any]) -> inspect.Parameter:
     flag = field.metadata["flag"]
-    names = [f"--{flag or field.name.replace('_', '-')}"]
-    option = typer.Option(*names, help=field.metadata["help"])
+    name = flag or field.name.replace("_", "-")
+    # What is on by default can be turned off.
+    written = f"--{name}/--no-{name}" if field.default is True else f"--{name}"
+    option = typer.Option(written, help=field.metadata["help"])
     kind = _kind(field)
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     if flag:  # a repeatable option that is not given is None

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
+from warnings import warn
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from textcraft_gym.errors import RunError
 from textcraft_gym.reports import plots
 from textcraft_gym.reports.advice import advice
+from textcraft_gym.reports.calls import Calls
 from textcraft_gym.reports.compare import MIN_SHARED, Comparison, Verdict, compare, verdicts
 from textcraft_gym.reports.differences import as_sentence, differences
 from textcraft_gym.reports.metrics import (
@@ -34,7 +38,7 @@ from textcraft_gym.reports.page_episodes import (
     packed,
 )
 from textcraft_gym.reports.pools import Pool, pools
-from textcraft_gym.reports.records import light
+from textcraft_gym.reports.records import Key, key_of, light
 from textcraft_gym.reports.tables import (
     PASSES,
     SUCCESS,
@@ -50,6 +54,8 @@ from textcraft_gym.reports.tables import (
 Record: TypeAlias = Mapping[str, Any]
 Config: TypeAlias = Mapping[str, Any]
 
+MAX_CALLS = 8 << 20
+"""Maximum size of the calls in a page, in bytes of the files of the runs."""
 MODEL_KEYS = frozenset({"model", "planner", "max_calls", "prompts", "prompts_sha256"})
 """Keys of a config that mean nothing for a run that asked no model."""
 PROVENANCE = ("schema", "version", "begun_with", "codes", "episodes", "started", "finished")
@@ -87,6 +93,7 @@ def html_page(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],
     *,
+    calls: Mapping[str, Calls] = MappingProxyType({}),
     errors: Errors = "exclude",
 ) -> str:
     """Return the page of one or more runs.
@@ -97,9 +104,12 @@ def html_page(
         runs: Episode records (see ``records.py``) by the label of the run; the best is found task
             by task.
         configs: The config of each run, as ``read_config`` returns it.
+        calls: What the models of each run read and wrote. Of each run the page has the calls of as
+            many episodes, from the first, as fit into its share of ``MAX_CALLS``.
         errors: Whether episodes that broke are left out, or count as lost.
     """
-    blocks, runs = _packed(runs)
+    shown = _shown_calls(runs, calls)
+    blocks, runs = _packed(runs, calls, shown)
     by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
     pooled = pools(runs, configs)
     whole = {run: summaries[ALL] for run, summaries in by_group.items()}
@@ -118,6 +128,8 @@ def html_page(
         unfinished=unfinished(runs, configs),
         advantages=advantages(configs.values()),
         episodes=sum(map(len, runs.values())),
+        with_calls=sum(map(len, shown.values())),
+        left_out=sum(map(len, calls.values())) - sum(map(len, shown.values())),
         **_facts(runs, configs),
         **_tables(runs, by_group),
         **_plots(runs, by_group),
@@ -193,7 +205,35 @@ def _index(runs: Mapping[str, Sequence[Record]], blocks: Packed) -> dict[str, An
     }
 
 
-def _packed(runs: Mapping[str, Iterable[Record]]) -> tuple[Packed, dict[str, list[Record]]]:
+def _shown_calls(
+    runs: Mapping[str, Iterable[Record]], calls: Mapping[str, Calls]
+) -> dict[str, set[Key]]:
+    """Return the episodes of each run whose calls are in the page."""
+    shown: dict[str, set[Key]] = {run: set() for run in runs}
+    for run, of_run in calls.items():
+        left = MAX_CALLS // len(calls)
+        for key in of_run:
+            left -= of_run.size(key)
+            if left < 0:
+                break
+            shown[run].add(key)
+    return shown
+
+
+def _lines_of_calls(calls: Calls, key: Key) -> Sequence[Mapping[str, Any]]:
+    """Return the calls of an episode; none, with a warning, if they are damaged."""
+    try:
+        return calls.lines(key)
+    except RunError as error:
+        warn(str(error), stacklevel=2)
+        return ()
+
+
+def _packed(
+    runs: Mapping[str, Iterable[Record]],
+    calls: Mapping[str, Calls],
+    shown: Mapping[str, Collection[Key]],
+) -> tuple[Packed, dict[str, list[Record]]]:
     """Return all that episodes hold, packed, and the records without it.
 
     Each record is read once, and few are whole at a time.
@@ -204,7 +244,8 @@ def _packed(runs: Mapping[str, Iterable[Record]]) -> tuple[Packed, dict[str, lis
         for run, records in runs.items():
             for record in records:
                 kept[run].append(light(record))
-                yield inside(record)
+                key = key_of(record)
+                yield inside(record, _lines_of_calls(calls[run], key) if key in shown[run] else ())
 
     return packed(insides()), kept
 

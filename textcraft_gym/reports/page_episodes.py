@@ -111,10 +111,16 @@ def line(run: int, record: Record) -> Line:
     )
 
 
-def inside(record: Record) -> str:
-    """Return what is shown of an episode when it is opened, as a line of JSON."""
+def inside(record: Record, calls: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return what is shown of an episode when it is opened, as a line of JSON.
+
+    Args:
+        record: Its record.
+        calls: Its calls as they are written, see ``calls.py``.
+    """
     shown = {key: record[key] for key in INSIDE}
     shown["facts"] = _facts(record)
+    shown["calls"] = calls
     return json.dumps(shown, separators=(",", ":"))
 
 

@@ -14,6 +14,7 @@ from textcraft_gym.cli.report_tables import show_lines, show_runs
 from textcraft_gym.cli.run_folders import Folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
+from textcraft_gym.reports.calls import Calls
 from textcraft_gym.reports.metrics import Errors, Summary, summarise_by_group
 from textcraft_gym.reports.notes import advantages
 from textcraft_gym.reports.paper_formats import FORMATS
@@ -66,7 +67,8 @@ def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
     from textcraft_gym.reports.page import html_page
 
     _check(out, folders)
-    atomic_write(out, html_page(folders.records, folders.configs, errors=errors))
+    calls = {name: Calls(run) for name, run in folders.paths.items()}
+    atomic_write(out, html_page(folders.records, folders.configs, calls=calls, errors=errors))
     say(f"Wrote {sum(map(len, folders.records.values()))} episodes to {out}")
 
 

@@ -30,7 +30,7 @@ function totals(node) {
 
 const effort = (of) => `${counted(of.steps, "step")}, ${counted(of.calls, "call")}, ${counted(of.tokens, "token")}`;
 
-function treeOf(node, record, isRoot) {
+function treeOf(node, record, isRoot, path = []) {
   const isInner = node.parts.some(isNode);
   const [outcome, words] =
     node.outcome === null ? ["open", "… not ended"] : node.outcome ? ["won", "✓ success"] : ["lost", "✗ failure"];
@@ -47,10 +47,11 @@ function treeOf(node, record, isRoot) {
     make("span", "task", node.task), " ",
     make("span", "quiet", `depth ${node.depth}; ${effort(totals(node))}`),
   ];
-  const parts = node.parts.map((part) =>
+  const parts = node.parts.map((part, at) =>
     typeof part === "number" ? playOf(record, part)
     : typeof part === "string" ? make("pre", "written", part)
-    : treeOf(part, record, false));
+    : treeOf(part, record, false, [...path, at]));
+  addCalls(parts, record.calls, path);
   if (isInner && node.steps + node.calls) parts.unshift(make("p", "quiet", `Of these its own: ${effort(node)}.`));
   if (isBranch && !parts.length) return make("div", `leaf ${outcome}`, ...heading);
   if (!parts.length) parts.push(make("p", "quiet", "This part has no actions and no notes."));
@@ -68,6 +69,75 @@ function playOf(record, index) {
   if (record.restores.length) played.append(make("span", "quiet", ` entry ${index}`));
   // The moment was shown when it was first reached.
   return restore ? make("div", "play", played) : make("div", "play", played, observationOf(observation));
+}
+
+// A call is shown before the part that came next. What is inside of it is made when it is opened.
+function addCalls(parts, calls, path) {
+  const isHere = ({ place }) => place.length === path.length + 1 && path.every((at, level) => at === place[level]);
+  const own = calls.map((call, index) => [call, index]).filter(([call]) => isHere(call));
+  for (const [call, index] of own.reverse()) parts.splice(call.place.at(-1), 0, callOf(calls, index));
+}
+
+function callOf(calls, index) {
+  const call = calls[index];
+  const read = call.tokens.prompt_tokens ?? 0;
+  const written = call.tokens.completion_tokens ?? 0;
+  const words = (call.error ?? (call.text.trim() || call.tool_calls.map((made) => made.name).join(", "))).split("\n", 1)[0];
+  const heading = [
+    make("span", "role", call.role), " ", make("span", call.error ? "start error" : "start", words.slice(0, 100)), " ",
+    make("span", "quiet", `${counted(read, "token")} read, ${written.toLocaleString("en")} written, ${call.seconds.toFixed(2)} s`),
+  ];
+  const details = foldable("call", heading, false);
+  details.addEventListener("toggle", () => details.append(...insideOfCall(calls, index)), { once: true });
+  return details;
+}
+
+function insideOfCall(calls, index) {
+  const call = calls[index];
+  const settings = [
+    `call ${index + 1} of ${calls.length}`, call.finish_reason && `finish reason ${call.finish_reason}`,
+    `temperature ${call.temperature}`, `seed ${call.seed}`, call.max_tokens && `at most ${counted(call.max_tokens, "token")}`,
+    call.stop.length && `stop ${call.stop.map((text) => JSON.stringify(text)).join(" ")}`, call.cost && `cost ${call.cost}`,
+  ];
+  const made = call.tool_calls.map(({ name, arguments: given }) => make("pre", "reply", `${name} ${given}`));
+  const offered = make("pre", "", JSON.stringify(call.tools, null, 1));
+  return [
+    make("p", "quiet", settings.filter(Boolean).join("; ")),
+    make("p", "key-word", "Prompt"), ...shownPrompt(calls, index),
+    ...(call.tools.length ? [foldable("long", [`${counted(call.tools.length, "tool")} offered`], false, offered)] : []),
+    ...(call.reasoning ? [foldable("long", ["Reasoning"], false, make("pre", "", call.reasoning))] : []),
+    make("p", "key-word", "Reply"),
+    ...(call.error ? [make("pre", "error", call.error)] : [make("pre", "reply", call.text), ...made]),
+  ];
+}
+
+// What a prompt shares with an earlier one is folded: of a long dialogue the end is what is new.
+function shownPrompt(calls, index) {
+  const { prompt } = calls[index];
+  if (typeof prompt === "string" || Array.isArray(prompt)) return written(prompt);
+  const shared = begun(promptOf(calls, prompt.call), prompt.keep);
+  const unit = Array.isArray(shared) ? "message" : "character";
+  const heading = [`… ${counted(prompt.keep, unit)}, as in call ${prompt.call + 1}`];
+  return [foldable("long", heading, false, ...written(shared)), ...written(prompt.add)];
+}
+
+function promptOf(calls, index) {
+  const { prompt } = calls[index];
+  if (typeof prompt === "string" || Array.isArray(prompt)) return prompt;
+  const kept = begun(promptOf(calls, prompt.call), prompt.keep);
+  return Array.isArray(kept) ? [...kept, ...prompt.add] : kept + prompt.add;
+}
+
+// Characters are counted as in Python, where none is two.
+const begun = (prompt, keep) => Array.isArray(prompt) ? prompt.slice(0, keep) : [...prompt].slice(0, keep).join("");
+
+function written(prompt) {
+  if (typeof prompt === "string") return [make("pre", "read", prompt)];
+  return prompt.map((message) => {
+    const { role, content, ...others } = message;
+    const more = Object.keys(others).length ? [make("pre", "", JSON.stringify(others))] : [];
+    return make("div", "message-of", make("span", "role", role), make("pre", "read", content), ...more);
+  });
 }
 
 function observationOf(text) {
