@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.cli.test_main import run
+from textcraft_gym.cli import tables
+from textcraft_gym.cli.app import app
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 
@@ -53,7 +57,8 @@ def test_compare__of_three_runs_adjusts_all_pairs(runs: Path):
     names = ["random-seed0", "explorer", "expert", "random-seed1"]
     output = run("compare", *(str(runs / name) for name in names))
     assert output.startswith("Budgets differ: 20 (random (2 seeds), explorer) and 100 (expert)")
-    assert "expert won 8 of 8 tasks, 100.0%." in output
+    assert "1. expert won 8 of 8 tasks, 100.0%." in output
+    assert re.search(r"\n expert +random \(2 seeds\) +\+\d", output)
     assert "p and interval are adjusted for 3 pairs (Holm)." in output
     found = json.loads(run("compare", *(str(runs / name) for name in names), "--json"))
     (of_set,) = found["sets"]
@@ -63,6 +68,15 @@ def test_compare__of_three_runs_adjusts_all_pairs(runs: Path):
     for pair in of_set["pairs"]:
         assert pair["p_value"] >= pair["comparison"]["p_value"]
         assert pair["low"] <= pair["comparison"]["low"]
+
+
+def test_compare__shows_pairs_in_a_narrow_terminal(runs: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tables.console, "width", 60)
+    names = ("random-seed0", "explorer", "expert")
+    arguments = ["compare", *(str(runs / name) for name in names)]
+    output = CliRunner().invoke(app, arguments, catch_exceptions=False).output
+    assert re.search(r"\n 1 +2 +\+\d", output)
+    assert max(map(len, output.splitlines())) <= 60
 
 
 def test_compare__says_what_few_tasks_hide(runs: Path):

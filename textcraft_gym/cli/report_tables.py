@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from textcraft_gym.cli.tables import cell, console, examples, new_table, print_table
 from textcraft_gym.reports.compare import Comparison, Verdict
@@ -21,6 +21,8 @@ from textcraft_gym.reports.tables import (
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
 REPLIES_TITLE = "Malformed replies"
 PASSES_TITLE = "Success with k attempts at a task"
+PAIR_WIDTH = 45
+"""Width of a table of pairs without the names of the runs."""
 
 
 def show_lines(lines: Iterable[str]) -> None:
@@ -94,30 +96,40 @@ def show_standings(found: Verdict) -> None:
     if not found.tasks:
         console.print("There is no task of which all these runs have an outcome.")
         return
-    for standing in found.standings:
+    names = {}
+    for place, standing in enumerate(found.standings, 1):
+        names[standing.run] = str(place)
         rate = 100 * standing.won / found.tasks
-        won = f"won {standing.won:.4g} of {_tasks(found.tasks)}, {rate:.1f}%."
-        show_lines([f"{standing.run} {won}"])
+        rank = f"{place}. " if found.pairs else ""
+        won = f"{standing.won:.4g} of {_tasks(found.tasks)}, {rate:.1f}%"
+        show_lines([f"{rank}{standing.run} won {won}."])
     if not found.pairs:
         return
 
-    table = new_table("All pairs", ("run", "against", "points", "95% interval", "p"))
-    for pair in found.pairs:
-        table.add_row(
-            cell(pair.better),
-            cell(pair.worse),
-            f"{100 * (pair.comparison.difference or 0.0):+.1f}",
-            f"{100 * pair.low:+.1f} to {100 * pair.high:+.1f}",
-            f"{pair.p_value:.2g}",
-            style="bold" if pair.is_clear else "",
-        )
-    print_table(table)
+    longest = max(map(len, names))
+    if 2 * longest + PAIR_WIDTH <= console.width:  # else their places stand for them
+        names = {run: run for run in names}
+    _show_pairs(found, names)
     test = "McNemar's test" if found.repeats == 1 else "the sign-flip test over tasks"
     pairs = f"{len(found.pairs)} pairs" if len(found.pairs) > 1 else "1 pair"
     below = [f"p is exact, by {test}; p and interval are adjusted for {pairs} (Holm)."]
     if found.left_out:
         below.append(f"{_tasks(found.left_out)} left out: a run lacks them, or has only errors.")
     show_lines([*below, *([found.power] if found.power else [])])
+
+
+def _show_pairs(found: Verdict, names: Mapping[str, str]) -> None:
+    table = new_table("All pairs", ("run", "against", "points", "95% interval", "p"))
+    for pair in found.pairs:
+        table.add_row(
+            cell(names[pair.better]),
+            cell(names[pair.worse]),
+            f"{100 * (pair.comparison.difference or 0.0):+.1f}",
+            f"{100 * pair.low:+.1f} to {100 * pair.high:+.1f}",
+            f"{pair.p_value:.2g}",
+            style="bold" if pair.is_clear else "",
+        )
+    print_table(table)
 
 
 def _tasks(count: int) -> str:
