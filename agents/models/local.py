@@ -16,6 +16,7 @@ from textcraft_gym.agents.contract.model import (
     Completion,
     CompletionRequest,
     ModelError,
+    ModelLimit,
     Prompt,
     prompt_messages,
     prompt_text,
@@ -225,7 +226,7 @@ class LocalModel:
             return [ModelError(f"{self._label}: {error}") for _ in prompts]
         except Refused as refused:
             if len(prompts) == 1:
-                return [ModelError(f"{self._label}: {self._reason(refused.details)}")]
+                return [self._refusal(refused.details)]
         # The server gave up at the first prompt that it cannot complete. Where it was with the
         # others is a matter of chance, and so are the sums that it kept of them: a fresh one is
         # asked one by one.
@@ -235,13 +236,14 @@ class LocalModel:
             answers += self._answers(server, [prompt], sampling)
         return answers
 
-    def _reason(self, details: Mapping[str, Any]) -> str:
+    def _refusal(self, details: Mapping[str, Any]) -> ModelError:
         if "n_prompt_tokens" not in details:
-            return str(details.get("message", details))
+            return ModelError(f"{self._label}: {details.get('message', details)}")
         tokens, context = details["n_prompt_tokens"], details.get("n_ctx")
-        return (
-            f"the prompt has {tokens} tokens, "
-            f"and the context of the model ends at {context} (option context)"
+        return ModelLimit(
+            f"{self._label}: the prompt has {tokens} tokens, "
+            f"and the context of the model ends at {context} (option context)",
+            "context",
         )
 
 

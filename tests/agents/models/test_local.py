@@ -35,6 +35,7 @@ from textcraft_gym.agents.contract.model import (
     Dialogue,
     Message,
     ModelError,
+    ModelLimit,
 )
 from textcraft_gym.agents.models import llama_server, local, weights
 from textcraft_gym.agents.models.eight_bits import write_eight_bits
@@ -181,8 +182,9 @@ def test_complete_many__refuses_the_prompts_that_are_too_long(model: LocalModel)
     ]
     message = "tiny.gguf: the prompt has 900 tokens, and the context of the model ends at 512"
     assert message in str(answers[1])
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelLimit, match=message) as refused:
         model.complete("x" * 900, **HOW)
+    assert refused.value.limit == "context"
 
 
 @pytest.mark.parametrize(
@@ -791,7 +793,7 @@ def timeless(record: dict[str, Any]) -> str:
     )
 
 
-def test_evaluate__records_a_prompt_that_is_too_long(folder: Path, tmp_path: Path):
+def test_evaluate__counts_an_episode_as_lost_whose_prompt_is_too_long(folder: Path, tmp_path: Path):
     spec = RunSpec(
         "TextCraft-v0",
         "test",
@@ -802,8 +804,12 @@ def test_evaluate__records_a_prompt_that_is_too_long(folder: Path, tmp_path: Pat
     )
     evaluate(spec, tmp_path / "run")
     for record in read_records(tmp_path / "run"):
-        assert record["stop_reason"] == "error"
-        assert "tokens, and the context of the model ends at" in record["error"]
+        assert (record["stop_reason"], record["limit"], record["won"]) == (
+            "limit",
+            "context",
+            False,
+        )
+        assert record["error"] is None
 
 
 @pytest.fixture(scope="module")
