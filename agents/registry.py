@@ -231,6 +231,11 @@ def _uses(agent_class: type) -> tuple[str, ...]:
     return uses
 
 
+def family_of(name: str) -> str:
+    """Return the family of one of the suite's agents: the package that has its class."""
+    return AGENTS[name].split(".")[2]
+
+
 def takes(name: str, argument: str) -> bool:
     """Return whether an agent takes an argument.
 

@@ -88,11 +88,12 @@ class MissingExtra(TextCraftGymError, ImportError):
     """A package that is not installed; the message names the extra that has it."""
 
     def __init__(self, extra: str, package: str) -> None:
-        super().__init__(
-            f"this needs the package {package}: pip install 'textcraft-gym[{extra}]' "
-            f"(in a clone: pip install '.[{extra}]')",
-            name=package,
-        )
+        super().__init__(f"this needs the package {package}: {how_to_install(extra)}", name=package)
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra; the suite is on no package index."""
+    return f"pip install '.[{extra}]' in a clone of textcraft_gym"
 
 
 def at_least(name: str, value: object, minimum: int) -> None:

@@ -22,7 +22,7 @@ from textcraft_gym.errors import true_or_false
 
 
 class ADaPTAgent:
-    """The recursion of the paper; planner and executor may be different models.
+    """Plans only where the executor fails; planner and executor may be different models.
 
     Args:
         profile: The game to play.

@@ -121,6 +121,11 @@ def prompts_of(model: str | Model) -> str | None:
     return prompts if isinstance(prompts, str) else None
 
 
+def is_remote(model: str | Model) -> bool:
+    """Return whether a spec names a model on a server, which answers many requests at once."""
+    return isinstance(model, str) and _parts(model)[0] in _REMOTE
+
+
 def form_of_spec(model: str | Model) -> Form:
     """Return the executor's form that suits a model or a spec; ``line`` if unknown."""
     if not isinstance(model, str):

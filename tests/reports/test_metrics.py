@@ -147,7 +147,7 @@ def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
         {run: summarise_by_group(records) for run, records in runs.items()}
     ).partition("\n\n")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in effort.splitlines()]
-    reached = ["k_max", "k_max won"]
+    reached = ["depth used", "depth used when won"]
     assert lines[0] == [
         "run",
         "group",
@@ -155,11 +155,11 @@ def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
         "tokens",
         "cost",
         *reached,
-        "claimed",
-        "precision",
-        "recall",
+        "says it won",
+        "says it won: right %",
+        "says it won: missed %",
     ]
     assert lines[2:] == [
-        ["with", group, "4.0", "0", "0.00", "0.00", "0.00", "1", "100.0", "100.0"]
+        ["with", group, "4.0", "0", "-", "0.00", "0.00", "1", "100.0", "0.0"]
         for group in ("depth 2", "all")
     ]

@@ -143,7 +143,7 @@ def test_claims_and_reward__tells_right_claims_from_wrong_ones():
         "a: 1 of 8 not claimed and won": 1 / 8 * 332,
         "a: 2 of 8 not claimed and lost": 2 / 8 * 332,
     }
-    assert "precision 60.0%, recall 75.0%" in words(svg)
+    assert "right 60.0%, missed 25.0%" in words(svg)
 
 
 def every_plot(run: str) -> list[str]:

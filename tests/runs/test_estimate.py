@@ -80,7 +80,7 @@ def test_estimate__asks_nothing_and_writes_nothing(tmp_path: Path):
         ("executor",),
     )
     assert 20 < found.calls.low < found.calls.mean < found.calls.high < 1000
-    assert row_of(found)[4:] == ("no price given", "-")
+    assert row_of(found)[4:] == ("-", "-")
 
 
 def test_estimate__sums_the_groups_of_the_tasks():

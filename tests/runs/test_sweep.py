@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
@@ -10,7 +11,17 @@ import pytest
 from textcraft_gym import UnknownName
 from textcraft_gym.reports.records import read_config
 from textcraft_gym.runs.run_spec import RunSpec
-from textcraft_gym.runs.sweep import MAX_NAME, Cell, folder_names, grid, legend, sweep, table, tidy
+from textcraft_gym.runs.sweep import (
+    DEPTH,
+    MAX_NAME,
+    WON,
+    Cell,
+    folder_names,
+    grid,
+    sweep,
+    tables,
+    tidy,
+)
 
 BASE = RunSpec("TextCraft-v0", "test", "", limit=6)
 
@@ -62,7 +73,9 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
         ]
         assert (int(row["episodes"]), int(row["won"])) == (6, by_group["all"].won)
         assert float(row["rate"]) == pytest.approx(by_group["all"].won / 6, abs=1e-6)
-    assert (tmp_path / "sweep.md").read_text().count("\n") == 2 + len(cells) + 2
+    page = (tmp_path / "sweep.md").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^## (.*)$", page) == ["Sweep", WON, DEPTH]
+    assert page.count("\n| ") == 3 * (2 + len(cells))
     again = []
     assert sweep(BASE, cells, tmp_path, run=lambda *a: again.append(a) or _replay(*a)) == found
     assert len(again) == len(cells)
@@ -86,27 +99,21 @@ def _replay(spec, out):
     return evaluate(spec, out, on_episode=lambda record: pytest.fail("played again"))
 
 
-def test_table__has_what_differs_by_group_in_one_field(tmp_path: Path):
+def test_tables__have_a_column_for_each_group(tmp_path: Path):
     found = sweep(BASE, [Cell("react", None, "tests.doubles:Crafter,reach=9")], tmp_path)
-    headings, row = table(found)
-    named = dict(zip(headings, row, strict=True))
-    assert (named["agent"], named["d_max"], named["n"], named["won %"]) == (
-        "react",
-        "-",
-        "6",
-        "100.0",
-    )
-    assert named["won % by group"] == "100/100"
-    assert named["k_max by group"] == named["k_max won by group"] == "1.0/1.0"
-    assert legend(found) == "By group: depth 2 / depth 3."
-    assert (tmp_path / "sweep.md").read_text().endswith(f"\n\n{legend(found)}\n")
+    by_title = {title: dict(zip(*rows, strict=True)) for title, rows in tables(found).items()}
+    player = {"agent": "react", "d_max": "-", "model": "tests.doubles:Crafter,reach=9"}
+    overall = by_title["Sweep"]
+    assert (overall["n"], overall["won %"], overall["spread over runs"]) == ("6", "100.0", "-")
+    assert by_title[WON] == {**player, "depth 2": "100.0", "depth 3": "100.0"}
+    assert by_title[DEPTH] == {**player, "depth 2": "1.0", "depth 3": "1.0"}
 
 
-def test_table__shows_all_where_tasks_form_no_groups(tmp_path: Path):
+def test_tables__have_no_groups_where_tasks_form_none(tmp_path: Path):
     (found,) = sweep(BASE, [Cell("expert", None, "tests.doubles:Crafter")], tmp_path).values()
-    alone = {Cell("expert", None, "tests.doubles:Crafter"): {"all": found["all"]}}
-    assert dict(zip(*table(alone), strict=True))["won % by group"] == "100"
-    assert legend(alone) == "By group: all."
+    cell = Cell("expert", None, "tests.doubles:Crafter")
+    assert list(tables({cell: {"all": found["all"]}})) == ["Sweep"]
+    assert list(tables({cell: found})) == ["Sweep", WON]  # it asks no model
 
 
 def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
@@ -116,9 +123,10 @@ def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
         group: replace(of, episodes=0, calls={}, errors=of.episodes) for group, of in found.items()
     }
     (_, alone), (_, both) = (
-        table(dict(zip(cells, runs, strict=False))) for runs in ([found], [found, nothing])
+        tables(dict(zip(cells, runs, strict=False)))["Sweep"]
+        for runs in ([found], [found, nothing])
     )
-    calls = table({})[0].index("calls")
+    calls = tables({})["Sweep"][0].index("calls")
     assert alone[calls] == both[calls] != "0.0"
     assert [row["calls"] for row in tidy({cells[0]: nothing})] == [""] * len(nothing)
 
@@ -184,9 +192,9 @@ def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path
     assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
     rates = [by_group["all"].rate for by_group in found.values()]
     assert len(set(rates)) > 1  # so that the spread below is none by accident
-    headings, row = table(found)
+    headings, row = tables(found)["Sweep"]
     named = dict(zip(headings, row, strict=True))
     assert (named["runs"], named["n"]) == ("3", "60")
     assert named["won %"] == f"{100 * fmean(rates):.1f}"
-    assert named["± runs"] == f"{100 * stdev(rates):.1f}"
+    assert named["spread over runs"] == f"± {100 * stdev(rates):.1f}"
     assert [row["seed"] for row in tidy(found) if row["group"] == "all"] == ["0", "1", "2"]

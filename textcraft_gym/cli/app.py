@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -45,7 +46,17 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by name; None if there is none."""
-        return _command(cmd_name) if cmd_name in COMMANDS else None
+        if cmd_name not in COMMANDS:
+            return None
+        command = _command(cmd_name)
+        _hide_types_of_flags(command, ctx)
+        return command
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of ``textcraft-gym`` itself."""
+        params = super().get_params(ctx)
+        _hide_types(params)
+        return params
 
 
 @cache
@@ -55,6 +66,19 @@ def _command(name: str) -> Any:
     command = get_command(module.app)
     command.name = name
     return command
+
+
+def _hide_types_of_flags(command: Any, ctx: Any) -> None:
+    """Have the help show no type beside flags, of a command and of those below it."""
+    _hide_types(command.params if ctx is None else command.get_params(ctx))
+    for below in getattr(command, "commands", {}).values():
+        _hide_types_of_flags(below, ctx)
+
+
+def _hide_types(params: Iterable[Any]) -> None:
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)

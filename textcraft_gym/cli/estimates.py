@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
-from textcraft_gym.cli.tables import cell, console, new_table, print_table
+from textcraft_gym.cli.tables import new_table, print_table, print_words
+from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.runs.estimate import HEADINGS, Estimate, notes, row_of, total
 
 TITLE = "Estimates, with the range from the cheapest to the dearest 10% of episodes"
+RANKED = ("run", "episodes", "calls", "price", "time")
+NEEDED = 4
 
 
-def show_estimates(estimates: Mapping[str, Estimate]) -> None:
+def show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
     """Print what the missing episodes of runs are expected to take, and how sure that is."""
+    if as_json:
+        print_json([{"run": name, **asdict(amounts)} for name, amounts in estimates.items()])
+        return
     rows = dict(estimates)
     if len(rows) > 1:
         rows["all"] = total(list(estimates.values()))
 
     is_timed = any(estimate.seconds for estimate in rows.values())
     width = len(HEADINGS) if is_timed else HEADINGS.index("time")  # the last column
-    table = new_table(TITLE, ("run", *HEADINGS[:width]))
+    table = new_table(TITLE, ("run", *HEADINGS[:width]), RANKED, NEEDED)
     for name, estimate in rows.items():
-        table.add_row(cell(name), *row_of(estimate)[:width])
+        table.add_row(name, *row_of(estimate)[:width])
     print_table(table)
 
     shown = set[str]()
@@ -28,4 +35,4 @@ def show_estimates(estimates: Mapping[str, Estimate]) -> None:
         for note in notes(estimate):
             if note not in shown:
                 shown.add(note)
-                console.print(note, markup=False, highlight=False)
+                print_words(note)

@@ -51,6 +51,8 @@ ENV, SPLIT, TASK = "TextCraft-v0", "dev", "minecraft:jungle_boat"
 MAX_CALLS = 25
 """Maximum number of completions that a check asks for."""
 MAX_STEPS = 12
+LABEL = 16
+"""Width of the labels of lines."""
 MAX_EXAMPLE = 80
 """Maximum number of characters of a reply that is shown as an example."""
 
@@ -265,7 +267,7 @@ class Check:
     def lines(self) -> Iterator[str]:
         """Yield the check as lines of text, the verdict last."""
         for name, text in self._rows():
-            yield f"{name:<15} {text}"
+            yield f"{name:<{LABEL - 1}} {text}"
         if self.calls:
             yield ""
         yield self._verdict()

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from textcraft_gym.cli.tables import show_all_columns
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.registration import SUITE
 from textcraft_gym.reports.metrics import ERRORS, Errors
@@ -38,6 +39,14 @@ ErrorsOption = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Wide = Annotated[
+    bool,
+    typer.Option(
+        "--wide",
+        callback=show_all_columns,
+        help="Show every column in full, however narrow the terminal.",
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option(

@@ -99,7 +99,7 @@ def show_stats(stats: Mapping[str, Any]) -> None:
     for name, value in stats.items():
         if name == "recipe types":
             for kind, count in value.items():
-                table.add_row(f"  {cell(kind)}", str(count))
+                table.add_row(f"  {kind}", str(count))
         elif name == "craftable items by depth":
             for depth, count in value.items():
                 table.add_row(f"  depth {depth}", str(count))
@@ -111,10 +111,11 @@ def show_stats(stats: Mapping[str, Any]) -> None:
 def show_splits(item_depths: Mapping[str, int], splits: Splits) -> None:
     """Print the number of tasks by split and depth."""
     depths = sorted({item_depths[item] for items in splits.values() for item in items})
-    table = new_table("Splits", ("split", "tasks", *(f"depth {depth}" for depth in depths)))
+    headings = ("split", "tasks", *(f"depth {depth}" for depth in depths))
+    table = new_table("Splits", headings, needed=2)
     for name, items in splits.items():
         counts = Counter(item_depths[item] for item in items)
-        table.add_row(cell(name), str(len(items)), *(str(counts[depth]) for depth in depths))
+        table.add_row(name, str(len(items)), *(str(counts[depth]) for depth in depths))
     print_table(table)
 
 
@@ -132,7 +133,7 @@ def show_leakage(leakage: Leakage, train: str, test: str) -> None:
         (f"only intermediates in {train}", met["intermediate"]),
         ("unseen", met["unseen"]),
     ):
-        table.add_row(label, str(len(items)), cell(examples(items)))
+        table.add_row(label, str(len(items)), examples(items))
     print_table(table)
 
     untouched = sum(not seen for seen in leakage.goals.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from textcraft_gym.cli.tables import cell, console, examples, new_table, print_table
+from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
 from textcraft_gym.reports.compare import Comparison, Verdict
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.tables import (
@@ -21,6 +21,21 @@ from textcraft_gym.reports.tables import (
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
 REPLIES_TITLE = "Malformed replies"
 PASSES_TITLE = "Success with k attempts at a task"
+RANKED = (
+    "run",
+    "group",
+    "n",
+    "won %",
+    "95% interval",
+    "steps",
+    "steps / shortest",
+    "score",
+    "errors",
+    "limits",
+)
+"""Columns by importance, those of calls as they come."""
+NEEDED = 5
+"""Number of these for which names are cut: success of each group."""
 PAIR_WIDTH = 45
 """Width of a table of pairs without the names of the runs."""
 
@@ -28,7 +43,7 @@ PAIR_WIDTH = 45
 def show_lines(lines: Iterable[str]) -> None:
     """Print lines that wrap between words."""
     for line in lines:
-        console.print(cell(line), highlight=False)
+        print_words(line)
 
 
 def show_runs(runs: Runs) -> None:
@@ -41,21 +56,21 @@ def show_runs(runs: Runs) -> None:
         _show_by_group(REPLIES_TITLE, replies[0], replies[1:])
 
     if passes := pass_rows(runs):
-        table = new_table(PASSES_TITLE, PASSES)
+        table = new_table(PASSES_TITLE, PASSES, ("run", "k", "pass@k %", "pass^k %"), needed=4)
         for row in passes:
-            table.add_row(*map(cell, row))
+            table.add_row(*row)
         print_table(table)
 
 
 def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
     """Print rows of runs and groups; a run's name stands in its first row alone."""
-    table = new_table(title, headings)
+    table = new_table(title, headings, RANKED, NEEDED)
     previous = ""
     for run, group, *numbers in rows:
         is_total = group == ALL
         table.add_row(
-            "" if run == previous else cell(run),
-            cell(group),
+            "" if run == previous else run,
+            group,
             *numbers,
             style="bold" if is_total else "",
             end_section=is_total,
@@ -74,7 +89,7 @@ def show_comparison(first: str, second: str, comparison: Comparison) -> None:
     table.add_row("neither won", str(comparison.neither))
     for run, tasks in ((first, comparison.lost), (second, comparison.gained)):
         winner = f"only {run} won" if is_single else f"{run} won more often"
-        table.add_row(cell(winner), str(len(tasks)), cell(examples(tasks)))
+        table.add_row(winner, str(len(tasks)), examples(tasks))
     print_table(table)
 
     if comparison.difference is not None:
@@ -119,11 +134,11 @@ def show_standings(found: Verdict) -> None:
 
 
 def _show_pairs(found: Verdict, names: Mapping[str, str]) -> None:
-    table = new_table("All pairs", ("run", "against", "points", "95% interval", "p"))
+    table = new_table("All pairs", ("run", "against", "points", "95% interval", "p"), needed=5)
     for pair in found.pairs:
         table.add_row(
-            cell(names[pair.better]),
-            cell(names[pair.worse]),
+            names[pair.better],
+            names[pair.worse],
             f"{100 * (pair.comparison.difference or 0.0):+.1f}",
             f"{100 * pair.low:+.1f} to {100 * pair.high:+.1f}",
             f"{pair.p_value:.2g}",

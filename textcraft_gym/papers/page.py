@@ -172,10 +172,11 @@ class Page:
         text = io.StringIO()
         writer = csv.DictWriter(text, HEADINGS, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self._cells())
+        writer.writerows(self.cells())
         return text.getvalue()
 
-    def _cells(self) -> Iterator[Mapping[str, str]]:
+    def cells(self) -> Iterator[Mapping[str, str]]:
+        """Yield each cell of the table for each model, as ``csv`` has them."""
         for row in self.shown:
             for index, column in enumerate(self.table.columns):
                 about = {

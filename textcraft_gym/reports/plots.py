@@ -253,7 +253,7 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
             bars.append(_depths(run, group, of_group, colours))
         panels.append(Panel(run, bars))
     legend = {f"level {level}": colour for level, colour in colours.items()}
-    return _stacked("Deepest level of decomposition (k_max)", SHARE, panels, legend)
+    return _stacked("Depth used, the deepest level of decomposition", SHARE, panels, legend)
 
 
 def _depths(
@@ -283,7 +283,8 @@ def _claims(run: str, summary: Summary) -> Panel:
     parts = []
     for (name, colour), count in zip(CLAIMS.items(), counts, strict=True):
         parts.append(_share(count, total, colour, run, name))
-    note = f"precision {_percent(summary.precision)}, recall {_percent(summary.recall)}"
+    missed = None if summary.recall is None else 1 - summary.recall
+    note = f"right {_percent(summary.precision)}, missed {_percent(missed)}"
     return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
 

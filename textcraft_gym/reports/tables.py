@@ -20,12 +20,20 @@ SUCCESS = (
     "95% interval",
     "score",
     "steps",
-    "optimal x",
+    "steps / shortest",
     "limits",
     "errors",
 )
 PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
-EFFORT = ("tokens", "cost", "k_max", "k_max won", "claimed", "precision", "recall")
+EFFORT = (
+    "tokens",
+    "cost",
+    "depth used",
+    "depth used when won",
+    "says it won",
+    "says it won: right %",
+    "says it won: missed %",
+)
 """Headings after run, group and the calls of each role."""
 TIMING = (
     "run",
@@ -175,17 +183,18 @@ def interval(low: float, high: float) -> str:
 
 
 def _effort(run: str, group: str, roles: list[str], summary: Summary) -> tuple[str, ...]:
+    missed = None if summary.recall is None else 1 - summary.recall
     return (
         run,
         group,
         *(f"{summary.calls.get(role, 0.0):.1f}" for role in roles),
         number(summary.tokens, digits=0),
-        f"{summary.cost:.2f}",
+        money(summary.cost),
         number(summary.k_max, digits=2),
         number(summary.k_max_won, digits=2),
         str(summary.claimed),
         number(summary.precision, 100),
-        number(summary.recall, 100),
+        number(missed, 100),
     )
 
 
@@ -198,6 +207,13 @@ def seconds(duration: float | None) -> str:
     if duration >= 0.1:
         return f"{duration:.3g}"
     return f"{duration:.2g}"
+
+
+def money(cost: float) -> str:
+    """Return what completions cost for a table; a dash where no price is known."""
+    if not cost:
+        return "-"
+    return f"{cost:.2f}" if cost >= 1 else f"{cost:.2g}"
 
 
 def number(value: float | None, scale: int = 1, digits: int = 1) -> str:

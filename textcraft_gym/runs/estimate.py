@@ -114,7 +114,7 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
     missing = [episode.about["group"] for key, episode in planned.items() if key not in done]
     bare = Estimate(len(missing), len(planned))
     if len(records) >= ENOUGH:
-        return _from_records(bare, records, spec.workers)
+        return _from_records(bare, records, spec.worker_count)
     figures = _figures().get(spec.env, {}).get(identity["agent"])
     if figures is None:
         return replace(bare, source=f"No figures for {identity['agent']} in {spec.env}.")
@@ -244,15 +244,12 @@ def row_of(estimate: Estimate) -> tuple[str, ...]:
     episodes = str(estimate.episodes)
     if estimate.episodes != estimate.planned:
         episodes += f" of {estimate.planned}"
-    price = _shown(estimate.cost, "{:,g}".format)
-    if estimate.cost is None and estimate.calls:
-        price = "no price given"
     return (
         episodes,
         _shown(estimate.calls, _count),
         _shown(estimate.prompt_tokens, _count),
         _shown(estimate.completion_tokens, _count),
-        price,
+        _shown(estimate.cost, "{:,g}".format),
         _shown(estimate.seconds, in_words),
     )
 
@@ -262,6 +259,8 @@ def notes(estimate: Estimate) -> list[str]:
     if estimate.source != FIGURES:
         return [estimate.source]
     sentences = [FIGURES, "Prompt caching is ignored."]
+    if estimate.calls and not estimate.cost:
+        sentences.append("No price is known: the model's spec takes price=PROMPT/COMPLETION.")
     if estimate.cost and estimate.unpriced:
         roles = ", ".join(estimate.unpriced)
         sentences.append(f"The model of {roles} has no price, and counts as free.")

@@ -16,6 +16,7 @@ from textcraft_gym.agents.contract.agent import AgentLike, Reading
 from textcraft_gym.agents.contract.model import Completion, Model, ModelError, ModelUnavailable
 from textcraft_gym.agents.models.spec import (
     form_of_spec,
+    is_remote,
     make_model,
     price_of,
     prompts_of,
@@ -36,8 +37,10 @@ DEFAULT_MODEL = "local"
 """The model that answers an agent where none is named."""
 DEFAULT_SEEDS = 100
 """Default number of episodes in an environment without tasks."""
+WORKERS_OF_SERVERS = 8
+"""Default number of concurrent episodes where a model on a server answers."""
 MAX_TEMPERATURE = 2
-_MINIMA = {"limit": 1, "max_steps": 1, "max_tokens_total": 0, "episode_tokens": 1}
+_MINIMA = {"workers": 1, "limit": 1, "max_steps": 1, "max_tokens_total": 0, "episode_tokens": 1}
 """Minima of the whole numbers that may be None."""
 
 
@@ -197,8 +200,13 @@ class RunSpec:
             "step that hangs."
         ),
     )
-    workers: int = field(
-        default=1, metadata=_about("Number of concurrent episodes.", decides=False)
+    workers: int | None = field(
+        default=None,
+        metadata=_about(
+            f"Number of concurrent episodes; by default {WORKERS_OF_SERVERS} where a server "
+            "answers, else 1.",
+            decides=False,
+        ),
     )
     backend: str | Backend = field(
         default="loop",
@@ -218,7 +226,6 @@ class RunSpec:
     )
 
     def __post_init__(self) -> None:
-        at_least("workers", self.workers, 1)
         at_least("seed", self.seed, 0)
         at_least("max_calls", self.max_calls, 0)
         at_least("repeats", self.repeats, 1)
@@ -277,6 +284,14 @@ class RunSpec:
     def asked(self) -> dict[str, str | Model]:
         """The models that the agent asks: none without ``episode``, or with ``asks = False``."""
         return self.models if asks(self.agent) else {}
+
+    @property
+    def worker_count(self) -> int:
+        """The number of concurrent episodes; each takes a process in the backend ``process``."""
+        if self.workers is not None:
+            return self.workers
+        waits = self.backend == "loop" and any(map(is_remote, self.asked.values()))
+        return WORKERS_OF_SERVERS if waits else 1
 
     @property
     def episode_limits(self) -> EpisodeLimits:

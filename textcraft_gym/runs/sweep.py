@@ -16,7 +16,6 @@ from typing import TypeAlias
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.registry import takes
-from textcraft_gym.printable import printable
 from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.reports.records import Record
 from textcraft_gym.reports.spread import spread
@@ -33,16 +32,15 @@ HEADINGS = (
     "runs",
     "n",
     "won %",
-    "± runs",
     "95% interval",
-    "won % by group",
-    "k_max by group",
-    "k_max won by group",
+    "spread over runs",
     "calls",
     "limits",
     "errors",
 )
-"""Headings of the table for people."""
+"""Headings of the table over all tasks, for people."""
+WON = "Won % by group"
+DEPTH = "Depth used when won, by group"
 MAX_NAME = 200
 """Maximum length of the name of a cell's folder in bytes; most file systems take 255."""
 
@@ -127,10 +125,11 @@ def sweep(
     results: Results = {}
     for cell, records in play_several(parts, base, run, "sweep"):
         results[cell] = summarise_by_group(records)
-    headings, *rows = table(results)
-    as_markdown = f"{markdown_table(headings, rows)}\n{printable(legend(results))}\n"
+    parts_of_page = []
+    for title, (headings, *rows) in tables(results).items():
+        parts_of_page.append(f"## {title}\n\n{markdown_table(headings, rows)}")
     atomic_write(Path(out) / "sweep.csv", as_csv(tidy(results)))
-    atomic_write(Path(out) / "sweep.md", as_markdown)
+    atomic_write(Path(out) / "sweep.md", "\n".join(parts_of_page))
     return results
 
 
@@ -174,45 +173,64 @@ def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:
     return specs
 
 
-def table(results: Results) -> Rows:
-    """Return headings and a row per cell, for people: values by group share a field.
+def tables(results: Results) -> dict[str, Rows]:
+    """Return tables for people by their titles: headings, and a row per cell.
 
-    See ``legend`` for the groups. Cells that differ only in their seed share a row, with means over
-    the runs and the spread of success between them.
+    Cells that differ only in their seed share a row, with means over the runs. Success by group is
+    left out where the tasks form no groups, and depth where no agent asks a model.
     """
-    names = _groups(results)
-    rows: Rows = [HEADINGS]
-    for cell, runs in _by_seed(results).items():
-        rows.append(_row(cell, runs, names))
-    return rows
+    rows = _by_seed(results)
+    overall: Rows = [HEADINGS]
+    for cell, runs in rows.items():
+        overall.append((*_player(cell), *_overall([by_group[ALL] for by_group in runs])))
+    by_title = {"Sweep": overall}
+
+    names = groups(results.values())
+    if len(names) > 1:
+        by_title[WON] = _table_by_group(rows, names, _rate)
+        if any(by_group[ALL].calls for by_group in results.values()):
+            by_title[DEPTH] = _table_by_group(rows, names, _depth)
+    return by_title
 
 
-def _row(
-    cell: Cell, runs: Sequence[Mapping[str, Summary]], names: Iterable[str]
-) -> tuple[str, ...]:
-    """Return the row of runs that differ only in their seed."""
-    whole = [by_group[ALL] for by_group in runs]
+def _table_by_group(
+    rows: Mapping[Cell, Sequence[Mapping[str, Summary]]],
+    names: Sequence[str],
+    value: Callable[[Sequence[Summary]], str],
+) -> Rows:
+    """Return headings and a row per cell, with a value of each group of tasks."""
+    table: Rows = [(*HEADINGS[:3], *names)]
+    for cell, runs in rows.items():
+        values = []
+        for name in names:
+            values.append(value([by_group[name] for by_group in runs if name in by_group]))
+        table.append((*_player(cell), *values))
+    return table
+
+
+def _player(cell: Cell) -> tuple[str, str, str]:
+    depth = "-" if cell.d_max is None else str(cell.d_max)
+    return cell.agent, depth, without_key(cell.model)
+
+
+def _rate(summaries: Sequence[Summary]) -> str:
+    return number(spread(summaries).rate, 100)
+
+
+def _depth(summaries: Sequence[Summary]) -> str:
+    return number(_mean(summary.k_max_won for summary in summaries))
+
+
+def _overall(whole: Sequence[Summary]) -> tuple[str, ...]:
+    """Return what runs that differ only in their seed have over all tasks."""
     success = spread(whole)
-    won, k_max, k_max_won = [], [], []
-    for name in names:
-        group = [by_group[name] for by_group in runs if name in by_group]
-        if not group:
-            continue
-        won.append(number(spread(group).rate, 100, 0))
-        k_max.append(number(_mean(summary.k_max for summary in group)))
-        k_max_won.append(number(_mean(summary.k_max_won for summary in group)))
+    between = success.between_runs
     return (
-        cell.agent,
-        "-" if cell.d_max is None else str(cell.d_max),
-        without_key(cell.model),
-        str(len(runs)),
+        str(len(whole)),
         str(sum(summary.episodes for summary in whole)),
         number(success.rate, 100),
-        number(success.between_runs, 100),
         "-" if success.rate is None else interval(success.low, success.high),
-        "/".join(won),
-        "/".join(k_max),
-        "/".join(k_max_won),
+        "-" if between is None else f"± {number(between, 100)}",
         number(_mean(map(_calls, whole))),
         str(sum(sum(summary.limits.values()) for summary in whole)),
         str(sum(summary.errors for summary in whole)),
@@ -235,11 +253,6 @@ def _by_seed(results: Results) -> dict[Cell, list[dict[str, Summary]]]:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
-
-
-def legend(results: Results) -> str:
-    """Return the groups of the fields by group."""
-    return f"By group: {' / '.join(_groups(results))}."
 
 
 def tidy(results: Results) -> list[dict[str, str]]:
@@ -272,10 +285,6 @@ def _values(summary: Summary) -> dict[str, float | None]:
         values[f"pass@{rates['k']}"] = rates["at_least_one"]["mean"]
         values[f"pass^{rates['k']}"] = rates["every"]["mean"]
     return values
-
-
-def _groups(results: Results) -> list[str]:
-    return groups(results.values()) or [ALL]
 
 
 def as_csv(rows: list[dict[str, str]]) -> str:

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
-from textcraft_gym.agents.registry import AGENTS, why_not
+from textcraft_gym.agents.registry import AGENTS, family_of, why_not
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.agent_arguments import arguments_of, shown_default, summary_of
-from textcraft_gym.cli.options import Json
+from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.registration import SUITE, find
+
+HEADINGS = ("family", "agent", "plays", "what it does")
 
 app = typer.Typer(add_completion=False)
 
@@ -22,10 +24,11 @@ def agents(
         str | None, typer.Argument(help="Show the arguments of this agent.", metavar="NAME")
     ] = None,
     as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
-    """List the agents, or the arguments of one.
+    """List the agents by family, or the arguments of one.
 
-    A dash marks a game that an agent does not play; --json says why not.
+    With --json it also says why an agent does not play a game.
     """
     games = list(dict.fromkeys(find(env_id).profile for env_id in SUITE))
     if name is None:
@@ -41,15 +44,31 @@ def _list_agents(games: list[str], as_json: bool) -> None:
         print_json([_reasons_row(agent, reasons[agent]) for agent in AGENTS])
         return
 
-    table = tables.new_table("Agents, and the games that they play", ("agent", *games))
+    by_family: dict[str, list[str]] = {}
     for agent in AGENTS:
-        cells = ["-" if reasons[agent][game] else "plays" for game in games]
-        table.add_row(agent, *cells)
+        by_family.setdefault(family_of(agent), []).append(agent)
+    table = tables.new_table("Agents", HEADINGS, ("family", "agent", "what it does"), needed=2)
+    for family, members in by_family.items():
+        for agent in members:
+            first = family if agent == members[0] else ""
+            last = agent == members[-1]
+            games_of = _games_of(reasons[agent])
+            table.add_row(first, agent, games_of, summary_of(agent), end_section=last)
     tables.print_table(table)
 
 
 def _reasons_row(agent: str, reasons: dict[str, str]) -> dict[str, str]:
-    return {"agent": agent} | {game: reason or "plays" for game, reason in reasons.items()}
+    described = {"agent": agent, "family": family_of(agent), "summary": summary_of(agent)}
+    return described | {game: reason or "plays" for game, reason in reasons.items()}
+
+
+def _games_of(reasons: dict[str, str]) -> str:
+    """Return the games that an agent plays, in words, from the reasons why it does not."""
+    played = [game for game, reason in reasons.items() if not reason]
+    others = [game for game, reason in reasons.items() if reason]
+    if not others:
+        return "all"
+    return f"all but {', '.join(others)}" if len(others) <= 2 else ", ".join(played)
 
 
 def _show_arguments(name: str, games: list[str], as_json: bool) -> None:
@@ -61,17 +80,12 @@ def _show_arguments(name: str, games: list[str], as_json: bool) -> None:
         print_json({"agent": name, "summary": summary, "arguments": described})
         return
 
-    say(f"{name}: {summary}")
+    tables.print_words(f"{name}: {summary}")
     if not arguments:
         say("It takes no arguments.")
         return
-    rows = [
-        {
-            "argument": argument.name,
-            "type": argument.type,
-            "default": shown_default(argument.default),
-            "meaning": argument.meaning,
-        }
-        for argument in arguments
-    ]
-    tables.show_rows("Arguments, for --agent-arg NAME=VALUE", rows)
+    say("Arguments, for --agent-arg NAME=VALUE:")
+    for argument in arguments:
+        default = shown_default(argument.default)
+        say(f"  {argument.name}  ({argument.type}, default {default})")
+        tables.print_words(argument.meaning, indent=6)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textcraft_gym.cli.options import ErrorsOption, Json, read_errors
+from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
 from textcraft_gym.cli.report_tables import show_comparison, show_lines, show_standings
 from textcraft_gym.cli.run_folders import Folders, warnings_of
 from textcraft_gym.cli.terminal import print_json
@@ -24,6 +24,7 @@ def compare(
     runs: Annotated[list[Path], typer.Argument(help="Two or more run folders.")],
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """Compare runs task by task.
 

@@ -7,21 +7,23 @@ from typing import Any
 import typer
 
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.options import Json
+from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.terminal import print_json
-from textcraft_gym.registration import SUITE, find
+from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.registration import SUITE, World, find
+from textcraft_gym.task import tasks
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def envs(as_json: Json = False) -> None:
+def envs(as_json: Json = False, wide: Wide = False) -> None:
     """List the environments of the suite."""
     rows = _rows()
     if as_json:
         print_json(rows)
     else:
-        tables.show_rows("Environments", rows)
+        tables.show_rows("Environments", rows, ("id", "tasks", "step limit", "summary", "split"))
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -29,9 +31,18 @@ def _rows() -> list[dict[str, Any]]:
         {
             "id": world.id,
             "game": world.profile,
+            "tasks": _number_of_tasks(world),
             "split": world.default_split,
             "step limit": world.spec.max_episode_steps,
-            "summary": world.summary,
+            "summary": world.summary.replace("``", ""),
         }
         for world in map(find, SUITE)
     ]
+
+
+def _number_of_tasks(world: World) -> int | None:
+    """Return how many tasks a world has in all splits; None where its game is not installed."""
+    try:
+        return len(tasks(world.id))
+    except (TextCraftGymError, ValueError):
+        return None

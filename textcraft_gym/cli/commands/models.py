@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from textcraft_gym.cli.model_check import check_model
+from textcraft_gym.cli.model_check import LABEL, check_model
 from textcraft_gym.cli.options import Json
-from textcraft_gym.cli.terminal import print_json, say
+from textcraft_gym.cli.tables import print_words
+from textcraft_gym.cli.terminal import print_json
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -41,5 +42,5 @@ def check(
         print_json(result.as_json())
     else:
         for line in result.lines():
-            say(line)
+            print_words(line, hanging=LABEL)
     raise typer.Exit(result.status)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.options import Json
+from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.progress import evaluate_with_progress, progress_console
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
@@ -36,6 +36,7 @@ def optimise_plan(
     batch: Annotated[int, typer.Option(help="Episodes before each update of the plan.")] = 4,
     iterations: Annotated[int, typer.Option(help="Updates of the plan.")] = 3,
     as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """Have AutoPlan write a plan from its own episodes.
 

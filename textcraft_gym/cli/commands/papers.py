@@ -10,19 +10,21 @@ from typing import Any
 import typer
 
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.options import Json
-from textcraft_gym.cli.terminal import print_json, say
+from textcraft_gym.cli.options import Json, Wide
+from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.reproduce import DATA_ARGUMENT, Job, Reproduction, installed_data
 from textcraft_gym.papers.table import Paper, Setting, Table
 from textcraft_gym.runs.estimate import Estimate, estimate
 from textcraft_gym.runs.run_spec import RunSpec
 
+RANKED = ("name", "episodes", "calls", "shows", "tokens", "runs", "worlds")
+
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def papers(as_json: Json = False) -> None:
+def papers(as_json: Json = False, wide: Wide = False) -> None:
     """List the papers' tables and what each takes.
 
     Calls and tokens are estimates for one model and one seed. A world with * is played on generated
@@ -35,12 +37,14 @@ def papers(as_json: Json = False) -> None:
         print_json(rows)
         return
 
-    tables.show_rows("Tables of the papers", list(map(_shown, rows)))
+    tables.show_rows("Tables of the papers", list(map(_shown, rows)), RANKED)
     for paper in PAPERS.values():
         for reason, keys in _by_reason(paper.missing):
-            say(f"{paper.key}: {keys} not reproduced: {reason}.")
-    say("* on generated data, unless reproduce gets the original's with --data.")
-    say("To play one: textcraft-gym reproduce NAME --model MODEL --out DIR (--dry-run estimates).")
+            tables.print_words(f"{paper.key}: {keys} not reproduced: {reason}.")
+    tables.print_words("* on generated data, unless reproduce gets the original's with --data.")
+    tables.print_words(
+        "To play one: textcraft-gym reproduce NAME --model MODEL (--dry-run estimates)."
+    )
 
 
 def _by_reason(missing: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from textcraft_gym.cli import recipe_tables
-from textcraft_gym.cli.options import Json
+from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.recipe_options import Recipes, TagsOption, open_book
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import UnknownName
@@ -61,7 +61,10 @@ def show_recipe(
 
 @app.command("stats")
 def recipe_stats(
-    recipes: Recipes = None, tags: TagsOption = "group", as_json: Json = False
+    recipes: Recipes = None,
+    tags: TagsOption = "group",
+    as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """Count recipes, items and depths."""
     stats = recipe_tables.recipe_stats(open_pack(recipes), open_book(recipes, tags))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textcraft_gym.cli.options import ErrorsOption, Json, read_errors
+from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
 from textcraft_gym.cli.report_tables import show_lines, show_runs
 from textcraft_gym.cli.run_folders import Folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
@@ -42,6 +42,7 @@ def report(
     ] = None,
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """Show the results of runs side by side, or write them as a page or a table for a paper.
 

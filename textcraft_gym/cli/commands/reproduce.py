@@ -12,11 +12,12 @@ import typer
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.console import Console
+from textcraft_gym.cli.default_folders import free_folder, holds, short_name
 from textcraft_gym.cli.estimates import show_estimates
-from textcraft_gym.cli.options import DryRun
+from textcraft_gym.cli.options import DryRun, Json, Wide
 from textcraft_gym.cli.progress import evaluate_with_progress
 from textcraft_gym.cli.run_options import takes_run_spec
-from textcraft_gym.cli.terminal import say
+from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunStopped, UnknownName, require
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.reproduce import (
@@ -65,9 +66,6 @@ def reproduce(
     name: Annotated[
         str, typer.Argument(help="Table, such as adapt/table2, or paper, such as adapt.")
     ],
-    out: Annotated[
-        Path, typer.Option(help="Folder of pages and runs; unfinished runs in it resume.")
-    ],
     model: Annotated[
         list[str] | None,
         typer.Option(help="Model, as for evaluate; may be repeated, one column each."),
@@ -81,7 +79,16 @@ def reproduce(
             "may be repeated. ALFWorld's is found where it is installed."
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of pages and runs, by default runs/TABLE-MODELS; unfinished runs in it "
+            "resume."
+        ),
+    ] = None,
     dry_run: DryRun = False,
+    as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """Play a paper's tables beside the published numbers.
 
@@ -91,8 +98,9 @@ def reproduce(
     models = tuple(model or [DEFAULT_MODEL])
     sources = installed_data() | _data(data or [])
     reproduction = Reproduction(rows_by_table, models, seeds, sources, spec)
+    out = out or _default_folder(name, reproduction)
     if dry_run:
-        _show_estimates(reproduction, out)
+        _show_estimates(reproduction, out, as_json)
         return
 
     require("report", "jinja2")  # before hours of play
@@ -102,24 +110,39 @@ def reproduce(
     try:
         records.update(runs)  # one by one, so that those before a stop are there
     except RunStopped:
-        _write_pages(paper, reproduction, records, out)
+        _write_pages(paper, reproduction, records, out, as_json)
         raise
     except KeyboardInterrupt:
-        _write_pages(paper, reproduction, records, out)
-        say("Stopped; run it again to resume.")
+        _write_pages(paper, reproduction, records, out, as_json)
+        say("Stopped; run it again to resume.", error=as_json)
         raise typer.Exit(130) from None
-    _write_pages(paper, reproduction, records, out)
+    _write_pages(paper, reproduction, records, out, as_json)
 
 
 def _write_pages(
-    paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path
+    paper: Paper,
+    reproduction: Reproduction,
+    finished: Mapping[Job, Sequence[Record]],
+    out: Path,
+    as_json: bool,
 ) -> None:
-    """Write the page of each table of which something was played."""
+    """Write the pages of what was played, and print their tables."""
+    pages = _pages(paper, reproduction, finished, out)
+    for page in pages:
+        _write(page, out)
+    _show(pages, out, as_json)
+
+
+def _pages(
+    paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path
+) -> list[Page]:
+    """Return the page of each table of which something was played."""
     from textcraft_gym.papers.page import Page
 
     records = {**kept(reproduction, out), **finished}
     results = collected(reproduction, records)
     models = tuple(map(without_key, reproduction.models))
+    pages = []
     for table, rows in reproduction.tables.items():
         jobs = reproduction.jobs(table)
         played = [job for job in jobs if job in records]
@@ -127,22 +150,32 @@ def _write_pages(
         if played or not jobs:
             notes = _notes(reproduction, table, finished)
             sources = tuple(played_with(reproduction, played, out))
-            _write(Page(paper, table, rows, models, results, notes, sources), out)
+            pages.append(Page(paper, table, rows, models, results, notes, sources))
+    return pages
 
 
 def _write(page: Page, out: Path) -> None:
-    """Write a page in its three forms, and print its table."""
+    """Write a page in its three forms."""
     out.mkdir(parents=True, exist_ok=True)  # nothing else made it where no row can be played
     file = out / f"{page.paper.key}-{page.table.key}.md"
     atomic_write(file, page.markdown())
     atomic_write(file.with_suffix(".html"), page.html())
     atomic_write(file.with_suffix(".csv"), page.csv())
 
-    headings, *lines = page.grid
-    tables.show_rows(page.table.title, [dict(zip(headings, line, strict=True)) for line in lines])
-    for sentence in page.sentences:
-        say(sentence)
-    say(f"Wrote the page to {file}, and as .html and .csv.")
+
+def _show(pages: Sequence[Page], out: Path, as_json: bool) -> None:
+    """Print the tables of pages, and where the pages are."""
+    if as_json:
+        print_json({f"{page.paper.key}/{page.table.key}": list(page.cells()) for page in pages})
+        return
+    for page in pages:
+        headings, *lines = page.grid
+        rows = [dict(zip(headings, line, strict=True)) for line in lines]
+        tables.show_rows(page.table.title, rows)
+        for sentence in page.sentences:
+            tables.print_words(sentence)
+        file = out / f"{page.paper.key}-{page.table.key}.md"
+        say(f"Wrote the page to {file}, and as .html and .csv.")
 
 
 def _chosen(name: str, rows: Sequence[str]) -> tuple[Paper, dict[Table, Sequence[str]]]:
@@ -204,7 +237,23 @@ def _data_notes(reproduction: Reproduction, jobs: Iterable[Job]) -> list[str]:
     return notes
 
 
-def _show_estimates(reproduction: Reproduction, out: Path) -> None:
+def _default_folder(name: str, reproduction: Reproduction) -> Path:
+    """Return a folder in which no run of the tables has the folder of another run."""
+
+    def is_ours(folder: Path) -> bool:
+        for table in reproduction.tables:
+            for job in reproduction.jobs(table):
+                if job.setting.training:  # its plan is not known before
+                    continue
+                if not holds(reproduction.folder(job, folder), reproduction.spec(job)):
+                    return False
+        return True
+
+    models = "+".join(short_name(without_key(model)) for model in reproduction.models)
+    return free_folder([name.replace("/", "-"), models], is_ours)
+
+
+def _show_estimates(reproduction: Reproduction, out: Path, as_json: bool) -> None:
     """Print what the missing runs are expected to take, each once: tables may share it."""
     rows: dict[str, Estimate] = {}
     counted = set[Job]()
@@ -214,8 +263,8 @@ def _show_estimates(reproduction: Reproduction, out: Path) -> None:
                 counted.add(job)
                 rows[_run_name(reproduction, table, job)] = estimate
         for note in _notes(reproduction, table, reproduction.jobs(table)):
-            say(f"{table.key}: {note}")
-    show_estimates(rows)
+            say(f"{table.key}: {note}", error=as_json)
+    show_estimates(rows, as_json)
 
 
 def _run_name(reproduction: Reproduction, table: Table, job: Job) -> str:

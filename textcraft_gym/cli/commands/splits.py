@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import textcraft_gym
+from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.recipe_options import Recipes, TagsOption, open_book
 from textcraft_gym.cli.recipe_tables import show_leakage, show_splits
-from textcraft_gym.recipes.splits import leakage, paper_splits
+from textcraft_gym.cli.terminal import print_json
+from textcraft_gym.recipes.splits import Leakage, Splits, leakage, paper_splits
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.storage.outputs import check_output
 
@@ -21,12 +24,17 @@ app = typer.Typer(
 
 
 @app.command("paper")
-def show_paper_splits(recipes: Recipes = None, tags: TagsOption = "group") -> None:
+def show_paper_splits(
+    recipes: Recipes = None,
+    tags: TagsOption = "group",
+    as_json: Json = False,
+    wide: Wide = False,
+) -> None:
     """Show splits of the ADaPT paper's sizes."""
     book = open_book(recipes, tags)
     splits = paper_splits(book)
-    show_splits(book.depths, splits)
-    show_leakage(leakage(book, splits["dev"], splits["test"]), "dev", "test")
+    overlap = leakage(book, splits["dev"], splits["test"])
+    _show(book.depths, splits, overlap, "dev", as_json)
 
 
 @app.command("make")
@@ -43,6 +51,8 @@ def make_splits(
         bool, typer.Option(help="Keep intermediates of test trees out of train's goals.")
     ] = False,
     recipes: Recipes = None,
+    as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """Split tasks at random, stratified by depth.
 
@@ -56,5 +66,15 @@ def make_splits(
     )
     report = json.dumps(made.leakage._asdict(), indent=2) + "\n"
     atomic_write(leakage_file, report)
-    show_splits(made.depths, made.splits)
-    show_leakage(made.leakage, "train", "test")
+    _show(made.depths, made.splits, made.leakage, "train", as_json)
+
+
+def _show(
+    depths: Mapping[str, int], splits: Splits, overlap: Leakage, train: str, as_json: bool
+) -> None:
+    """Print the tasks of each split, and what those of ``test`` share with those to learn from."""
+    if as_json:
+        print_json({"splits": dict(splits), "leakage": overlap._asdict()})
+        return
+    show_splits(depths, splits)
+    show_leakage(overlap, train, "test")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -12,19 +12,20 @@ import typer
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.cli import tables
+from textcraft_gym.cli.default_folders import free_folder, holds, short_name
 from textcraft_gym.cli.endings import end_runs
 from textcraft_gym.cli.estimates import show_estimates
-from textcraft_gym.cli.options import DryRun, Json
+from textcraft_gym.cli.options import DryRun, Json, Wide
 from textcraft_gym.cli.progress import evaluate_with_progress, progress_console
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.reports.differences import as_sentence, step_budgets
 from textcraft_gym.reports.records import read_config, read_records
-from textcraft_gym.runs.estimate import Estimate, estimate
+from textcraft_gym.runs.estimate import estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
-from textcraft_gym.runs.sweep import Results, cell_specs, folder_names, grid, legend
+from textcraft_gym.runs.sweep import HEADINGS, Cell, Results, cell_specs, folder_names, grid
 from textcraft_gym.runs.sweep import sweep as run_sweep
-from textcraft_gym.runs.sweep import table as sweep_table
+from textcraft_gym.runs.sweep import tables as sweep_tables
 
 app = typer.Typer(add_completion=False)
 
@@ -34,7 +35,6 @@ app = typer.Typer(add_completion=False)
 def sweep(
     spec: RunSpec,
     agents: Annotated[str, typer.Option(help="Agents, separated by commas.")],
-    out: Annotated[Path, typer.Option(help="Folder of the runs; resumes if unfinished.")],
     d_max: Annotated[
         str, typer.Option(help="Depths, as 1-4 or 1,3, for agents that take d_max.")
     ] = "",
@@ -51,7 +51,14 @@ def sweep(
             "environment's limit."
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the runs, by default runs/ENV-AGENTS-MODELS; resumes if unfinished."
+        ),
+    ] = None,
     as_json: Json = False,
+    wide: Wide = False,
     dry_run: DryRun = False,
 ) -> None:
     """Evaluate a grid of agents, depths, models and seeds.
@@ -61,12 +68,13 @@ def sweep(
     spec = replace(spec, max_steps=max_steps)
     cells = list(grid(_names(agents), _integers(d_max), model or [DEFAULT_MODEL], _integers(seeds)))
     names = folder_names(cells)
+    out = out or _default_folder(spec, cells)
     if dry_run:
         estimates = {
             names[cell]: estimate(run, out / names[cell])
             for cell, run in cell_specs(spec, cells).items()
         }
-        _show_estimates(estimates, as_json)
+        show_estimates(estimates, as_json)
         return
 
     run = partial(evaluate_with_progress, bar_on=progress_console(as_json))
@@ -81,11 +89,18 @@ def sweep(
     end_runs([read_records(out / name) for name in names.values()], out)
 
 
-def _show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
-    if as_json:
-        print_json([{"run": name, **asdict(amounts)} for name, amounts in estimates.items()])
-    else:
-        show_estimates(estimates)
+def _default_folder(base: RunSpec, cells: Sequence[Cell]) -> Path:
+    """Return a folder in which no cell has the folder of another run."""
+    specs = cell_specs(base, cells)
+    names = folder_names(specs)
+    agents = dict.fromkeys(cell.agent for cell in specs)
+    models = dict.fromkeys(without_key(cell.model) for cell, spec in specs.items() if spec.asked)
+
+    def is_ours(folder: Path) -> bool:
+        return all(holds(folder / names[cell], spec) for cell, spec in specs.items())
+
+    described = [base.env.rpartition(":")[2], "+".join(map(short_name, agents))]
+    return free_folder([*described, "+".join(map(short_name, models))], is_ours)
 
 
 def _say_budgets(configs: Mapping[str, Mapping[str, Any]]) -> None:
@@ -98,12 +113,13 @@ def _show_results(results: Results, as_json: bool) -> None:
     if as_json:
         print_json(_result_rows(results))
         return
-    headings, *rows = sweep_table(results)
-    table = tables.new_table("Sweep", headings)
-    for row in rows:
-        table.add_row(*map(tables.cell, row))
-    tables.print_table(table)
-    tables.console.print(tables.cell(legend(results)))
+    player = HEADINGS[:3]
+    ranked = (*player, "won %", "95% interval", "n", "calls")
+    for title, (headings, *rows) in sweep_tables(results).items():
+        table = tables.new_table(title, headings, ranked, needed=5)
+        for row in rows:
+            table.add_row(*row)
+        tables.print_table(table)
 
 
 def _result_rows(results: Results) -> list[dict[str, object]]:

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 import textcraft_gym
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.options import EnvArgs, EnvId, Json
+from textcraft_gym.cli.options import EnvArgs, EnvId, Json, Wide
 from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.plugins import key_values
 from textcraft_gym.task import UNGROUPED, Task, describe_task
@@ -23,13 +23,15 @@ def tasks(
     env: EnvId,
     split: Annotated[str | None, typer.Option(help="The split; by default all tasks.")] = None,
     env_arg: EnvArgs = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N tasks.")] = None,
     guidance: Annotated[
         bool, typer.Option("--guidance", help="Print MineDojo's guidance too, if installed.")
     ] = False,
     as_json: Json = False,
+    wide: Wide = False,
 ) -> None:
     """List tasks with group, depth and optimal length."""
-    listed = textcraft_gym.tasks(env, split, **key_values(env_arg or []))
+    listed = textcraft_gym.tasks(env, split, **key_values(env_arg or []))[:limit]
     if as_json:
         print_json([{**describe_task(task), **_details(task)} for task in listed])
         return
@@ -57,7 +59,7 @@ def _show_tasks(tasks: Sequence[Task]) -> None:
         headings.append("group")
     headings += ["depth", "shortest solution", *details]
 
-    table = tables.new_table("Tasks", headings)
+    table = tables.new_table("Tasks", headings, ("task", "group", "shortest solution"))
     for task, fields in zip(tasks, described, strict=True):
         shortest = fields["optimal_length"]
         cells = [fields["task"]]
@@ -65,7 +67,7 @@ def _show_tasks(tasks: Sequence[Task]) -> None:
             cells.append(fields["group"])
         cells += [fields["depth"], "-" if shortest is None else shortest]
         cells += [_details(task).get(heading, "") for heading in details]
-        table.add_row(*(tables.cell(str(cell)) for cell in cells))
+        table.add_row(*map(str, cells))
     tables.print_table(table)
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from textcraft_gym.envs.alfworld.problem import TASK, GameError, Problem, goal_form
+from textcraft_gym.errors import how_to_install
 
 _LOGIC_FILES = ("alfred.pddl", "alfred.twl2")
 
@@ -106,9 +107,7 @@ def installed_logic() -> Logic:
     """
     spec = find_spec("alfworld")
     if spec is None or not spec.submodule_search_locations:
-        raise GameError(
-            'export_game needs the package alfworld: pip install "textcraft-gym[alfworld]"'
-        )
+        raise GameError(f"export_game needs the package alfworld: {how_to_install('alfworld')}")
     data = Path(spec.submodule_search_locations[0]) / "data"
     try:
         return Logic(*((data / name).read_text(encoding="utf-8") for name in _LOGIC_FILES))

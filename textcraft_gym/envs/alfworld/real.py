@@ -13,6 +13,7 @@ from textcraft_gym.envs.alfworld.generator import generate
 from textcraft_gym.envs.alfworld.problem import GameError, read_dialect
 from textcraft_gym.envs.alfworld.tasks import GAME_FILE, Task
 from textcraft_gym.envs.alfworld.text import Dialect
+from textcraft_gym.errors import how_to_install
 
 
 class RealEngine:
@@ -34,8 +35,7 @@ class RealEngine:
             alfworld: Any = import_module("alfworld.agents.environment.alfred_tw_env")
         except ImportError as error:
             raise GameError(
-                f"engine='textworld' needs its packages ({error}): "
-                "pip install 'textcraft-gym[alfworld]'"
+                f"engine='textworld' needs its packages ({error}): " + how_to_install("alfworld")
             ) from error
         self._wrapper: Any = alfworld.AlfredDemangler
         self._dialect = dialect

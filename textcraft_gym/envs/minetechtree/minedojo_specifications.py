@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from textcraft_gym.envs.minetechtree.minedojo_names import task_id
-from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.errors import TextCraftGymError, how_to_install
 
 TASKS_FILE = "tasks/description_files/programmatic_tasks.yaml"
 ITEMS_FILE = "sim/mc_meta/mc_constants.json"
-HOW_TO_INSTALL = "pip install --no-deps minedojo && pip install 'textcraft-gym[minedojo]'"
+HOW_TO_INSTALL = f"pip install --no-deps minedojo, and {how_to_install('minedojo')}"
 
 
 class MineDojoMissing(TextCraftGymError, ImportError):

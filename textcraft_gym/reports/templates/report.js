@@ -206,6 +206,7 @@ async function fill(inside, line) {
 
 const NUMBERS = ["steps", "optimal", "calls", "k_max", "seconds"];
 const CELLS = ["claimed_success", "group", ...NUMBERS, "stop_reason"];
+const LABELS = { claimed_success: "says it won", optimal: "shortest", k_max: "depth used", stop_reason: "stop reason" };
 
 // A name can be broken after each underscore.
 function breakable(text) {
@@ -216,7 +217,7 @@ function breakable(text) {
 function cellOf(line, column) {
   const isMistaken = column === "claimed_success" && line[column].endsWith("(wrong)");
   const mark = NUMBERS.includes(column) ? "number" : isMistaken ? "mistaken" : "";
-  return make("span", mark, make("span", "key", `${column} `), ...breakable(line[column]));
+  return make("span", mark, make("span", "key", `${LABELS[column] ?? column} `), ...breakable(line[column]));
 }
 
 function rowOf(line) {

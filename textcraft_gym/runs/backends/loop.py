@@ -21,4 +21,4 @@ class LoopBackend:
         No request is sent after one has reached a limit of the run, which ends the episodes under
         way.
         """
-        yield Worker(run, envs=run.spec.workers, budget=budget_of(run.spec)).run
+        yield Worker(run, envs=run.spec.worker_count, budget=budget_of(run.spec)).run

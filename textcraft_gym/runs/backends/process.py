@@ -61,7 +61,7 @@ class ProcessBackend:
             ) from error
         pool = _Pool(spec, pickled_spec)
         try:
-            pool.start(spec.workers)
+            pool.start(spec.worker_count)
             pool.await_ready()
             yield pool.play
         finally:

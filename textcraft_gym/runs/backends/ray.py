@@ -82,8 +82,8 @@ class RayBackend:
             raise BackendError(
                 f"this agent or model cannot be sent to another machine: {error}"
             ) from error
-        with _connection(ray, self.address, spec.workers):
-            yield partial(_play, ray, ray.put(pickled_spec), spec.workers, budget_of(spec))
+        with _connection(ray, self.address, spec.worker_count):
+            yield partial(_play, ray, ray.put(pickled_spec), spec.worker_count, budget_of(spec))
 
 
 @contextmanager
