@@ -1086,7 +1086,7 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
     assert "react form=line on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
     assert "\x1b]0" not in said
     assert re.search(
-        r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10", said
+        r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10\b", said
     )
     if not terminal:
         assert said.count("\n") == 1
@@ -1095,18 +1095,48 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
 def test_evaluate_with_progress__prints_a_line_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    """Also while no episode ends, as with a slow model."""
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.01)
     printed = io.StringIO()
-    progress.evaluate_with_progress(
-        RunSpec("TextCraft-v0", "dev", limit=3, agent="expert"), tmp_path, Console(file=printed)
-    )
-    lines = printed.getvalue().splitlines()
-    assert [re.search(r": (\d of 3) episodes", line)[1] for line in lines] == [
-        "0 of 3",
-        "1 of 3",
-        "2 of 3",
-        "3 of 3",
-    ]
+
+    class Slow:
+        def complete(self, prompt, **how):
+            deadline = time.monotonic() + 20
+            while "0 of 1 episodes, won 0, errors 0, 0 s elapsed\n" not in printed.getvalue():
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            return Completion("task failed!")
+
+    spec = RunSpec("TextCraft-v0", "dev", limit=1, model=Slow())
+    progress.evaluate_with_progress(spec, tmp_path, Console(file=printed, width=60))
+    *_, last = printed.getvalue().splitlines()
+    assert re.search(r"dev, Slow: 1 of 1 episodes, won 0 .*, cost -, in \d+ s$", last)
+
+
+def test_evaluate_with_progress__draws_a_bar_first_and_the_model_last(tmp_path: Path):
+    printed = io.StringIO()
+    screens: list[list[str]] = []
+    on = Console(file=printed, force_terminal=True, width=60, color_system=None)
+
+    class Long:
+        name = "m" * 80
+
+        def complete(self, prompt, **how):
+            time.sleep(2.5 / progress.REFRESHES_A_SECOND)  # the clock goes on meanwhile
+            drawn = re.split(r"\x1b\[[^A-Za-z]*[A-Za-z]|[\r\n]", printed.getvalue())
+            screens.append([line for line in drawn if line])
+            return Completion("task failed!")
+
+    spec = RunSpec("TextCraft-v0", "dev", limit=1, model=Long())
+    progress.evaluate_with_progress(spec, tmp_path, on)
+    assert all(len(line) <= 60 for line in screens[0])
+    bar, success, playing, run = screens[0][-4:]
+    assert re.fullmatch(r"\S* +0/1 +0:\d\d elapsed *", bar)
+    assert success.strip() == "won 0, errors 0"
+    assert playing.startswith("playing minecraft:")
+    assert run.startswith("react form=line on TextCraft-v0 dev, mmm")
+    assert "1/1" in printed.getvalue()
+    assert re.search(r"1/1 +in 0:\d\d", printed.getvalue())
 
 
 EVERY_COMMAND = [

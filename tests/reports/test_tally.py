@@ -23,13 +23,26 @@ def record(won: bool = True, error: str | None = None, **others) -> dict:
 
 
 def test_tally__says_how_a_run_is_doing():
-    seconds = iter([100.0, 110.0])
-    tally = Tally(12, [record(won=False)], max_cost=4.0, clock=lambda: next(seconds))
-    for of in [record(), record(error="ModelError: down", won=False, spent_before=0.5)]:
-        tally.add(of)
+    now = 100.0
+    tally = Tally(12, [record(won=False)], max_cost=4.0, clock=lambda: now)
+    assert (tally.elapsed, tally.left) == (0.0, None)
+    records = [record(), record(error="ModelError: down", won=False, spent_before=0.5), record()]
+    for under_way in records:
+        tally.begin(under_way["task"])
+    now = 110.0
+    for ended in records[:2]:
+        tally.add(ended)
     assert tally.line() == (
-        "won 1 (50%, interval 9-91%), errors 1, 6.4 calls/s, 200 tokens/s, cost 1.25 of 4, 45 s left"
+        "won 1 (50%, interval 9-91%), errors 1, 6.4 calls/s, 200 tokens/s, cost 1.25 of 4"
     )
+    assert (tally.elapsed, tally.left) == (10.0, 45.0)
+    assert tally.under_way == [records[2]["task"]]
+
+
+def test_tally__knows_no_cost_without_a_price():
+    tally = Tally(1)
+    tally.add(record(cost=0.0))
+    assert tally.line().endswith(", cost -")
 
 
 def test_tally__of_repeats_has_the_interval_over_tasks():

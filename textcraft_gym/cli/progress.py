@@ -1,13 +1,16 @@
-"""Progress of a run: a bar on a terminal, a line a minute elsewhere."""
+"""Progress of a run: a bar on a terminal, a line every half minute elsewhere."""
 
 from __future__ import annotations
 
 import textwrap
-import time
 from pathlib import Path
+from threading import Event, Thread
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Column
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.cli.console import Console
@@ -15,12 +18,17 @@ from textcraft_gym.cli.tables import console
 from textcraft_gym.printable import printable
 from textcraft_gym.reports.records import Record, Records
 from textcraft_gym.reports.tally import Tally
+from textcraft_gym.reports.timing import in_words
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import play_run, raise_stop
 
-SECONDS_BETWEEN_LINES = 60.0
-"""Minimum time between two lines about a run where no terminal shows a progress bar."""
+SECONDS_BETWEEN_LINES = 30.0
+"""Time between two lines about a run where no terminal shows a progress bar."""
+REFRESHES_A_SECOND = 4.0
+BAR_WIDTH = 20
+MAX_TASKS = 20
+"""Maximum number of tasks under way that are named."""
 MAX_ARGUMENT = 40
 """Maximum number of characters of an agent's argument in a title."""
 
@@ -51,7 +59,14 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
         progress.show(tally)
 
     with progress:
-        return play_run(spec, out, on_start=started, on_episode=ended, on_stop=raise_stop)
+        return play_run(
+            spec,
+            out,
+            on_start=started,
+            on_episode=ended,
+            on_stop=raise_stop,
+            on_task=lambda task: tally.begin(task),
+        )
 
 
 def _title(spec: RunSpec) -> str:
@@ -71,58 +86,91 @@ def _title(spec: RunSpec) -> str:
 
 
 class _Bar:
-    """A progress bar on a terminal."""
+    """A bar on a terminal, with success, speed, the tasks under way, and the run, model last."""
 
     def __init__(self, title: str, console: Console) -> None:
         self.title = title
-        so_far = TextColumn(
-            "{task.description}", markup=False, table_column=Column(no_wrap=False, overflow="fold")
+        self.tally = Tally(0)
+        self.live = Live(
+            get_renderable=self._lines, console=console, refresh_per_second=REFRESHES_A_SECOND
         )
-        self.progress = Progress(
-            BarColumn(bar_width=20), MofNCompleteColumn(), so_far, console=console
-        )
-        self.bar = self.progress.add_task("", visible=False)
 
     def __enter__(self) -> None:
-        self.progress.start()
+        pass  # it begins with the first state: a refused run has no bar
 
     def __exit__(self, *exception: object) -> None:
-        self.progress.stop()
+        self.live.stop()
 
     def show(self, tally: Tally) -> None:
-        if not self.progress.tasks[0].visible:
-            self.progress.print(self.title, markup=False, highlight=False)
-        self.progress.update(
-            self.bar,
-            total=tally.total,
-            completed=tally.ended,
-            description=tally.line(),
-            visible=True,
+        """Show a state, which goes on to be shown as it changes."""
+        self.tally = tally
+        self.live.start()
+
+    def _lines(self) -> Group:
+        tally = self.tally
+        time = f"in {_clock(tally.elapsed)}"
+        if tally.ended < tally.total:
+            time = f"{_clock(tally.elapsed)} elapsed"
+            if tally.left is not None:
+                time += f", {_clock(tally.left)} left"
+        bar = Table.grid(padding=(0, 2))
+        bar.add_row(
+            ProgressBar(max(1, tally.total), tally.ended, width=BAR_WIDTH),
+            Text(f"{tally.ended}/{tally.total}"),
+            Text(time),
         )
+        lines: list[RenderableType] = [bar, Text(tally.line())]
+        if tally.under_way:
+            tasks = printable(redact(", ".join(tally.under_way[:MAX_TASKS])))
+            lines.append(Text(f"playing {tasks}", no_wrap=True, overflow="ellipsis"))
+        return Group(*lines, Text(self.title, no_wrap=True, overflow="ellipsis"))
 
 
 class _Lines:
-    """A line at the end and, in a long run, every minute: for logs."""
+    """A line now and then, and one at the end: for logs."""
 
     def __init__(self, title: str, console: Console) -> None:
         self.title = title
         self.console = console
-        self.line = ""
-        self.printed = time.monotonic()
+        self.tally: Tally | None = None
+        self._ended = Event()
+        self._clock = Thread(target=self._print_now_and_then, daemon=True)
 
     def __enter__(self) -> None:
-        pass
+        self._clock.start()
 
     def __exit__(self, *exception: object) -> None:
+        self._ended.set()
+        self._clock.join()
         self._print()
 
     def show(self, tally: Tally) -> None:
-        self.line = f"{self.title}: {tally.ended} of {tally.total} episodes, {tally.line()}"
-        if time.monotonic() - self.printed >= SECONDS_BETWEEN_LINES:
-            self._print()
+        """Take a state, of which the next line tells."""
+        self.tally = tally
+
+    def _print_now_and_then(self) -> None:
+        while not self._ended.wait(SECONDS_BETWEEN_LINES):
+            try:
+                self._print()
+            except OSError:  # nobody reads it any more; the run finds out by itself
+                return
 
     def _print(self) -> None:
-        if self.line:
-            self.console.print(self.line, markup=False, highlight=False, soft_wrap=True)
-        self.line = ""
-        self.printed = time.monotonic()
+        tally = self.tally
+        if tally is None:
+            return
+        line = f"{self.title}: {tally.ended} of {tally.total} episodes, {tally.line()}"
+        if tally.ended == tally.total:
+            line += f", in {in_words(tally.elapsed)}"
+        else:
+            line += f", {in_words(tally.elapsed)} elapsed"
+            if tally.left is not None:
+                line += f", {in_words(tally.left)} left"
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _clock(seconds: float) -> str:
+    """Return a duration as a clock shows it: ``0:41``, ``12:05``, ``1:02:03``."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -45,6 +45,7 @@ MAX_HEADING_LINES = 3
 GAP = 2
 """Blanks between two columns; the table has one on either side."""
 ELLIPSIS = "…"
+NO_BREAK = "\N{NO-BREAK SPACE}%"
 MAX_EXAMPLES = 6
 
 
@@ -145,7 +146,8 @@ class Column:
         """Return the width that shows all of it, with the heading in one line or folded."""
         heading = cell_len(self.heading)
         if folded:
-            heading = max(map(cell_len, self.heading.split()), default=0)
+            words = self.heading.replace(" %", NO_BREAK).split(" ")
+            heading = max(map(cell_len, words))
             while len(_folded(self.heading, heading).split("\n")) > MAX_HEADING_LINES:
                 heading += 1
         return max(self.content, heading, 1)
@@ -314,8 +316,9 @@ def _folded(heading: str, width: int) -> str:
     """Return a heading in as many lines as its column needs."""
     if cell_len(heading) <= width:
         return heading
-    lines = textwrap.wrap(heading, width, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(cut(line, width) for line in lines)
+    whole = heading.replace(" %", NO_BREAK)  # a unit stays with its word
+    lines = textwrap.wrap(whole, width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(cut(line.replace(NO_BREAK, " %"), width) for line in lines)
 
 
 def _note(columns: Sequence[Column], widths: Mapping[int, int]) -> str:

@@ -1,4 +1,4 @@
-"""How a run is doing, in one line: success, rates, cost and the time left."""
+"""How a run is doing: success, rates, cost, time, and the tasks under way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from textcraft_gym.reports.metrics import outcome_of
 from textcraft_gym.reports.records import Record
 from textcraft_gym.reports.success import mean_over_tasks
-from textcraft_gym.reports.timing import in_words
+from textcraft_gym.reports.tables import money
 
 
 class Tally:
@@ -19,6 +19,9 @@ class Tally:
         done: The records of earlier starts, which count in no rate.
         max_cost: The run's limit of money; None for none.
         clock: Returns the time in seconds.
+
+    Attributes:
+        under_way: The tasks that are being played, the oldest first.
     """
 
     def __init__(
@@ -33,15 +36,22 @@ class Tally:
         self.clock = clock
         self.ended = self.won = self.unknown = self.errors = self.calls = self.tokens = 0
         self.cost = 0.0
+        self.under_way: list[str] = []
         self._won_by_task: dict[str, list[bool]] = {}
         for record in done:
             self.add(record)
         self._before = (self.ended, self.calls, self.tokens)
         self._started = clock()
 
+    def begin(self, task: str) -> None:
+        """Take note of an episode that begins."""
+        self.under_way.append(task)
+
     def add(self, record: Record) -> None:
         """Count an episode."""
         self.ended += 1
+        if record["task"] in self.under_way:
+            self.under_way.remove(record["task"])
         self.errors += bool(record.get("error"))
         outcome = outcome_of(record)
         self.won += outcome == "won"
@@ -55,19 +65,28 @@ class Tally:
     def line(self) -> str:
         """Return how the run is doing."""
         parts = [self._success(), f"errors {self.errors}"]
-        seconds = self.clock() - self._started
-        ended_before, calls_before, tokens_before = self._before
-        ended = self.ended - ended_before
+        seconds = self.elapsed
+        _, calls_before, tokens_before = self._before
         calls, tokens = self.calls - calls_before, self.tokens - tokens_before
         if calls and seconds > 0:
             parts += [f"{calls / seconds:,.1f} calls/s", f"{tokens / seconds:,.0f} tokens/s"]
         if self.calls:
             limit = "" if self.max_cost is None else f" of {self.max_cost:g}"
-            parts.append(f"cost {self.cost:.2f}{limit}")
-        left = self.total - self.ended
-        if ended and left:
-            parts.append(f"{in_words(seconds / ended * left)} left")
+            parts.append(f"cost {money(self.cost)}{limit}")
         return ", ".join(parts)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since this start."""
+        return self.clock() - self._started
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that the rest takes at the speed so far; None if none is known."""
+        ended = self.ended - self._before[0]
+        if not ended:
+            return None
+        return self.elapsed / ended * (self.total - self.ended)
 
     def _success(self) -> str:
         played = self.ended - self.errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -103,10 +103,12 @@ def play_run(
     on_start: Callable[[int, Records], None],
     on_episode: Callable[[Record], None],
     on_stop: Callable[[RunStopped], None],
+    on_task: Callable[[str], None] = lambda task: None,
 ) -> Records:
     """Evaluate as ``evaluate`` does, and return records that stay in their file.
 
-    A million of them do not fit into memory.
+    A million of them do not fit into memory. ``on_task`` is called with the task of each episode
+    that is given out to be played.
     """
     # Entered one by one: the folder is locked before the workers start, or after, and both are
     # left at the end.
@@ -138,7 +140,7 @@ def play_run(
         on_start(len(planned), records.chosen(key for key in planned if key not in missing))
         rule = StopRule(budget, len(missing))
         if play is not None:
-            _play_missing(play, missing, rule, folder, on_episode)
+            _play_missing(play, missing, rule, folder, on_episode, on_task)
 
         records = records.chosen(planned)
         so_far = f"{len(records.done)} of {len(planned)} episodes are in {out}"
@@ -163,9 +165,10 @@ def _play_missing(
     rule: StopRule,
     folder: RunFolder,
     on_episode: Callable[[Record], None],
+    on_task: Callable[[str], None],
 ) -> None:
     """Play the missing episodes into the folder, as long as the run may go on."""
-    with closing(_played_records(play, missing, rule)) as played:
+    with closing(_played_records(play, missing, rule, on_task)) as played:
         for record, line, calls in played:
             try:
                 folder.append(record, line, calls)
@@ -319,14 +322,20 @@ def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
 
 
 def _played_records(
-    play: PlayJobs, missing: dict[Key, Planned], rule: StopRule
+    play: PlayJobs, missing: dict[Key, Planned], rule: StopRule, on_task: Callable[[str], None]
 ) -> Generator[tuple[Record, str, str], None, None]:
     """Yield the record of each missing episode as it ends, while the run goes on.
 
     With it come its line, and the lines of its calls.
     """
     unplayed = {planned.job: planned for planned in missing.values()}
-    with closing(play(rule.jobs(list(unplayed)))) as played:
+
+    def jobs() -> Iterator[Job]:
+        for job in rule.jobs(list(unplayed)):
+            on_task(unplayed[job].about["task"])
+            yield job
+
+    with closing(play(jobs())) as played:
         for ended in played:
             job, episode, calls = Played(*ended)
             # A faulty backend may return an episode twice; it is written once.
