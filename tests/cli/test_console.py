@@ -276,6 +276,7 @@ COMMANDS = {
     "serve agentgym": ("--env HOSTILE",),
     "serve model": ("--model HOSTILE",),
     "serve openenv": ("--env HOSTILE",),
+    "setup local": ("--dry-run",),
 }
 
 

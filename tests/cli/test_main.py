@@ -24,11 +24,12 @@ from tests.doubles import CRAFTER, environment
 from tests.runs.test_runner import untimed
 from textcraft_gym import tasks
 from textcraft_gym.agents.contract.model import Completion
+from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.cli import progress, tables
 from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.main import main
-from textcraft_gym.cli.play import completions
+from textcraft_gym.cli.play import Session, completions
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.registration import SUITE
@@ -515,8 +516,9 @@ def test_play__can_be_won_through_a_pipe_in_a_household():
     assert "Your task is to: " in output
     assert f"\n{plan[0]}\nNothing happens.\n" in output
     assert "Possible now: go, help, inventory, look.\n" in output
-    assert "\nAvailable commands:\n" in output
-    assert output.endswith(f"Won after {len(plan) + 2} actions.\n")
+    assert "\n  take {thing} from {place}\n" in output
+    assert "\nFor you:\n  help  lists what can be typed\n" in output
+    assert output.endswith(f"Won after {len(plan) + 1} actions.\n")  # help is none
 
 
 def test_play__can_be_won_through_a_pipe():
@@ -559,7 +561,20 @@ def test_play__draws_the_table_before_and_after_each_action():
     ]
     assert len(boxes) == 2
     assert [lines[index - 1] for index in boxes] == ["", "<circle>"]
-    assert "Won after 1 actions." in lines
+    assert "Won after 1 action." in lines
+
+
+def test_play__shows_the_goal_and_the_steps_below_what_is_typed():
+    session = Session(gym.make("TextCraft-v0"), load_profile("textcraft"))
+    session.reset("minecraft:beehive", 0)
+    assert session.status() == " 0 steps | craft beehive"
+    session.take("get 2 oak logs")
+    assert session.status() == " 1 step | craft beehive"
+
+
+def test_play__draws_its_task_from_the_split():
+    (task,) = {task.id for task in tasks("MineTechTree-v0", "MT8")}
+    assert f" {task}" in run("play", "MineTechTree-v0", "--split", "MT8", stdin="").splitlines()[5]
 
 
 def test_play__takes_actions_back():
@@ -591,6 +606,13 @@ def test_shell__completes_commands_and_options(typed: str, offered: list[str]):
         text=True,
     )
     assert completed.stdout.split() == offered
+
+
+def test_help__shows_no_type_beside_flags():
+    for command in (["--help"], ["evaluate", "--help"], ["recipes", "stats", "--help"]):
+        shown = run(*command)
+        assert "--help" in shown
+        assert "<bool>" not in shown
 
 
 def test_help__lists_every_command_with_its_first_line():

@@ -37,8 +37,8 @@ def test_command__says_what_to_install(
         main()
     assert stopped.value.code == 2
     expected = (
-        f"textcraft-gym: this needs the package fastapi: pip install 'textcraft-gym[{extra}]' "
-        f"(in a clone: pip install '.[{extra}]')\n"
+        f"textcraft-gym: this needs the package fastapi: pip install '.[{extra}]' "
+        "in a clone of textcraft_gym\n"
     )
     assert capsys.readouterr().err == expected
 

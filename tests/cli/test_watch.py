@@ -125,7 +125,7 @@ def test_watch__prints_each_turn_before_the_next_call(capsys: pytest.CaptureFixt
     assert model.seen[1:] == ["  think: bees\n", "  > get 3 honeycomb\n  Got 3 honeycomb\n"]
     printed = capsys.readouterr().out
     assert printed.startswith(
-        "  Task completed!\n  -> success\nLost after 1 actions, 3 calls (executor 3), "
+        "  Task completed!\n  -> success\nLost after 1 action, 3 calls (executor 3), "
     )
     assert ", 3,600 tokens read and 21 written, a cost of 0.7500, " in printed
     assert printed.endswith(

@@ -34,6 +34,7 @@ COMMANDS = (
     "recipes",
     "splits",
     "serve",
+    "setup",
 )
 """Their names, in the order of the help; the module of each has its name."""
 

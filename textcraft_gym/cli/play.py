@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -12,19 +12,24 @@ import gymnasium as gym
 from rich.markup import escape
 
 from textcraft_gym.agents.contract.agent import won_in
+from textcraft_gym.agents.contract.game_profile import GameProfile
+from textcraft_gym.agents.games import load_profile
 from textcraft_gym.cli.console import Console
+from textcraft_gym.commands import CommandForm
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.manual import command_reader
+from textcraft_gym.printable import printable
 from textcraft_gym.registration import find
 
 OWN_COMMANDS = {
+    "help": "lists what can be typed",
     "hint": "shows a good next action",
     "undo": "takes back the last action",
     "quit": "leaves",
 }
-
-GOALS = ("Goal: ", "Question: ", "Your task is to: ")
-"""Beginnings of the line that states the goal."""
+MAX_POSSIBLE = 30
+"""Maximum number of possible actions that the help lists."""
 
 
 def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
@@ -40,10 +45,11 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
     for name in ("admissible", "expert"):  # for completions and hints
         if name in world.parameters:
             env_args.setdefault(name, True)
-    session = Session(world.make(**env_args))
+    forms = command_reader(env_id, **env_args).forms
+    session = Session(world.make(**env_args), load_profile(world.profile), forms)
     session.reset(task, seed)
 
-    for line in _typed_lines(session.words):
+    for line in _typed_lines(session.words, session.status):
         command = line.strip()
         if command == "quit":
             break
@@ -63,15 +69,26 @@ class Moment(NamedTuple):
 class Session:
     """A person's episode.
 
+    Args:
+        env: The game.
+        profile: Tells the task in the first observation.
+        forms: The forms of the game's commands.
+
     Attributes:
+        goal: The task, in the game's words.
         observation: The first observation.
         info: The last info.
         steps: The number of actions, without those taken back.
         over: Whether the episode has ended.
     """
 
-    def __init__(self, env: gym.Env[str, str]) -> None:
+    def __init__(
+        self, env: gym.Env[str, str], profile: GameProfile, forms: Sequence[CommandForm] = ()
+    ) -> None:
         self.env = env
+        self.profile = profile
+        self.forms = forms
+        self.goal = ""
         self.console = Console(highlight=False)
         self.observation = ""
         self.info: dict[str, Any] = {}
@@ -84,13 +101,17 @@ class Session:
         options = None if task is None else {"task": task}
         self.observation, self.info = self.env.reset(seed=seed, options=options)
 
+        _, self.goal = self.profile.read(self.observation)
         commands = ", ".join(f"[bold]{name}[/] {effect}" for name, effect in OWN_COMMANDS.items())
         self._draw()
-        self._print(_coloured(self.observation), f"\nTab completes, {commands}.\n")
+        self._print(_coloured(self.observation, self.goal))
+        self._print(f"\nTab completes, {commands}.\n")
 
     def take(self, command: str) -> None:
         """Carry out a command of the session, or play it as an action."""
-        if command == "hint":
+        if command == "help":
+            self._help()
+        elif command == "hint":
             self._hint()
         elif command == "undo":
             self._undo()
@@ -102,7 +123,8 @@ class Session:
         won = won_in(self.info)
         if self.over:
             outcome = {True: "Won", False: "Lost", None: "Over"}[won]
-            self._print(f"[bold]{outcome}[/] after {self.steps} actions.")
+            actions = "1 action" if self.steps == 1 else f"{self.steps} actions"
+            self._print(f"[bold]{outcome}[/] after {actions}.")
         else:
             self._print("Left the game.")
         self.env.close()
@@ -113,6 +135,31 @@ class Session:
         names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", self.observation)
         commands = [*self.info.get("admissible_commands", []), "inventory", *OWN_COMMANDS]
         return list(dict.fromkeys(commands)), list(dict.fromkeys(names))
+
+    def status(self) -> str:
+        """Return the line that stays below what is typed: the steps and the goal."""
+        steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
+        return printable(f" {steps} | {' '.join(self.goal.split())}")
+
+    def _help(self) -> None:
+        """Print what can be typed."""
+        described = [(form.form, form.description) for form in self.forms]
+        described = [row for row in described if row[0] not in OWN_COMMANDS]
+        self._list("Actions of this game", described)
+
+        possible = self.info.get("admissible_commands", [])
+        if possible:
+            more = f" and {len(possible) - MAX_POSSIBLE} more" if possible[MAX_POSSIBLE:] else ""
+            shown = escape("; ".join(possible[:MAX_POSSIBLE]))
+            self._print(f"[bold]Possible now:[/] {shown}{more}")
+        self._list("For you", list(OWN_COMMANDS.items()))
+
+    def _list(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
+        if rows:
+            self._print(f"[bold]{title}:[/]")
+        for form, description in rows:
+            meaning = f"  {escape(description)}" if description else ""
+            self._print(f"  [cyan]{escape(form)}[/]{meaning}")
 
     def _hint(self) -> None:
         plan = self.info.get("expert_plan") or ["no hint here"]
@@ -175,11 +222,19 @@ class Session:
             self.console.print(f"{drawing}\n", markup=False, soft_wrap=True)
 
     def _print(self, *texts: str) -> None:
-        self.console.print(*texts, soft_wrap=True)
+        # A terminal breaks lines between words; what a pipe reads keeps the game's lines.
+        self.console.print(*texts, soft_wrap=not self.console.is_terminal)
 
 
-def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[str]:
-    """Yield typed lines: with completion in a terminal, line by line from a pipe."""
+def _typed_lines(
+    words: Callable[[], tuple[list[str], list[str]]], status: Callable[[], str]
+) -> Iterator[str]:
+    """Yield typed lines: in a terminal with completion and a status line, else as a pipe has them.
+
+    Args:
+        words: Returns what completes a line; see ``Session.words``.
+        status: Returns the status line.
+    """
     if not sys.stdin.isatty():
         yield from sys.stdin
         return
@@ -191,7 +246,7 @@ def _typed_lines(words: Callable[[], tuple[list[str], list[str]]]) -> Iterator[s
             for text, typed in completions(document.text_before_cursor, *words()):
                 yield Completion(text, start_position=-len(typed))
 
-    prompt: PromptSession[str] = PromptSession(completer=Words())
+    prompt: PromptSession[str] = PromptSession(completer=Words(), bottom_toolbar=status)
     while True:
         try:
             yield prompt.prompt("> ")
@@ -218,9 +273,10 @@ def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[
     return sorted(offered.values(), key=lambda completion: len(completion[0]))
 
 
-def _coloured(observation: str) -> str:
+def _coloured(observation: str, goal: str) -> str:
     """Return an observation as markup, with the goal in colour."""
     lines = []
-    for line in map(escape, observation.split("\n")):
-        lines.append(f"[bold magenta]{line}[/]" if line.startswith(GOALS) else line)
+    for line in observation.split("\n"):
+        has_goal = bool(goal) and goal in line
+        lines.append(f"[bold magenta]{escape(line)}[/]" if has_goal else escape(line))
     return "\n".join(lines)

@@ -205,7 +205,7 @@ def _trial(episode: Episode, index: int) -> int:
 
 def _efforts(episode: Episode) -> Iterator[str]:
     """Yield what an episode took, in words."""
-    yield f"{episode.steps} actions"
+    yield "1 action" if episode.steps == 1 else f"{episode.steps} actions"
     if episode.calls:
         by_role = ", ".join(f"{role} {count}" for role, count in episode.calls.items())
         yield f"{sum(episode.calls.values())} calls ({by_role})"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -46,6 +47,9 @@ from textcraft_gym.storage.frames import end_of_members
 
 BLOCK = 1 << 16
 """Bytes read at once."""
+DIGITS = 8
+"""Number of digits of a digest in a message."""
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class RunFolder:
@@ -106,7 +110,7 @@ class RunFolder:
         changed = []
         for key, here in identity.items():
             if held.get(key) != here:
-                changed.append(f"{key}: {held.get(key)!r}, now {here!r}")
+                changed.append(f"{key}: {_shown(held.get(key))}, now {_shown(here)}")
         if changed:
             differences = "; ".join(changed)
             raise RunError(f"{self.path} holds another run ({differences}); choose another folder")
@@ -213,6 +217,13 @@ class RunFolder:
 
     def _write_config(self, config: Mapping[str, Any]) -> None:
         atomic_write(self.path / "config.json", json.dumps(config, indent=2) + "\n")
+
+
+def _shown(value: object) -> str:
+    """Return a value of a config for a message; of a digest its beginning."""
+    if isinstance(value, str) and _DIGEST.fullmatch(value):
+        return f"{value[:DIGITS]}..."
+    return repr(value)
 
 
 def now() -> str:

@@ -40,5 +40,6 @@ def demos(
 
     line = f"Wrote {written.trajectories} demonstrations to {out}"
     if written.left_out:
-        line += f"; left out {written.left_out} tasks that the expert does not win"
+        tasks = "1 task" if written.left_out == 1 else f"{written.left_out} tasks"
+        line += f"; left out {tasks} that the expert does not win"
     say(line)

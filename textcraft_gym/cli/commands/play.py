@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from textcraft_gym.cli.options import EnvArgs, EnvId
+from textcraft_gym.cli.options import EnvArgs, EnvId, Split
 from textcraft_gym.cli.play import play as play_episode
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.plugins import key_values
@@ -18,6 +18,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def play(
     env: EnvId,
+    split: Split = None,
     task: Annotated[str | None, typer.Option(help="Task id; by default drawn by the seed.")] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed that draws the task and distractors.")
@@ -40,6 +41,8 @@ def play(
     It reads actions from a terminal or a pipe.
     """
     env_args = key_values(env_arg or [])
+    if split is not None:
+        env_args["split"] = split
     if watch is None:
         if agent or agent_arg:
             raise ValueError("expected --watch MODEL with --agent and --agent-arg")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from textcraft_gym.agents.models.spec import make_model
-from textcraft_gym.cli.options import EnvArgs
+from textcraft_gym.cli.options import EnvArgs, Split
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.errors import require
 from textcraft_gym.plugins import key_values
@@ -121,6 +121,7 @@ def model(
 @app.command()
 def openenv(
     env: Annotated[str, typer.Option(help="Text environment: an id, or my_module:My-v0.")],
+    split: Split = None,
     env_arg: EnvArgs = None,
     max_steps: Annotated[
         int | None,
@@ -139,13 +140,16 @@ def openenv(
     from textcraft_gym.serving.server import run_server
 
     max_sessions = min(max_sessions, make_room().sockets)
+    env_args = key_values(env_arg or [])
+    if split is not None:
+        env_args["split"] = split
     app = create_app(
         env,
         max_steps=max_steps,
         max_sessions=max_sessions,
         session_seconds=session_timeout,
         web=web,
-        **key_values(env_arg or []),
+        **env_args,
     )
     run_server(
         app,
