@@ -34,10 +34,9 @@ demo: $(VENV)/.demo $(VENV)/.local
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent expert --out runs/demo/expert --no-table
 	$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent random --out runs/demo/random --no-table
 	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random
-	@if [ -e $(VENV)/.local ]; then $(MAKE) --no-print-directory demo-local; \
-		else echo 'A language model would play here, but its packages could not be installed.'; fi
-	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random $$(ls -d runs/demo/react runs/demo/adapt 2>/dev/null) \
-		--out runs/demo/report.html
+	$(BIN)/textcraft-gym report runs/demo/expert runs/demo/random --out runs/demo/report.html
+	@if [ -e $(VENV)/.local ]; then $(MAKE) --no-print-directory demo-local; fi
+	@$(BIN)/python examples/demo.py runs/demo
 
 # The last act of the demo, where the packages of the language model are there.
 demo-local: $(VENV)/.local
@@ -47,6 +46,7 @@ demo-local: $(VENV)/.local
 	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent adapt --out runs/demo/adapt --no-table
 	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt
 	$(BIN)/textcraft-gym compare runs/demo/react runs/demo/adapt
+	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt --out runs/demo/models.html
 	@echo 'To watch it play: . $(VENV)/bin/activate; textcraft-gym play TextCraft-v0 --watch local'
 
 test: lint types unit

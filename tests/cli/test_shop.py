@@ -688,6 +688,8 @@ def test_command__serves_on_loopback_until_interrupted(run_folder: Path):
         "-m",
         "textcraft_gym",
         "shop",
+        "--port",
+        "0",
         "--replay",
         str(run_folder),
         "--task",
@@ -754,6 +756,13 @@ def follow(browser: Any, selector: str, keys: str = "") -> None:
     )
 
 
+AT_ITS_CENTRE = """
+    const box = arguments[0].closest("li").querySelector(arguments[1]).getBoundingClientRect();
+    return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+"""
+"""What a click on a part of a product's card meets."""
+
+
 def press(browser: Any, action: str) -> None:
     follow(browser, f'button[value="{action}"]')
 
@@ -777,6 +786,10 @@ def test_browser__buys_what_is_asked_for(browser: Any, address: str):
     follow(browser, "#words", "hooded sweatshirt light blue hand wash")
     assert "Page 1 (Total results: 50)" in one(browser, ".count").text
     assert too_wide(browser) == 0
+    button = one(browser, 'button[value="click[b0crmtcyf6]"]')
+    for part in (".title", ".tile"):  # the whole card is the button
+        clicked = browser.execute_script(AT_ITS_CENTRE, button, part)
+        assert clicked == button
     press(browser, "click[b0crmtcyf6]")
     press(browser, "click[features]")
     assert (

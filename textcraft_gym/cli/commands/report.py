@@ -70,7 +70,8 @@ def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
     _check(out, folders)
     calls = {name: Calls(run) for name, run in folders.paths.items()}
     atomic_write(out, html_page(folders.records, folders.configs, calls=calls, errors=errors))
-    say(f"Wrote {sum(map(len, folders.records.values()))} episodes to {out}")
+    episodes = sum(map(len, folders.records.values()))
+    say(f"Wrote {episodes} episodes to {out}: {out.resolve().as_uri()}")
 
 
 def _write_table(

@@ -12,6 +12,9 @@ from textcraft_gym.cli.shop import serve
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.plugins import key_values
 
+PORT = 8090
+"""Port of the shop, so that its address stays the same."""
+
 app = typer.Typer(add_completion=False)
 
 
@@ -24,7 +27,7 @@ def shop(
     split: Annotated[str, typer.Option(help="Split whose tasks are listed.")] = "dev",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to serve on; 0 takes a free one.")
-    ] = 0,
+    ] = PORT,
     replay: Annotated[
         Path | None, typer.Option(help="Run folder or saved session to step through.")
     ] = None,
