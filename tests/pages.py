@@ -22,7 +22,8 @@ import sys
 import tempfile
 import traceback
 import warnings
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -79,8 +80,8 @@ def python(code: str, names: dict[str, Any], raises: bool) -> str:
 def command(line: str) -> str:
     """Run a command of ``textcraft-gym`` and return what it prints, on either stream."""
     printed = io.StringIO()
-    width, tables.console.width = tables.console.width, WIDTH
     with (
+        terminal(WIDTH),
         redirect_stdout(printed),
         redirect_stderr(printed),
         mock.patch.object(sys, "argv", ["textcraft-gym", *shlex.split(line)]),
@@ -89,8 +90,17 @@ def command(line: str) -> str:
         suppress(SystemExit),
     ):
         main()
-    tables.console.width = width
     return tidy(printed.getvalue())
+
+
+@contextmanager
+def terminal(width: int) -> Iterator[None]:
+    """Print tables in a terminal of a width."""
+    before, tables.console.width = tables.console.width, width
+    try:
+        yield
+    finally:
+        tables.console.width = before
 
 
 def tidy(output: str) -> str:

@@ -21,12 +21,13 @@ from typer.testing import CliRunner
 
 import textcraft_gym
 from tests.doubles import CRAFTER, environment
+from tests.pages import terminal
 from tests.runs.test_runner import untimed
 from textcraft_gym import tasks
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS
-from textcraft_gym.cli import progress, tables
+from textcraft_gym.cli import progress
 from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.main import main
 from textcraft_gym.cli.play import Session, completions
@@ -39,8 +40,8 @@ from textcraft_gym.runs.runner import evaluate
 
 
 def run(*arguments: str, stdin: str = "") -> str:
-    tables.console.width = 160
-    result = CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
+    with terminal(160):
+        result = CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 

@@ -21,6 +21,7 @@ from tests.doubles.zoo import WAITS, ZOO, Behaviour, plain, quota_spent
 from textcraft_gym import make_agent, make_model, run_episode
 from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.models import openai_compatible
+from textcraft_gym.cli import tables
 from textcraft_gym.cli.app import app
 from textcraft_gym.cli.model_check import ENV, MAX_CALLS, MAX_STEPS, SPLIT, TASK, Check, check_model
 from textcraft_gym.registration import find
@@ -250,6 +251,7 @@ def test_page__prints_what_the_check_prints(monkeypatch: pytest.MonkeyPatch):
     """``FIRST_MODEL=write pytest tests/cli/test_model_check.py -k page`` writes the outputs
     anew."""
     monkeypatch.setattr(openai_compatible, "MAX_BACKOFF", 0.0)
+    monkeypatch.setattr(tables.console, "width", tables.UNLIMITED)
     page = PAGE.read_text(encoding="utf-8")
     assert len(BLOCK.findall(page)) == page.count("<!-- check:") == page.count("```text") > 10
 

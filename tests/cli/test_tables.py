@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from tests.doubles import CRAFTER
+from tests.pages import terminal
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.app import app
 from textcraft_gym.cli.commands import envs, papers
@@ -35,12 +36,8 @@ GROUP = "pick_clean_then_place_in_recep"
 
 def shown(table: Table, width: int) -> list[str]:
     """Print a table in a terminal of a width, and return its lines."""
-    before, tables.console.width = tables.console.width, width
-    try:
-        with tables.console.capture() as printed:
-            print_table(table)
-    finally:
-        tables.console.width = before
+    with terminal(width), tables.console.capture() as printed:
+        print_table(table)
     return printed.get().splitlines()
 
 

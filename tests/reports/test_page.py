@@ -454,7 +454,7 @@ def test_html_page__names_no_model_of_a_run_that_asks_none():
     configs = {"run": config(model="openai:gpt", planner="openai:other", prompts="short")}
     page = html_page({"run": [silent, broken(silent)]}, configs)
     assert not re.search(
-        "openai|short|max calls", page.partition("<main>")[2].rpartition("<script>")[0]
+        r"openai|\bshort\b|max calls", page.partition("<main>")[2].rpartition("<script>")[0]
     )
     both = html_page(
         {"run": [silent], "asks": [record()]}, {**configs, "asks": config(model="openai:asked")}
