@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.reports.metrics import Outcome, outcome_of
-from textcraft_gym.reports.tables import seconds
+from textcraft_gym.reports.tables import money, seconds
 from textcraft_gym.reports.timing import latency
 
 Record: TypeAlias = Mapping[str, Any]
@@ -182,7 +182,7 @@ def _facts(record: Record) -> str:
         if count:
             facts.append(f"replies {kind.replace('_', ' ')} {count}")
 
-    facts.append(f"cost {record['cost']:.4g}")
+    facts.append(f"cost {money(record['cost'])}")
     if record.get("seconds"):
         facts.append(f"seconds {seconds(record['seconds'])}")
     each = latency(record)
