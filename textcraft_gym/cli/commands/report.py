@@ -44,7 +44,9 @@ def report(
     as_json: Json = False,
     wide: Wide = False,
 ) -> None:
-    """Show the results of runs side by side, or write them as a page or a table for a paper.
+    """Show the results of runs side by side.
+
+    --out writes them as a page; --latex, --csv, --md and --plot write a table for a paper.
 
     The table has a row for each agent, and a column for each group of tasks of each world.
 
