@@ -230,10 +230,10 @@ def is_overflow(message: str) -> bool:
 class Model(Protocol):
     """Completes text. A model that is more efficient on batches is a ``BatchingModel``.
 
-    Optional attributes of a model's class tell a run how to talk with it: ``prompts``, a bundled
-    set of prompts that it is used to; ``form``, the executor's form (``Form``; ``line`` without
-    it). A model that can call tools takes them as a further argument ``tools`` and has
-    ``takes_tools = True``.
+    Optional attributes of a model tell a run how to talk with it: ``prompts``, a bundled set of
+    prompts that it is used to; ``form``, the executor's form (``Form``; ``line`` without it);
+    ``context``, the maximum number of tokens of a prompt with its completion. A model that can call
+    tools takes them as a further argument ``tools`` and has ``takes_tools = True``.
     """
 
     def complete(

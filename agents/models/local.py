@@ -15,6 +15,7 @@ import jinja2
 from textcraft_gym.agents.contract.model import (
     Completion,
     CompletionRequest,
+    Form,
     ModelError,
     ModelLimit,
     Prompt,
@@ -70,6 +71,7 @@ class LocalModel:
 
     Attributes:
         prompts: Name of the prompts that it was trained on; None without the suite's adapter.
+        form: How an executor talks with it.
 
     Raises:
         ModelError: If the weights or llama.cpp are missing, or a file is bad or another one.
@@ -114,6 +116,7 @@ class LocalModel:
         if lora:
             self._label += f",adapter={lora.name}"
         self.prompts = prompts_for(file, adapter)
+        self.form: Form = "chat" if chat else "line"
         self._server: LlamaServer | None = None
 
     @property
@@ -125,6 +128,11 @@ class LocalModel:
         if self.options.eight_bits:
             name += ",bits=8"
         return f"{name},digest={self.options.digest}"
+
+    @property
+    def context(self) -> int:
+        """Maximum number of tokens of a prompt with its completion."""
+        return self.options.context
 
     def complete(
         self,

@@ -71,6 +71,10 @@ MAX_STOPS = 4
 MAX_CONNECTIONS = 512
 MAX_ANSWER = 1 << 24
 """Maximum size of an answer in bytes, also after decompression."""
+LIST_SECONDS = 5.0
+"""Maximum seconds to wait for a server's list of models."""
+CHARACTERS = 4.0
+"""Characters of a token, until a server has counted its tokens."""
 MAX_BACKOFF = 8.0
 """Maximum number of seconds before another attempt where the server asks for none."""
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -87,6 +91,8 @@ _FILTERED = re.compile(
     r"content[_ ](?:filter|policy|management)|safety system|moderation", re.IGNORECASE
 )
 _RETRIED = frozenset((408, 409, 425, 429))
+_PATHS = {"chat": "/chat/completions", "completion": "/completions"}
+"""Paths of the endpoints, behind the server's address."""
 
 
 @dataclass
@@ -158,6 +164,9 @@ class OpenAIModel:
         headers: Further headers of each request, such as ``{"api-key": "..."}``.
         logprobs: Whether completions have the log-probabilities of their tokens. Token ids are kept
             wherever a server sends them, as vLLM does for ``extra={"return_token_ids": true}``.
+        prompts: The bundled set of prompts that the model is used to.
+        context: Maximum number of tokens of a prompt with its completion; a longer prompt is sent
+            with a warning.
 
     Raises:
         ModelError: If there is no key.
@@ -185,6 +194,8 @@ class OpenAIModel:
         extra: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         logprobs: bool = False,
+        prompts: str | None = None,
+        context: int | None = None,
     ) -> None:
         if endpoint not in ("chat", "completion"):
             raise ValueError(f"expected the endpoint chat or completion, got {endpoint!r}")
@@ -198,6 +209,8 @@ class OpenAIModel:
         }.items():
             true_or_false(option, flag)
         _check_parameters(omit, rename, extra, headers)
+        if context is not None:
+            at_least("context", context, 1)
         self.name = name
         self.endpoint = endpoint
         self.form: Form = "chat" if endpoint == "chat" else "line"
@@ -206,10 +219,15 @@ class OpenAIModel:
         self.room = ReasoningRoom(reasoning_tokens)
         self.extra = dict(extra or {})
         self.logprobs = logprobs
+        self.prompts = prompts
+        self.context = context
+        self._characters = CHARACTERS
+        self._has_warned = False
         self.timeout = timeout
         self.max_retries = max_retries
         self.learned = Learned(set(omit), dict(rename or {}), stream, no_system=not system)
-        self._url, self.address, userinfo = _address(url, endpoint)
+        self._url, self.address, userinfo = _address(url, _PATHS[endpoint])
+        self._list_url, *_ = _address(url, "/models")
         without_secrets({"base_url": url, "headers": headers, "extra": extra})
         self._headers = {
             "Authorization": _authorization(name, api_key, userinfo),
@@ -246,7 +264,29 @@ class OpenAIModel:
         with counted(spent):
             return with_costs_of(await self._complete(request, spent), spent)
 
+    def listed(self) -> dict[str, Any]:
+        """Return what the server's list of models says of this one; empty if it says nothing.
+
+        Raises:
+            ModelError: If there is no answer.
+        """
+        session = _Session(self._list_url, LIST_SECONDS)
+        try:
+            answer = parse(submit(session.send(self._headers)).result().body)
+        except Malformed:
+            return {}
+        except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:
+            raise ModelError(f"{self.name}: no list of models: {self._reason(error)}") from error
+        finally:
+            session.close()
+        models = answer.get("data") if isinstance(answer, dict) else None
+        for model in models if isinstance(models, list) else ():
+            if isinstance(model, dict) and model.get("id") == self.name:
+                return model
+        return {}
+
     async def _complete(self, request: CompletionRequest, spent: list[Completion]) -> Completion:
+        self._check_context(request)
         while True:
             body, room = self._body(request), self.room.tokens
             try:
@@ -281,6 +321,22 @@ class OpenAIModel:
     def close(self) -> None:
         """Close the connections; they are also closed with the last reference to the model."""
         self._closing()
+
+    def _check_context(self, request: CompletionRequest) -> None:
+        """Warn once of a prompt that leaves no room for its completion."""
+        if self.context is None or self._has_warned:
+            return
+        tokens = int(len(prompt_text(request.prompt)) / self._characters)
+        if tokens + request.max_tokens > self.context:
+            self._has_warned = True
+            _log.warning(
+                "%s: a prompt of about %s tokens and an answer of %s do not fit into the "
+                "server's context of %s",
+                self.name,
+                f"{tokens:,}",
+                f"{request.max_tokens:,}",
+                f"{self.context:,}",
+            )
 
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
         """Return the request as the server is thought to want it."""
@@ -334,6 +390,8 @@ class OpenAIModel:
         """Return the completion of an answer, with its cost."""
         answer = parse(response.body)
         whole = read_completion(answer, takes_tools=bool(request.tools))
+        if tokens := whole.usage.get("prompt_tokens"):
+            self._characters = max(0.1, len(prompt_text(request.prompt)) / tokens)
         if whole.reasoning:
             self.learned.reasoning = "apart" if reasoning_apart(answer) else "in the text"
         completion = whole._replace(
@@ -408,7 +466,7 @@ class OpenAIModel:
         while True:
             wait: float | None = None
             try:
-                response = await self._session.post(data, self._headers)
+                response = await self._session.send(self._headers, data)
             except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:
                 trouble = f"no answer from {urlsplit(self._url).netloc}: {self._reason(error)}"
             else:
@@ -501,8 +559,8 @@ class _Session:
         self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, 30.0))
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(self, data: bytes, headers: Mapping[str, str]) -> _Response:
-        """Send a request and return its whole answer, of at most ``MAX_ANSWER`` bytes."""
+    async def send(self, headers: Mapping[str, str], data: bytes | None = None) -> _Response:
+        """Post data, or get, and return the whole answer, of at most ``MAX_ANSWER`` bytes."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=MAX_CONNECTIONS),
@@ -512,8 +570,9 @@ class _Session:
                 auto_decompress=False,
                 headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
             )
-        async with self._session.post(
-            self._url, data=data, headers=headers, allow_redirects=False
+        method = "GET" if data is None else "POST"
+        async with self._session.request(
+            method, self._url, data=data, headers=headers, allow_redirects=False
         ) as response:
             chunks: list[bytes] = []
             size = 0
@@ -629,11 +688,11 @@ def _asked_wait(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _address(url: str, endpoint: str) -> tuple[str, str, str]:
-    """Return the URL of requests, the same to show, and an address's ``user:password``."""
+def _address(url: str, end: str) -> tuple[str, str, str]:
+    """Return the URL of a path, the same to show, and an address's ``user:password``."""
     parts = urlsplit(url)
     userinfo, _, host = parts.netloc.rpartition("@")
-    path = parts.path.rstrip("/") + ("/chat/completions" if endpoint == "chat" else "/completions")
+    path = parts.path.rstrip("/") + end
     shown = urlunsplit((parts.scheme, host, path, "", ""))
     return urlunsplit((parts.scheme, host, path, parts.query, "")), shown, unquote(userinfo)
 

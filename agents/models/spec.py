@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from textcraft_gym.agents.contract.model import Form, Model, ModelError, form_of
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.weights import find_files, prompts_for
+from textcraft_gym.agents.prompts import SETS
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
 from textcraft_gym.errors import MissingExtra, UnknownName, require
 from textcraft_gym.plugins import import_named, key_values, split_fields
@@ -38,10 +41,22 @@ _FORMS = (
 )
 _REMOTE = ("openai", "inspect")
 """Kinds of models that are named after the colon, on a server."""
-_SILENT = ("api_key", "timeout", "max_retries", "price", "headers", "max_connections")
-"""Options that cannot change an answer."""
+_SILENT = (
+    "api_key",
+    "timeout",
+    "max_retries",
+    "price",
+    "headers",
+    "max_connections",
+    "prompts",
+    "context",
+)
+"""Options that cannot change an answer to a prompt."""
+_CONNECTION = ("base_url", "api_key", "headers")
+"""Options that lead to a server."""
 _HIDDEN_PART = re.compile(r"(?<=//)\.{3}@|(?<=[?&])[^?&=#]*=\.{3}(?:&|(?=#|$))")
 """Parts of an address that ``without_secrets`` hid."""
+_log = logging.getLogger("textcraft_gym.models")
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -74,6 +89,8 @@ def make_model(
     register_environment()
     shown = without_key(spec)
     try:
+        if not replay_only:
+            spec = as_served(spec)
         # Only what is recorded must be told from other models of its name.
         kind, name, fields = _parts(_identified(spec) if cassette else spec)
         options = key_values(fields)
@@ -102,6 +119,59 @@ def _made(kind: str, name: str, options: dict[str, Any], seed: int | None) -> tu
     return _construct(label, make, names, options), identity
 
 
+def as_served(spec: str) -> str:
+    """Return the spec of a model on a server, with what the server's list of models says of it.
+
+    The list may name its ``endpoint``, its set of ``prompts`` and, as ``max_model_len``, its
+    ``context``. What the spec says goes first. OpenAI's own list, which says none of this, is not
+    asked for; a server that gives no list is asked again the next time.
+    """
+    kind, name, fields = _parts(spec)
+    with suppress(MissingExtra, ModelError, TypeError, ValueError):
+        options = key_values(fields)
+        server = options.get("base_url") or os.environ.get("OPENAI_BASE_URL")
+        if kind != "openai" or not name or not server:
+            return spec
+        connection = {option: options[option] for option in _CONNECTION if option in options}
+        listed = _listed(name, json.dumps({**connection, "base_url": server}, sort_keys=True))
+        added = {option: value for option, value in listed.items() if option not in options}
+        _say_added(without_key(with_options(f"openai:{name}", added)), tuple(added))
+        return with_options(spec, added)
+    return spec
+
+
+@lru_cache
+def _listed(name: str, connection: str) -> dict[str, Any]:
+    """Return the options that a server's list of models gives to one of them.
+
+    Args:
+        name: The model.
+        connection: Options that lead to the server, as JSON.
+
+    Raises:
+        ModelError, ValueError: If there is no list.
+    """
+    model = _remote_class("openai")(name, **_remote_options(json.loads(connection)))
+    entry: dict[str, Any] = model.listed()  # type: ignore[attr-defined]
+    model.close()  # type: ignore[attr-defined]
+    endpoint, prompts, context = map(entry.get, ("endpoint", "prompts", "max_model_len"))
+    options: dict[str, Any] = {}
+    if endpoint in ("chat", "completion"):
+        options["endpoint"] = endpoint
+    if prompts in SETS:
+        options["prompts"] = prompts
+    if type(context) is int and context > 0:
+        options["context"] = context
+    return options
+
+
+@lru_cache
+def _say_added(spec: str, options: tuple[str, ...]) -> None:
+    """Say once what a server says of a model, if it changes how the model is asked."""
+    if {"endpoint", "prompts"} & set(options):
+        _log.warning("options from the server's list of models: %s", spec)
+
+
 def prompts_of(model: str | Model) -> str | None:
     """Return the bundled set of prompts that a model, or a spec's class, names as ``prompts``.
 
@@ -113,6 +183,8 @@ def prompts_of(model: str | Model) -> str | None:
         if kind == "local":  # known without its packages, which a replay does not need
             options = _texts(fields)
             return prompts_for(name or options.get("file"), options.get("adapter"))
+        if kind == "openai":
+            return _texts(fields).get("prompts")
         try:
             source = _find(kind, name)[1]
         except (MissingExtra, ValueError):

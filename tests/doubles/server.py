@@ -73,7 +73,13 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
     def do_GET(self) -> None:
-        self._answer({})
+        """Send the list of models, which counts as no request."""
+        if self.server.models is None:
+            self.send_error(404)
+            return
+        reply = sends({"object": "list", "data": self.server.models})
+        self._send_head(reply)
+        self.wfile.write(reply.body)
 
     def _answer(self, body: dict[str, Any]) -> None:
         with self.server.lock:
@@ -115,6 +121,7 @@ class Server(ThreadingHTTPServer):
     Attributes:
         requests: What it was asked: the path, the key and the fields of the body.
         sent: Bytes of bodies that it sent.
+        models: Its list of models; None to have none.
     """
 
     daemon_threads = True
@@ -125,6 +132,7 @@ class Server(ThreadingHTTPServer):
         self.answers = answers
         self.requests: list[dict[str, Any]] = []
         self.sent = 0
+        self.models: list[dict[str, Any]] | None = None
         self.lock = threading.Lock()
 
     @property

@@ -76,12 +76,12 @@ def observation(task: str = "minecraft:beehive") -> str:
 @pytest.mark.parametrize(
     ("env", "agent", "options"),
     [
-        ("TextCraft-v0", "react", ""),
-        ("TextCraft-v0", "adapt", ",endpoint=completion"),
-        ("TextCraft-v0", "adapt", ",dialogue=false"),
-        ("ALFWorld-v0", "react", ""),
-        ("ALFWorld-v0", "deps", ",endpoint=completion"),
-        ("ALFWorld-v0", "autoplan", ""),
+        ("TextCraft-v0", "react", ",endpoint=chat"),
+        ("TextCraft-v0", "adapt", ""),
+        ("TextCraft-v0", "adapt", ",endpoint=chat,dialogue=false"),
+        ("ALFWorld-v0", "react", ",endpoint=chat"),
+        ("ALFWorld-v0", "deps", ""),
+        ("ALFWorld-v0", "autoplan", ",endpoint=chat"),
     ],
 )
 def test_model__plays_as_it_does_without_a_server(
@@ -106,6 +106,43 @@ def test_model__plays_as_it_does_without_a_server(
     )
     assert served == direct
     assert any(record["won"] for record in found["served"])
+
+
+class ShortCrafter(Crafter):
+    """Plays where a prompt is the bare text of its set, and nonsense after any instruction."""
+
+    prompts = "short"
+    context = 2000
+
+    def complete(self, prompt: Any, **options: Any) -> Completion:
+        if str(prompt).startswith("Crafting commands:"):
+            return super().complete(prompt, **options)
+        return Completion("craft 4 mine using 1 acacia logs")
+
+
+def test_model__says_how_it_wants_to_be_asked(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    class_name = f"{__name__}:ShortCrafter"
+    won = {}
+    with serving(create_app(make_model(class_name), "short")) as port:
+        served = f"openai:short,api_key=none,base_url=http://127.0.0.1:{port}/v1"
+        models = {
+            "direct": class_name,
+            "served": served,
+            "chat": f"{served},endpoint=chat",
+            "standard": f"{served},prompts=standard",
+        }
+        for name, model in models.items():
+            spec = RunSpec("TextCraft-v0", model=model, limit=4)
+            records = evaluate(spec, tmp_path / name)
+            won[name] = [record["won"] for record in records]
+    assert won["direct"] == won["served"] == [True] * 4
+    assert won["chat"] == won["standard"] == [False] * 4
+    config = json.loads((tmp_path / "served" / "config.json").read_text(encoding="utf-8"))
+    assert config["prompts"] == "short"
+    assert config["model"] == f"{served},endpoint=completion,prompts=short,context=2000"
+    said = [record.message for record in caplog.records if "list of models" in record.message]
+    assert said[0].endswith(": openai:short,endpoint=completion,prompts=short,context=2000")
+    assert len(said) == 3  # once for each way to be asked
 
 
 def test_local_model__says_through_a_server_what_it_says_without(tmp_path: Path):

@@ -41,6 +41,7 @@ def watch(spec: RunSpec, task: str | None = None) -> Episode:
     if not console.is_terminal:
         console.width = NO_TERMINAL_WIDTH
     run = Run(spec)
+    spec = run.spec
     named = spec.described()
     with console.status("loading the model") as status:
         agent, models = run.agent, spec.make_models()

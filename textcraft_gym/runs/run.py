@@ -26,7 +26,8 @@ class Run:
         spec: The options.
 
     Attributes:
-        spec: The options, with the split that the environment plays where none was named.
+        spec: The options, with the split that the environment plays where none was named, and what
+            servers say of their models.
         world: The environment's entry in the registry.
 
     Raises:
@@ -36,6 +37,7 @@ class Run:
     def __init__(self, spec: RunSpec) -> None:
         spec.register_secrets()  # of this process, which the spec may have been sent to
         self.world = find(spec.env)
+        spec = spec.as_served()
         self.spec = spec if spec.split else replace(spec, split=self.world.default_split)
         self._envs: list[gym.Env[str, str]] = []
 

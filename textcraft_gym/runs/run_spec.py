@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from textcraft_gym.agents.contract.agent import AgentLike, Reading
 from textcraft_gym.agents.contract.model import Completion, Model, ModelError, ModelUnavailable
 from textcraft_gym.agents.models.spec import (
+    as_served,
     form_of_spec,
     is_remote,
     make_model,
@@ -329,6 +330,22 @@ class RunSpec:
         if executor is None or not isinstance(self.agent, str) or not takes(self.agent, "form"):
             return dict(self.agent_args)
         return {"form": form_of_spec(executor), **self.agent_args}
+
+    def as_served(self) -> RunSpec:
+        """Return the spec with the options that the servers of its models give; see ``as_served``.
+
+        A run that only replays asks no server.
+        """
+        if self.replay_only:
+            return self
+        served: dict[str, str | Model] = {}
+        for role, model in self.asked.items():
+            served[role] = as_served(model) if isinstance(model, str) else model
+        if served == self.asked:
+            return self
+        planner = served.pop("planner", None)
+        only = served["executor"] if list(served) == ["executor"] else served
+        return replace(self, model=only, planner=planner)
 
     def make_models(self) -> dict[str, Model]:
         """Return the model of each role that the agent asks.

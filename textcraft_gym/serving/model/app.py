@@ -25,7 +25,9 @@ from textcraft_gym.agents.contract.model import (
     Message,
     Model,
     Prompt,
+    form_of,
 )
+from textcraft_gym.agents.models.spec import prompts_of
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.model.batching import Batcher, Overloaded
 from textcraft_gym.serving.model.chat_prompt import chat_prompt
@@ -157,6 +159,7 @@ class Endpoints:
             "object": "model",
             "created": int(time.time()),
             "owned_by": "textcraft-gym",
+            **_wishes(batcher.model),
         }
 
     async def models(self) -> Response:
@@ -291,6 +294,16 @@ def create_app(model: Model, name: str) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _refuse_body)
     app.add_exception_handler(HTTPException, _refuse_path)
     return app
+
+
+def _wishes(model: Model) -> dict[str, Any]:
+    """Return how a model wants to be asked; a client of this suite does so by itself."""
+    wishes = {
+        "endpoint": "completion" if form_of(model) == "line" else "chat",
+        "prompts": prompts_of(model),
+        "max_model_len": getattr(model, "context", None),
+    }
+    return {name: wish for name, wish in wishes.items() if wish is not None}
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
