@@ -19,6 +19,10 @@ from textcraft_gym.wrappers.registry import make_wrapper
 
 OVER = "The episode is over."
 """The answer to a command after the end of an episode."""
+WON, LOST = "The game is won.", "The game is over."
+"""The last line of a tool's answer at the end of a game, which tells an agent's loop to stop."""
+MARKS = (WON, LOST, OVER)
+"""Last lines that mark the end of a game."""
 
 
 class TextEpisode:

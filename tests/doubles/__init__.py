@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from tests.doubles.crafter import Crafter as Crafter
+from tests.doubles.crafter import ShortCrafter as ShortCrafter
 from tests.doubles.recorded import Recorded as Recorded
 
 CRAFTER = "tests.doubles:Crafter"

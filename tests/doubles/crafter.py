@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import Any
 
 from textcraft_gym.agents.contract.model import Completion, Prompt, prompt_text
 from textcraft_gym.agents.games.crafting import MARK, Crafts, Recipe, Want, read_crafts, read_held
@@ -84,6 +85,29 @@ class Crafter:
         return (
             f" Next.\nAction {number[1]}: {command.removeprefix('think: ')}" if number else command
         )
+
+
+class ShortCrafter(Crafter):
+    """Plays where a prompt is the bare text of the set ``short``, and writes nonsense after any instruction.
+
+    Attributes:
+        asked: Its prompts.
+    """
+
+    prompts = "short"
+    context = 2000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def complete(self, prompt: Prompt, **options: Any) -> Completion:
+        """Answer as a ``Crafter`` does, or nonsense."""
+        text = prompt_text(prompt)
+        self.asked.append(text)
+        if text.startswith(MARK):
+            return super().complete(prompt, **options)
+        return Completion("craft 4 mine using 1 acacia logs")
 
 
 class Bench:

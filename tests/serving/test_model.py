@@ -108,20 +108,8 @@ def test_model__plays_as_it_does_without_a_server(
     assert any(record["won"] for record in found["served"])
 
 
-class ShortCrafter(Crafter):
-    """Plays where a prompt is the bare text of its set, and nonsense after any instruction."""
-
-    prompts = "short"
-    context = 2000
-
-    def complete(self, prompt: Any, **options: Any) -> Completion:
-        if str(prompt).startswith("Crafting commands:"):
-            return super().complete(prompt, **options)
-        return Completion("craft 4 mine using 1 acacia logs")
-
-
 def test_model__says_how_it_wants_to_be_asked(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    class_name = f"{__name__}:ShortCrafter"
+    class_name = "tests.doubles:ShortCrafter"
     won = {}
     with serving(create_app(make_model(class_name), "short")) as port:
         served = f"openai:short,api_key=none,base_url=http://127.0.0.1:{port}/v1"
@@ -262,7 +250,7 @@ MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
         (
             {"model": "crafter", "messages": MESSAGES, "tools": [{"type": "function"}]},
             400,
-            "tools",
+            "tools.0.function",
             None,
         ),
     ],
@@ -275,6 +263,15 @@ def test_error__is_in_openais_form(
     assert refused.value.status_code == status
     assert (refused.value.param, refused.value.code) == (param, code)
     assert refused.value.type == "invalid_request_error"
+
+
+def test_error__of_a_picture_says_that_only_text_is_taken(client: openai.OpenAI):
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}}
+    content: Any = [{"type": "text", "text": "What is this?"}, picture]
+    with pytest.raises(openai.BadRequestError, match="only text, not a part of type image_url"):
+        client.chat.completions.create(
+            model="crafter", messages=[{"role": "user", "content": content}]
+        )
 
 
 def test_error__of_a_body_that_is_too_large(port: int):
@@ -515,6 +512,7 @@ FIELDS = (
     "stream",
     "stream_options",
     "tools",
+    "tool_choice",
 )
 BODIES = st.fixed_dictionaries(
     {"model": st.just("crafter")},

@@ -63,7 +63,7 @@ def test_page__has_a_test_for_every_block():
 
 def test_page__its_commands_exist():
     lines = re.findall(r"^    textcraft-gym (.*)$", PAGE, re.MULTILINE)
-    assert len(lines) == 4
+    assert len(lines) == 5
     for line in lines:
         command: Any = get_command(command_line)
         words = line.split()

@@ -8,15 +8,16 @@ import random
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from uuid import uuid4
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 from starlette.exceptions import HTTPException
 
 from textcraft_gym.agents.contract.model import (
@@ -28,9 +29,21 @@ from textcraft_gym.agents.contract.model import (
     form_of,
 )
 from textcraft_gym.agents.models.spec import prompts_of
+from textcraft_gym.episodes.model_calls import Answer
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.model.batching import Batcher, Overloaded
 from textcraft_gym.serving.model.chat_prompt import chat_prompt
+from textcraft_gym.serving.model.refusal import Refused
+from textcraft_gym.serving.model.tools import (
+    CalledTool,
+    Player,
+    Tool,
+    ToolChoice,
+    call_of,
+    described,
+    player_of,
+)
+from textcraft_gym.serving.model.turns import Ask, Turn, Turns, asks_for_actions, end_of
 
 MAX_BODY = 4 * 1024 * 1024
 MAX_TOKENS = 256
@@ -52,16 +65,29 @@ class Part(BaseModel):
 
 
 class ChatMessage(BaseModel):
-    """A message; the roles that answer the model count as the user's."""
+    """A message; the roles that answer the model count as the user's, and calls as its words."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
+    tool_calls: list[CalledTool] | None = None
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _is_text(cls, content: Any) -> Any:
+        for part in content if isinstance(content, list) else ():
+            kind = part.get("type") if isinstance(part, dict) else None
+            if isinstance(kind, str) and kind != "text":
+                raise ValueError(f"this model takes only text, not a part of type {kind}")
+        return content
 
     @property
     def message(self) -> Message:
         """The message as the models of this suite take it."""
         content = self.content or ""
         text = content if isinstance(content, str) else "".join(part.text for part in content)
+        if self.tool_calls:
+            command = "\n".join(call.said for call in self.tool_calls)
+            text = Turn((text,), command).labelled if text else command
         roles = {"developer": "system", "tool": "user", "function": "user"}
         return Message(roles.get(self.role, self.role), text)
 
@@ -113,7 +139,8 @@ class ChatRequest(Sampling):
 
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
     max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    tools: list[Any] | None = None
+    tools: list[Tool] | None = None
+    tool_choice: ToolChoice | None = None
 
     @property
     def limit(self) -> int:
@@ -127,22 +154,6 @@ class TextRequest(Sampling):
     prompt: str | Annotated[list[str], Field(min_length=1, max_length=64)]
 
 
-class Refused(Exception):
-    """A request that is answered by an error; the rest is as in OpenAI's API."""
-
-    def __init__(
-        self, status: int, message: str, code: str | None = None, param: str | None = None
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.error = {
-            "message": message,
-            "type": "server_error" if status >= 500 else "invalid_request_error",
-            "param": param,
-            "code": code,
-        }
-
-
 class Endpoints:
     """The endpoints of OpenAI's API for one model.
 
@@ -154,6 +165,7 @@ class Endpoints:
     def __init__(self, name: str, batcher: Batcher) -> None:
         self.name = name
         self.batcher = batcher
+        self.turns = Turns(batcher.model, batcher.answers)
         self._about = {
             "id": name,
             "object": "model",
@@ -172,16 +184,34 @@ class Endpoints:
         return json_answer(self._about)
 
     async def chat(self, request: Request, body: ChatRequest) -> Response:
-        """Answer a chat."""
-        if body.tools:
-            raise Refused(400, "this model calls no tools", param="tools")
-        prompt = chat_prompt([message.message for message in body.messages])
-        return await self._respond(request, body, [prompt], _Chat())
+        """Answer a chat: with text, or with a call of the tool that plays the game."""
+        messages = [message.message for message in body.messages]
+        player = player_of(body.tools, body.tool_choice)
+        ask: Ask = self.batcher.answers
+        if player or (self.turns.is_line and asks_for_actions(messages)):
+            ask = partial(self._take_turns, messages, player)
+        return await self._respond(request, body, [chat_prompt(messages)], _Chat(), ask)
 
     async def completions(self, request: Request, body: TextRequest) -> Response:
         """Continue texts."""
         prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
-        return await self._respond(request, body, prompts, _Text())
+        return await self._respond(request, body, prompts, _Text(), self.batcher.answers)
+
+    async def _take_turns(
+        self,
+        messages: Sequence[Message],
+        player: Player | None,
+        requests: Sequence[CompletionRequest],
+    ) -> list[Answer]:
+        """Return a turn for each request: a call, or a reply with ``Action:``."""
+        end = end_of(messages)
+        if player and end:
+            return [_closing(player, end) for _ in requests]
+        turns = await asyncio.gather(*(self.turns.turn(messages, one) for one in requests))
+        answers: list[Answer] = []
+        for taken in turns:
+            answers.append(taken if isinstance(taken, Exception) else _reply(*taken, player))
+        return answers
 
     def _check(self, name: str) -> None:
         if name != self.name:
@@ -189,12 +219,12 @@ class Endpoints:
             raise Refused(404, message, "model_not_found")
 
     async def _respond(
-        self, request: Request, body: Sampling, prompts: Sequence[Prompt], form: _Form
+        self, request: Request, body: Sampling, prompts: Sequence[Prompt], form: _Form, ask: Ask
     ) -> Response:
         self._check(body.model)
         requests = body.requests(prompts)
         try:
-            answers = await _unless_gone(request, self.batcher.answers(requests))
+            answers = await _unless_gone(request, ask(requests))
         except Overloaded as error:
             raise Refused(503, str(error), "overloaded") from error
         completions = [_completion(answer) for answer in answers]
@@ -217,7 +247,7 @@ class Endpoints:
         choices = []
         for index, (completion, reason) in enumerate(zip(completions, reasons, strict=True)):
             choice = {"index": index, "logprobs": None, "finish_reason": reason}
-            choices.append({**choice, **form.whole(completion.text)})
+            choices.append({**choice, **form.whole(completion)})
         return json_answer({**head, "object": form.object, "choices": choices, "usage": usage})
 
 
@@ -229,37 +259,43 @@ class _Form(ABC):
     chunk: str
 
     @abstractmethod
-    def whole(self, text: str) -> dict[str, Any]:
-        """Return the part of a choice that holds its text."""
+    def whole(self, completion: Completion) -> dict[str, Any]:
+        """Return the part of a choice that holds its completion."""
 
     @abstractmethod
-    def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
-        """Return the part of a streamed choice that holds a piece of its text; None at its end."""
+    def pieces(self, completion: Completion) -> Iterator[dict[str, Any]]:
+        """Yield the parts of the choices of a stream; the last ends it, and is empty."""
 
 
 class _Chat(_Form):
     prefix, object, chunk = "chatcmpl", "chat.completion", "chat.completion.chunk"
 
-    def whole(self, text: str) -> dict[str, Any]:
-        return {"message": {"role": "assistant", "content": text}}
+    def whole(self, completion: Completion) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": completion.text}
+        if completion.tool_calls:
+            message["content"] = completion.text or None
+            message["tool_calls"] = [described(call) for call in completion.tool_calls]
+        return {"message": message}
 
-    def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
-        delta = {}
-        if first:
-            delta["role"] = "assistant"
-        if text is not None:
-            delta["content"] = text
-        return {"delta": delta}
+    def pieces(self, completion: Completion) -> Iterator[dict[str, Any]]:
+        role = {"role": "assistant"}
+        for text in _PIECES.findall(completion.text) or [""]:
+            yield {"delta": {**role, "content": text}}
+            role = {}
+        for number, call in enumerate(completion.tool_calls):
+            yield {"delta": {"tool_calls": [{"index": number, **described(call)}]}}
+        yield {"delta": {}}
 
 
 class _Text(_Form):
     prefix, object, chunk = "cmpl", "text_completion", "text_completion"
 
-    def whole(self, text: str) -> dict[str, Any]:
-        return {"text": text}
+    def whole(self, completion: Completion) -> dict[str, Any]:
+        return {"text": completion.text}
 
-    def piece(self, text: str | None, *, first: bool = False) -> dict[str, Any]:
-        return {"text": text or ""}
+    def pieces(self, completion: Completion) -> Iterator[dict[str, Any]]:
+        for text in (*_PIECES.findall(completion.text), ""):
+            yield {"text": text}
 
 
 def create_app(model: Model, name: str) -> FastAPI:
@@ -334,7 +370,29 @@ def _usage(completions: Sequence[Completion], samples: int) -> dict[str, int]:
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}
 
 
+def _closing(player: Player, end: str) -> Completion:
+    """Return the reply after the end of a game: its mark as text, or in the call that ends."""
+    if player.close is None:
+        return Completion(end)
+    return Completion("", finish_reason="tool_calls", tool_calls=(call_of(player.close, end),))
+
+
+def _reply(turn: Turn, completion: Completion, player: Player | None) -> Completion:
+    """Return the completion that tells a turn, with what it took."""
+    if player is None:
+        return completion._replace(text=turn.labelled)
+    if not turn.command:
+        return completion._replace(text="\n".join((*turn.thoughts, turn.text)).strip())
+    return completion._replace(
+        text="\n".join(turn.thoughts),
+        finish_reason="tool_calls",
+        tool_calls=(call_of(player.play, turn.command),),
+    )
+
+
 def _finish_reason(completion: Completion, limit: int) -> str:
+    if completion.finish_reason != "stop":
+        return completion.finish_reason
     return "length" if completion.usage.get("completion_tokens", 0) >= limit else "stop"
 
 
@@ -347,13 +405,11 @@ async def _chunks(
 ) -> AsyncIterator[str]:
     """Yield the events of a stream."""
     for index, (completion, reason) in enumerate(zip(completions, reasons, strict=True)):
+        *parts, last = form.pieces(completion)
         choice = {"index": index, "logprobs": None, "finish_reason": None}
-        pieces = _PIECES.findall(completion.text) or [""]
-        for number, piece in enumerate(pieces):
-            part = form.piece(piece, first=number == 0)
+        for part in parts:
             yield _event({**head, "choices": [{**choice, **part}]})
-        last = {**choice, "finish_reason": reason, **form.piece(None)}
-        yield _event({**head, "choices": [last]})
+        yield _event({**head, "choices": [{**choice, "finish_reason": reason, **last}]})
     if usage is not None:
         yield _event({**head, "choices": [], "usage": usage})
     yield "data: [DONE]\n\n"
@@ -369,7 +425,7 @@ async def _refuse(request: Request, refused: Refused) -> Response:
 
 async def _refuse_body(request: Request, error: RequestValidationError) -> Response:
     problem = error.errors()[0]
-    message = problem["msg"]
+    message = problem["msg"].removeprefix("Value error, ")
     param = ".".join(map(str, problem["loc"][1:]))
     if param:
         message = f"{param}: {message}"

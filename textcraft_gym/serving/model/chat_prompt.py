@@ -37,7 +37,7 @@ def chat_prompt(messages: Sequence[Message]) -> Dialogue:
     separator = ""
     for role, content, *_ in messages:
         if role == "assistant":
-            piece = f"{_missing_cue(last)} {content}"
+            piece = f"{missing_cue(last)} {content}"
             separator = "\n"
         else:
             piece = f"{separator}{content}"
@@ -47,11 +47,11 @@ def chat_prompt(messages: Sequence[Message]) -> Dialogue:
         if piece.strip():
             last = piece
     if len(messages) > 1 or any(goal in _last_line(last) for goal in _GOALS):
-        pieces.append(_missing_cue(last))
+        pieces.append(missing_cue(last))
     return Dialogue("".join(pieces), messages)
 
 
-def _missing_cue(text: str) -> str:
+def missing_cue(text: str) -> str:
     """Return what asks for a command, empty where the text ends with a question."""
     return "" if _QUESTION.search(_last_line(text)) else "\n>"
 
