@@ -31,7 +31,7 @@ from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 import textcraft_gym
-from textcraft_gym.integrations.trl import PROMPT, TextGame, dataset, game
+from textcraft_gym.integrations.trl import PROMPT, dataset, game
 
 sys.path.append(str(Path(textcraft_gym.__file__).resolve().parents[1] / "examples"))
 from tiny_chat_model import network_for, tokenizer_for
@@ -54,7 +54,7 @@ GOALS = [
 played = game(ENV_ID, **GAME)()
 print(played.reset(task=GOALS[0], seed=0))
 print(played.step("get 1 acacia logs"))
-get_json_schema(TextGame.step)
+get_json_schema(textcraft_gym.ToolGame.step)
 
 # %% [markdown]
 # ## A player that knows nothing
@@ -77,7 +77,10 @@ def play_at_random(task, rng):
                 "tool_calls": [{"type": "function", "function": call}],
             }
         )
-        messages.append({"role": "tool", "name": "step", "content": episode.step(action)})
+        answer = episode.step(action)
+        if episode.over:  # as the tool says it
+            answer += "\nThe game is won." if episode.won else "\nThe game is over."
+        messages.append({"role": "tool", "name": "step", "content": answer})
     if episode.won:
         messages.append({"role": "assistant", "content": "Done."})
     return messages, episode.won
@@ -106,7 +109,7 @@ COMMON = {
     "disable_tqdm": True,
     "seed": SEED,
 }
-tools = [get_json_schema(TextGame.step)]
+tools = [get_json_schema(textcraft_gym.ToolGame.step)]
 tokenizer = tokenizer_for(dialogues, tools)
 imitation = SFTTrainer(
     network_for(tokenizer, seed=SEED),
@@ -172,7 +175,7 @@ trainer.train()
 # ## What it learned
 
 # %%
-name = "rewards/TextGame/mean"
+name = "rewards/ToolGame/mean"
 won = [log[name] for log in trainer.state.log_history if name in log]
 for at in range(0, len(won), 10):
     share = fmean(won[at : at + 10])

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from textcraft_gym.session import Start, TextEpisode, starts
     from textcraft_gym.splits import make_splits
     from textcraft_gym.task import Task, tasks
+    from textcraft_gym.tool_game import BaseToolGame, ToolGame
     from textcraft_gym.vector import TextVectorEnv
 
 __version__ = "0.1.0"
 __all__ = [
     "Agent",
+    "BaseToolGame",
     "Call",
     "Completion",
     "Episode",
@@ -40,6 +42,7 @@ __all__ = [
     "TextCraftGymError",
     "TextEpisode",
     "TextVectorEnv",
+    "ToolGame",
     "UnknownName",
     "agents",
     "estimate",
@@ -60,6 +63,7 @@ __all__ = [
 
 _HOMES = {
     "Agent": "agents",
+    "BaseToolGame": "tool_game",
     "Call": "episodes.calls",
     "Completion": "agents",
     "Episode": "episodes.episode",
@@ -70,6 +74,7 @@ _HOMES = {
     "TextCraftGymError": "errors",
     "TextEpisode": "session",
     "TextVectorEnv": "vector",
+    "ToolGame": "tool_game",
     "UnknownName": "errors",
     "estimate": "runs.estimate",
     "evaluate": "runs.runner",

@@ -12,11 +12,10 @@ import pytest
 
 import textcraft_gym
 from tests.examples.conftest import EXAMPLES
-from textcraft_gym import UnknownName
+from textcraft_gym import ToolGame, UnknownName
 from textcraft_gym.integrations.trl import (
     PROMPT,
     TextCraftGame,
-    TextGame,
     WebShopGame,
     dataset,
     game,
@@ -41,7 +40,7 @@ def tools_of(made: object) -> set[str]:
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_game__has_one_tool_and_plays_as_the_environment(env_id):
     made = game(env_id, expert=True)()
-    assert type(made) is TextGame
+    assert type(made) is ToolGame
     assert tools_of(made) == {"step"}
     env = gym.make(env_id, expert=True)
     for seed in (1, 1, 2):
@@ -53,7 +52,8 @@ def test_game__has_one_tool_and_plays_as_the_environment(env_id):
         for action in info["expert_plan"][:5]:
             observation, reward, terminated, _, info = env.step(action)
             rewards.append(reward)
-            assert made.step(action) == observation
+            end = "\nThe game is won." if terminated else ""
+            assert made.step(action) == f"{observation}{end}"
             assert made.get_reward() == pytest.approx(sum(rewards))
             if terminated:
                 break
@@ -63,7 +63,7 @@ def test_game__answers_after_its_end_and_is_played_again():
     made = game("TextCraft-v0", max_steps=2)()
     first = made.reset(**LADDER)
     made.step("inventory")
-    assert made.step("Action: get 2 bamboo") == "Got 2 bamboo"
+    assert made.step("Action: get 2 bamboo") == "Got 2 bamboo\nThe game is over."
     assert made.step("get 2 bamboo") == OVER
     assert made.reset(**LADDER) == first
     assert made.step("inventory") == "Inventory: You are not carrying anything."
@@ -86,7 +86,9 @@ def test_verbs__win_textcraft():
         assert made.get(2, "bamboo") == "Got 2 bamboo"
         assert made.craft("1 stick using 2 bamboo") == "Crafted 1 minecraft:stick"
     assert made.inventory() == "Inventory: [stick] (7) "
-    assert made.craft("craft 3 ladder using 7 stick") == "Crafted 3 minecraft:ladder"
+    assert made.craft("craft 3 ladder using 7 stick") == (
+        "Crafted 3 minecraft:ladder\nThe game is won."
+    )
     assert made.get_reward() == 1
 
 
@@ -194,7 +196,7 @@ def test_tools__have_schemas():
         "transformers.utils", reason="transformers (extra [trl]) is not installed"
     )
     for tool in (
-        TextGame.step,
+        ToolGame.step,
         TextCraftGame.get,
         TextCraftGame.craft,
         TextCraftGame.inventory,
@@ -274,7 +276,7 @@ def test_trainer__plays_worlds_with_the_calls_of_a_model(tmp_path: Path):
     assert [(log["tools/call_frequency"], log["tools/failure_frequency"]) for log in logged] == [
         (3, 0)
     ] * 2
-    assert [log["rewards/TextGame/mean"] for log in logged] == [0, 0]
+    assert [log["rewards/ToolGame/mean"] for log in logged] == [0, 0]
     assert any(
         (old != new).any() for old, new in zip(before, trainer.model.parameters(), strict=True)
     )
@@ -294,6 +296,6 @@ def test_page__its_code_does_as_it_says(capsys: pytest.CaptureFixture[str]):
         code = compile(block, "docs/trl.md", "exec")
         if not extra:
             exec(code, names)
-    said = ["Goal: craft ladder.", "Crafted 3 minecraft:ladder 1.0", OVER]
+    said = ["Goal: craft ladder.", "Crafted 3 minecraft:ladder", "The game is won. 1.0", OVER]
     assert capsys.readouterr().out.splitlines() == said
     assert names["shaped"].reset(seed=0)

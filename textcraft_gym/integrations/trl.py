@@ -1,7 +1,8 @@
 """Games as environments of TRL's ``GRPOTrainer`` (extra ``[trl]``).
 
 The model plays by calling tools. TRL itself is not imported: its trainer takes any object with a
-``reset``, and makes a tool of each other public method.
+``reset``, and makes a tool of each other public method. Nothing but the model's own silence ends
+the trainer's loop.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.registration import find
-from textcraft_gym.session import TextEpisode, starts
+from textcraft_gym.session import starts
+from textcraft_gym.tool_game import BaseToolGame, ToolGame
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -31,57 +33,7 @@ PROMPT = (
 """The user's message before the first observation, which the trainer appends."""
 
 
-class ToolGame:
-    """A game without tools: the base of those below, whose methods are the tools of the model.
-
-    The trainer plays an object as often as it wants, and each begins with ``reset``. After the end
-    of an episode tools answer that it is over, since nothing but the model's own silence ends the
-    trainer's loop.
-
-    Args:
-        env_id: An id, or ``my_module:My-v0``.
-        **arguments: Those of ``TextEpisode``: ``max_steps``, ``wrappers``, and arguments of
-            ``gym.make``.
-    """
-
-    def __init__(self, env_id: str, **arguments: Any) -> None:
-        # Private, like all that is no tool: the trainer would offer it to the model.
-        self._episode = TextEpisode(env_id, **arguments)
-
-    def reset(self, task: str | None = None, seed: int | None = None, **columns: Any) -> str:
-        """Begin an episode.
-
-        Args:
-            task: The task id in the row of the data set; None to have the seed draw one.
-            seed: The seed in the row.
-            columns: The row's other columns, which are ignored.
-
-        Returns:
-            The first observation.
-        """
-        return self._episode.reset(task, seed)
-
-    def get_reward(self) -> float:
-        """Return the sum of the rewards of the episode."""
-        return self._episode.reward
-
-
-class TextGame(ToolGame):
-    """Any game, with one tool that plays a command."""
-
-    def step(self, action: str) -> str:
-        """Play one command of the game.
-
-        Args:
-            action: The command, in the game's own words.
-
-        Returns:
-            The answer of the game.
-        """
-        return self._episode.step(action)
-
-
-class VerbGame(ToolGame):
+class VerbGame(BaseToolGame):
     """A game with a tool for each of its verbs, which writes the command in the game's form."""
 
     def __init__(self, env_id: str, **arguments: Any) -> None:
@@ -102,7 +54,7 @@ class TextCraftGame(VerbGame):
             What was got, or why nothing was.
         """
         name = _COUNT.sub("", _in_names("get ", item))
-        return self._episode.step(f"get {_whole(amount)} {name}")
+        return self._play(f"get {_whole(amount)} {name}")
 
     def craft(self, recipe: str) -> str:
         """Craft an item from ingredients in the inventory.
@@ -114,7 +66,7 @@ class TextCraftGame(VerbGame):
         Returns:
             What was crafted, or why nothing was.
         """
-        return self._episode.step(f"craft {_in_names('craft ', recipe)}")
+        return self._play(f"craft {_in_names('craft ', recipe)}")
 
     def inventory(self) -> str:
         """Look at the inventory.
@@ -122,7 +74,7 @@ class TextCraftGame(VerbGame):
         Returns:
             The items in it.
         """
-        return self._episode.step("inventory")
+        return self._play("inventory")
 
 
 class WebShopGame(VerbGame):
@@ -137,7 +89,7 @@ class WebShopGame(VerbGame):
         Returns:
             The page of results.
         """
-        return self._episode.step(search(_argument("search[", keywords)))
+        return self._play(search(_argument("search[", keywords)))
 
     def click(self, button: str) -> str:
         """Click a button, a link or an option of the page.
@@ -148,14 +100,14 @@ class WebShopGame(VerbGame):
         Returns:
             The next page.
         """
-        return self._episode.step(click(_argument("click[", button)))
+        return self._play(click(_argument("click[", button)))
 
 
 VERBS: dict[str, type[VerbGame]] = {"textcraft": TextCraftGame, "webshop": WebShopGame}
 """The games that have a tool for each verb, by the names of their profiles."""
 
 
-def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[], ToolGame]:
+def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[], BaseToolGame]:
     """Return an ``environment_factory``, which makes a game whenever the trainer wants one more.
 
     Args:
@@ -174,7 +126,7 @@ def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[]
     profile = find(env_id).profile
     if tools == "verbs" and profile not in VERBS:
         raise UnknownName("game with tools for verbs", profile, list(VERBS))
-    kind = TextGame if tools == "step" else VERBS[profile]
+    kind: type[BaseToolGame] = ToolGame if tools == "step" else VERBS[profile]
     return partial(kind, env_id, **arguments)
 
 
