@@ -290,7 +290,7 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 # verifiers is not here: it and OpenEnv need different versions of mcp.
 .venv-integrations/.integrations: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-integrations
-	.venv-integrations/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,test]' $(JUPYTER)
+	.venv-integrations/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,mcp,test]' $(JUPYTER)
 	$(call with-local,.venv-integrations) || $(NO_LOCAL): its tests are skipped
 	touch $@
 

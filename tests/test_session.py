@@ -177,3 +177,11 @@ def plan(task: str) -> list[str]:
     commands: list[str] = env.reset(seed=0, options={"task": task})[1]["expert_plan"]
     env.close()
     return commands
+
+
+def test_reset__that_fails_first_breaks_nothing():
+    episode = TextEpisode("TextCraft-v0")
+    with pytest.raises(UnknownName):
+        episode.reset("minecraft:nothing", seed=0)
+    episode.reset("minecraft:acacia_planks", seed=0)
+    assert episode.step("get 1 acacia logs") == "Got 1 acacia logs"

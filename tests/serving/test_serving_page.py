@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -71,6 +72,15 @@ def test_page__its_commands_exist():
             command = command.get_command(None, words.pop(0))
         options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, line
+
+
+def test_page__configures_a_coding_agent():
+    (block,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    ((_, server),) = json.loads(block)["mcpServers"].items()
+    assert server["command"] == "textcraft-gym"
+    group, name, *options = server["args"]
+    command: Any = get_command(command_line).get_command(None, group).get_command(None, name)  # type: ignore[arg-type]
+    assert command.make_context(name, options).params["env"] == "TextCraft-v0"
 
 
 def test_page__names_the_limits():

@@ -28,6 +28,10 @@ AllowedHosts = Annotated[
     typer.Option("--allow-host", help="Host name that clients may use; may be repeated."),
 ]
 MaxSessions = Annotated[int, typer.Option(min=1, help="Maximum number of open sessions.")]
+MaxSteps = Annotated[
+    int | None,
+    typer.Option(min=1, help="Maximum commands per episode; by default the registered limit."),
+]
 SessionTimeout = Annotated[float, typer.Option(help="Seconds after which idle sessions close.")]
 
 
@@ -123,10 +127,7 @@ def openenv(
     env: Annotated[str, typer.Option(help="Text environment: an id, or my_module:My-v0.")],
     split: Split = None,
     env_arg: EnvArgs = None,
-    max_steps: Annotated[
-        int | None,
-        typer.Option(min=1, help="Maximum commands per episode; by default the registered limit."),
-    ] = None,
+    max_steps: MaxSteps = None,
     web: Annotated[bool, typer.Option(help="Add a page, /web, to play by hand.")] = False,
     host: Host = "127.0.0.1",
     port: Port = 8000,
@@ -158,6 +159,24 @@ def openenv(
         allowed_hosts=allow_host or (),
         on_start=lambda address: _show(f"Serving {env} to OpenEnv", address, max_sessions),
     )
+
+
+@app.command()
+def mcp(
+    env: Annotated[str, typer.Option(help="Text environment: an id, or my_module:My-v0.")],
+    split: Split = None,
+    env_arg: EnvArgs = None,
+    max_steps: MaxSteps = None,
+) -> None:
+    """Serve an environment to a coding agent, over standard input and output.
+
+    The agent starts it by itself, as a server of the Model Context Protocol.
+    """
+    require("mcp", "mcp")
+    from textcraft_gym.integrations.mcp import create_server
+
+    server = create_server(env, split=split, max_steps=max_steps, **key_values(env_arg or []))
+    server.run("stdio")
 
 
 def _show(served: str, address: str, sessions: int | None = None) -> None:

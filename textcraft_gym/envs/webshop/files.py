@@ -90,9 +90,10 @@ def _attributes_file(products: Path) -> Path:
         return same
     candidates = sorted(products.parent.glob(f"{_ATTRIBUTES}*.json"))
     if len(candidates) != 1:
-        raise ShopDataError(
-            products.parent, f"expected {same.name} or one file {_ATTRIBUTES}*.json"
-        )
+        wanted = f"one file {_ATTRIBUTES}*.json"
+        if same != products:
+            wanted = f"{same.name} or {wanted}"
+        raise ShopDataError(products, f"expected {wanted} beside it, got {len(candidates)}")
     return candidates[0]
 
 
