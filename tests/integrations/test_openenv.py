@@ -441,7 +441,7 @@ def test_server__has_descriptors_for_others_when_all_sessions_are_open():
 )  # the library of the page leaves event loops open
 def test_page__has_buttons_and_a_picture():
     with TestClient(create_app("Tabletop-v0", web=True), base_url="http://localhost") as client:
-        assert "gradio" in client.get("/web/").text
+        assert "Tabletop-v0, played with OpenEnv" in client.get("/web/").text
         commands = client.post("/web/reset", json={"seed": 0}).json()["observation"][
             "admissible_commands"
         ]

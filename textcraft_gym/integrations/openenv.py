@@ -381,7 +381,9 @@ def create_app(
     if web and "admissible" in find(env_id).parameters:
         env_args = {"admissible": True, **env_args}
     world = ServedWorld(env_id, max_steps=max_steps, **env_args)
-    build = create_web_interface_app if web else create_openenv_app
+    build = create_openenv_app
+    if web:
+        build = partial(create_web_interface_app, title_override=f"{env_id}, played with OpenEnv")
     app: FastAPI = build(
         partial(TextEnvironment, world),
         TextAction,
