@@ -268,11 +268,14 @@ class OpenAIModel:
         """Return what the server's list of models says of this one; empty if it says nothing.
 
         Raises:
-            ModelError: If there is no answer.
+            ModelError: If there is no list.
         """
         session = _Session(self._list_url, LIST_SECONDS)
         try:
-            answer = parse(submit(session.send(self._headers)).result().body)
+            response = submit(session.send(self._headers)).result()
+            if response.status != 200:
+                raise ModelError(f"{self.name}: no list of models: status {response.status}")
+            answer = parse(response.body)
         except Malformed:
             return {}
         except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:

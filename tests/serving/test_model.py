@@ -38,6 +38,7 @@ from textcraft_gym.agents.contract.model import (
     Dialogue,
     Message,
     ModelError,
+    ModelLimit,
 )
 from textcraft_gym.agents.models.llama_server import import_xllamacpp
 from textcraft_gym.agents.models.spec import make_model
@@ -486,6 +487,18 @@ def test_model__that_fails_is_an_answer():
         assert (answer.status_code, answer.json()["error"]["code"]) == (400, "model_error")
         assert client.post("/v1/nothing", json={}).json()["error"]["code"] == "not_found"
         assert client.get("/v1/completions").json()["error"]["code"] == "method_not_allowed"
+
+
+def test_model__whose_context_is_full_is_at_its_limit_here_as_there():
+    class Full(Failing):
+        def complete(self, prompt: Any, **_: Any) -> Completion:
+            raise ModelLimit("the prompt has 5000 tokens", "context")
+
+    with serving(create_app(Full(), "m")) as port:
+        model = make_model(f"openai:m,api_key=none,base_url=http://127.0.0.1:{port}/v1")
+        with pytest.raises(ModelLimit, match="5000 tokens") as limit:
+            model.complete("x", stop=(), max_tokens=9, temperature=0.0, sample=0)
+    assert limit.value.limit == "context"
 
 
 SCALARS = (

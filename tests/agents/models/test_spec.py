@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,13 @@ from textcraft_gym.agents.models import local, weights
 from textcraft_gym.agents.models.cassette import Cassette
 from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.openai_compatible import OpenAIModel
-from textcraft_gym.agents.models.spec import make_model, recorded_spec, with_options
+from textcraft_gym.agents.models.spec import (
+    as_served,
+    make_model,
+    prompts_of,
+    recorded_spec,
+    with_options,
+)
 
 HOW = {"stop": ("\n",), "max_tokens": 5, "temperature": 0.0, "sample": 0}
 
@@ -311,3 +318,53 @@ def test_with_options__puts_options_in_place_of_those_of_the_same_name(
     spec: str, options: dict, expected: str
 ):
     assert with_options(spec, options) == expected
+
+
+def listing(**wishes: Any) -> list[dict[str, Any]]:
+    return [{"id": "other", "endpoint": "chat"}, {"id": "m", **wishes}]
+
+
+def test_served__options_are_those_of_the_list_unless_the_spec_has_others():
+    with serving(says("x")) as server:
+        server.models = listing(endpoint="completion", prompts="short", max_model_len=100)
+        spec = f"openai:m,api_key=none,base_url={server.url}"
+        assert as_served(spec) == f"{spec},endpoint=completion,prompts=short,context=100"
+        assert as_served(f"{spec},endpoint=chat").endswith(
+            "endpoint=chat,prompts=short,context=100"
+        )
+        assert prompts_of(as_served(spec)) == "short"
+        assert make_model(spec).form == "line"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [{}, {"endpoint": "chats", "prompts": "/etc", "max_model_len": "9"}, {"max_model_len": True}],
+)
+def test_served__options_that_are_none_change_nothing(wishes: dict[str, Any]):
+    with serving(says("x")) as server:
+        server.models = listing(**wishes)
+        spec = f"openai:m,api_key=none,base_url={server.url}"
+        assert as_served(spec) == spec
+
+
+def test_served__list_that_is_missing_is_asked_for_again():
+    with serving(says("x")) as server:
+        spec = f"openai:m,api_key=none,base_url={server.url}"
+        assert as_served(spec) == spec
+        server.models = listing(prompts="short")
+        assert as_served(spec) == f"{spec},prompts=short"
+
+
+def test_served__context_is_warned_of_once(caplog: pytest.LogCaptureFixture):
+    with serving(says("x", {"prompt_tokens": 50, "completion_tokens": 1})) as server:
+        server.models = listing(max_model_len=100)
+        model = make_model(f"openai:m,api_key=none,base_url={server.url}")
+        for length in (
+            100,
+            150,
+            600,
+            700,
+        ):  # the first of which tells that a token has two characters
+            model.complete("x" * length, stop=(), max_tokens=20, temperature=0.0, sample=0)
+    (said,) = [record.message for record in caplog.records]
+    assert said.startswith("m: a prompt of about 200 tokens and an answer of 20 do not fit")

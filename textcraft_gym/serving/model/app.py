@@ -25,6 +25,7 @@ from textcraft_gym.agents.contract.model import (
     CompletionRequest,
     Message,
     Model,
+    ModelLimit,
     Prompt,
     form_of,
 )
@@ -358,6 +359,8 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> R
 
 def _completion(answer: Completion | Exception) -> Completion:
     # The model would raise again: a status below 500 tells clients not to repeat the request.
+    if isinstance(answer, ModelLimit) and answer.limit == "context":
+        raise Refused(400, str(answer), "context_length_exceeded")
     if isinstance(answer, Exception):
         raise Refused(400, str(answer), "model_error")
     return answer
