@@ -148,7 +148,7 @@ def _pages(
         played = [job for job in jobs if job in records]
         # A table without jobs has a page, too: it says why nothing can be played.
         if played or not jobs:
-            notes = _notes(reproduction, table, finished)
+            notes = _notes(reproduction, table, records, finished)
             sources = tuple(played_with(reproduction, played, out))
             pages.append(Page(paper, table, rows, models, results, notes, sources))
     return pages
@@ -210,7 +210,12 @@ def _data(options: Sequence[str]) -> dict[str, str]:
     return paths
 
 
-def _notes(reproduction: Reproduction, table: Table, played: Container[Job]) -> tuple[str, ...]:
+def _notes(
+    reproduction: Reproduction,
+    table: Table,
+    records: Mapping[Job, Sequence[Record]],
+    finished: Container[Job],
+) -> tuple[str, ...]:
     """Return what a reader must know about the runs of a table."""
     jobs = reproduction.jobs(table)
     notes = _data_notes(reproduction, jobs)
@@ -218,9 +223,13 @@ def _notes(reproduction: Reproduction, table: Table, played: Container[Job]) -> 
     limit = reproduction.options.limit
     if limit is not None:
         notes.append(f"Only the first {limit} tasks of each split were played.")
-    missing = sum(job not in played for job in jobs)
-    if missing:
-        notes.append(f"Not all was played: {missing} of {len(jobs)} runs are unfinished.")
+    unfinished = [job for job in jobs if job not in finished]
+    if unfinished:
+        episodes = sum(len(records.get(job, ())) for job in unfinished)
+        notes.append(
+            f"Not all was played: unfinished are {len(unfinished)} of {len(jobs)} runs, which have "
+            f"{episodes} episodes so far. Their figures will change."
+        )
     takes_two = any(max(setting.roles) for setting in table.settings)
     if takes_two and len(reproduction.models) == 1:
         notes.append("Rows of two models were not played: they take a second --model.")
@@ -262,7 +271,7 @@ def _show_estimates(reproduction: Reproduction, out: Path, as_json: bool) -> Non
             if job not in counted:
                 counted.add(job)
                 rows[_run_name(reproduction, table, job)] = estimate
-        for note in _notes(reproduction, table, reproduction.jobs(table)):
+        for note in _notes(reproduction, table, {}, reproduction.jobs(table)):
             say(f"{table.key}: {note}", error=as_json)
     show_estimates(rows, as_json)
 
