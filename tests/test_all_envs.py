@@ -113,7 +113,7 @@ class Suite(EnvContract):
             assert not truncated
             score += reward
         assert terminated
-        assert score == pytest.approx(1.0)
+        assert score == 1.0
         assert capsys.readouterr() == ("", "")
 
     def test_reset__works_without_a_seed_and_differs(self):

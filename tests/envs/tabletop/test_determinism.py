@@ -26,7 +26,7 @@ for order in (tasks, tasks[::-1]):
         played.append(said)
     print(hashlib.sha256(json.dumps(sorted(played)).encode()).hexdigest())
 """
-GOLDEN = "50322f2114bcf75e057f1385e136bbb253dfb7c04cefaf1b7918f97162616a1d"
+GOLDEN = "013d9de524bb671e2b2f13ce550c48b2ea45de9e9fa5b51948dc84076b79f448"
 """A new digest is a new version of the environment, unless only the picture has changed."""
 
 

@@ -58,9 +58,9 @@ class TabletopEnv(TextEnv):
     goal until it is reached comes to about what CLIPort's policy with the oracle's termination
     comes to in the paper. How a try ends does not depend on what else is done.
 
-    **Reward**: CLIPort's parts: each part that is done for the first time gives the same, 1 in all.
-    Parts are blocks with a bowl of their colour, places of the pyramid, the moves of a shortest
-    solution of the rings, objects.
+    **Reward**: CLIPort's parts: each part that is done for the first time gives the same, up to
+    rounding. The rewards of a won episode add up to exactly 1. Parts are blocks with a bowl of
+    their colour, places of the pyramid, the moves of a shortest solution of the rings, objects.
 
     **Episode end**: terminates when all is in its place, truncates when ``goals`` are spent. A step
     after either raises ``gymnasium.error.ResetNeeded``. Registered with a limit of 100 steps as
@@ -177,7 +177,9 @@ class TabletopEnv(TextEnv):
             info["missed"] = True
         elif reason:
             info["invalid_reason"] = reason
-        reward = (self._state.best - before.best) / parts(self.game.world)
+        # A difference of shares, not 1 / total: such rewards add up exactly.
+        total = parts(self.game.world)
+        reward = self._state.best / total - before.best / total
         return observation, reward, info["won"], self._is_spent() and not info["won"], info
 
     def _info(self) -> dict[str, Any]:
