@@ -410,7 +410,7 @@ def test_goals__are_numbered_by_depth_and_file_name(book: RecipeBook):
             listed(wrong)
 
 
-def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path, book: RecipeBook):
+def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path):
     told = [
         {"from": "human", "value": "You craft. For instance:\nGoal: craft X.\nNow begin."},
         {"from": "gpt", "value": "OK."},
@@ -427,7 +427,7 @@ def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path, book: Rec
     ]
     file = tmp_path / "mapping.json"
     file.write_text(json.dumps(entries))
-    number = read_mapping([file], textcraft_goal(book))
+    number = read_mapping([file], textcraft_goal, lambda task: True)
     assert (number(7), number(12)) == ("minecraft:golden_leggings", "minecraft:beehive")
     with pytest.raises(LookupError, match="8 is not among the 2 numbers of the mapping"):
         number(8)
@@ -463,9 +463,8 @@ def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
         entry = {"item_id": f"alfworld_{2420 + part}", "task_type": task_type, "task_id": trial}
         (tmp_path / f"{part}.json").write_text(json.dumps([entry]))
     files = sorted(tmp_path.iterdir())
-    assert [read_mapping(files, alfworld_task_id)(2420 + part) for part in range(3)] == [
-        task.id for task in tasks
-    ]
+    number = read_mapping(files, alfworld_task_id, lambda task: True)
+    assert [number(2420 + part) for part in range(3)] == [task.id for task in tasks]
     connection = InProcess(create_app("alfworld", mapping=files))
     connection.post("/create")
     assert connection.post("/reset", id=0, game=2421, world_type="Text")["task_type"] == tasks[1].id
@@ -481,7 +480,7 @@ def test_mapping__is_read_from_agentgyms_files(tmp_path: Path):
         ("[]", "expected a list of tasks"),
         ('[{"goal": "beehive"}]', "entry 0"),
         ('[{"item_id": "x", "goal": "beehive"}]', "expected a number as 7 or alfworld_7"),
-        ('[{"item_id": 1, "goal": "oak log"}]', "'oak log' is not crafted"),
+        ('[{"item_id": 1, "goal": "oak log"}]', "none of the 1 numbers has a task here"),
         ('[{"item_id": 1, "goal": 3}]', "expected a text"),
         ('[{"item_id": 1, "conversations": []}]', "no message of the conversation ends in a goal"),
         (
@@ -494,7 +493,43 @@ def test_mapping__names_what_is_wrong(tmp_path: Path, book: RecipeBook, text: st
     file = tmp_path / "mapping.json"
     file.write_text(text)
     with pytest.raises(DataError, match=re.escape(message)):
-        read_mapping([file], textcraft_goal(book))
+        read_mapping([file], textcraft_goal, book.depths.__contains__)
+
+
+@pytest.mark.parametrize(
+    ("world", "here", "elsewhere"),
+    [
+        ("textcraft", {"goal": "golden leggings"}, {"goal": "iron ingot"}),
+        (
+            "alfworld",
+            dict(
+                zip(
+                    ("task_type", "task_id"),
+                    textcraft_gym.tasks("ALFWorld-v0", "all")[0].id.split("/"),
+                    strict=True,
+                )
+            ),
+            {
+                "task_type": "pick_and_place_simple-Book-None-SideTable-329",
+                "task_id": "trial_T20190908_050633_745514",
+            },
+        ),
+    ],
+)
+def test_mapping__with_a_task_that_is_not_here_serves_the_others(
+    tmp_path: Path, world: Any, here: dict[str, str], elsewhere: dict[str, str]
+):
+    file = tmp_path / "mapping.json"
+    file.write_text(json.dumps([{"item_id": 3} | here, {"item_id": 9} | elsewhere]))
+    with pytest.warns(UserWarning, match="1 of the 2 numbers of the mapping have no task here"):
+        connection = InProcess(create_app(world, mapping=[file]))
+    client = CLIENTS[world](connection)  # a session of TextCraft begins a task at once
+    client.reset(3)
+    assert client.observe()
+    body = {"data_idx": 9, "game": 9, "id": client.id}
+    refused = connection.post("/reset", **body)["error"]
+    assert re.fullmatch(r"9 has no task here: \S+ cannot be played", refused)
+    assert client.step("Action: inventory").state
 
 
 def test_app__refuses_what_it_cannot_serve(tmp_path: Path):

@@ -8,6 +8,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -151,14 +152,22 @@ class Games:
         Raises:
             UnknownName: If there is none.
         """
+        task = self._known(task_id)
+        if task is None:
+            raise UnknownName("task", task_id, list(self._by_id))
+        return task
+
+    def __contains__(self, task_id: object) -> bool:
+        """Return whether ``find`` returns a task of this id."""
+        return self._known(task_id) is not None
+
+    def _known(self, task_id: Any) -> Task | None:
         if task_id in self._by_id:
             return self._by_id[task_id]
         if self.generated:
-            try:
+            with suppress(GameError, TypeError):
                 return Task(task_id, parse_id(task_id).goal.task_type)
-            except (GameError, TypeError):
-                pass
-        raise UnknownName("task", task_id, list(self._by_id))
+        return None
 
     @property
     def fingerprint(self) -> str:

@@ -72,7 +72,7 @@ def create_app(
 
     Raises:
         UnknownName: For an environment or an argument that does not exist.
-        DataError: If a mapping cannot be read.
+        DataError: If a mapping cannot be read, or none of its tasks can be played.
         ValueError: For a mapping of WebShop's.
     """
     if world not in _KINDS:
@@ -131,13 +131,14 @@ async def _refuse_path(request: Request, error: HTTPException) -> Response:
 def _textcraft_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     book = episode.env.get_wrapper_attr("book")
     if mapping:
-        return read_mapping(mapping, textcraft_goal(book))
+        return read_mapping(mapping, textcraft_goal, book.depths.__contains__)
     return InOrder(goals_in_order(book), again=True)
 
 
 def _alfworld_numbering(episode: TextEpisode, mapping: Sequence[Path]) -> Numbering:
     if mapping:
-        return read_mapping(mapping, alfworld_task_id)
+        games = episode.env.get_wrapper_attr("games")
+        return read_mapping(mapping, alfworld_task_id, games.__contains__)
     return _in_order(episode)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -57,19 +58,31 @@ class InOrder:
 
 
 class Mapped:
-    """Numbers tasks as mapping files do."""
+    """Numbers tasks as mapping files do.
 
-    def __init__(self, tasks: Mapping[int, str]) -> None:
-        self.tasks = tasks
+    Attributes:
+        tasks: The tasks that can be played, by number.
+        missing: The others.
+    """
+
+    def __init__(self, tasks: Mapping[int, str], exists: Callable[[str], bool]) -> None:
+        self.tasks: dict[int, str] = {}
+        self.missing: dict[int, str] = {}
+        for number, task in tasks.items():
+            kept = self.tasks if exists(task) else self.missing
+            kept[number] = task
 
     def __call__(self, number: int) -> str:
         """Return the task's id."""
+        if number in self.missing:
+            raise NoTask(f"{number} has no task here: {self.missing[number]} cannot be played")
         if number not in self.tasks:
-            raise NoTask(f"{number} is not among the {len(self.tasks)} numbers of the mapping")
+            count = len(self.tasks) + len(self.missing)
+            raise NoTask(f"{number} is not among the {count} numbers of the mapping")
         return self.tasks[number]
 
     def any_task(self, number: int) -> str:
-        """Return the task's id, or that of another task for a number that is not mapped."""
+        """Return the task's id, or that of another task for a number without one."""
         if number in self.tasks:
             return self.tasks[number]
         return list(self.tasks.values())[number % len(self.tasks)]
@@ -78,9 +91,9 @@ class Mapped:
 def goals_in_order(book: RecipeBook) -> list[str]:
     """Return every craftable item by depth, and within a depth by its first recipe's file name.
 
-    That is AgentGym's order where the files of recipes are listed by name. AgentGym takes them in
-    the order of the disk, which differs between machines, so that only a mapping tells which goal a
-    published number meant.
+    The order is our own. AgentGym numbers goals in the order in which the disk lists the recipes,
+    which differs between machines, so that only a mapping tells which goal a published number
+    meant.
     """
 
     def rank(item: str) -> tuple[int, str]:
@@ -90,17 +103,24 @@ def goals_in_order(book: RecipeBook) -> list[str]:
     return sorted(book.depths, key=rank)
 
 
-def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], str]) -> Mapped:
+def read_mapping(
+    files: Sequence[Path],
+    task_of: Callable[[Mapping[str, Any]], str],
+    exists: Callable[[str], bool],
+) -> Mapped:
     """Read mapping files: lists in JSON of objects with an ``item_id``, ``7`` or ``alfworld_7``.
 
+    It warns if some of the tasks cannot be played here.
+
     Args:
-        files: The files.
+        files: The files, one or more.
         task_of: Returns the task's id for an object; one without a task raises ``LookupError``,
             ``TypeError`` or ``ValueError``.
+        exists: Returns whether there is a task of an id.
 
     Raises:
-        DataError: If a file is no such list or an empty one, or two objects mean different tasks by
-            one number.
+        DataError: If a file is no such list or an empty one, two objects mean different tasks by
+            one number, or none of the tasks can be played here.
     """
     tasks: dict[int, str] = {}
     for file in files:
@@ -113,7 +133,23 @@ def read_mapping(files: Iterable[Path], task_of: Callable[[Mapping[str, Any]], s
             known = tasks.setdefault(number, task)
             if known != task:
                 raise DataError(file, f"{number} is {task} here, and {known} before", index)
-    return Mapped(tasks)
+    mapped = Mapped(tasks, exists)
+    _report_missing(mapped, files[0])
+    return mapped
+
+
+def _report_missing(mapped: Mapped, file: Path) -> None:
+    """Warn of numbers whose task is not here, and raise ``DataError`` if no other is left."""
+    missing = len(mapped.missing)
+    if not mapped.tasks:
+        raise DataError(file, f"none of the {missing} numbers has a task here")
+    if missing:
+        example = min(mapped.missing)
+        warnings.warn(
+            f"{missing} of the {missing + len(mapped.tasks)} numbers of the mapping have no task "
+            f"here, such as {example} ({mapped.missing[example]}): a reset to one gets an error",
+            stacklevel=3,
+        )
 
 
 def _entries(file: Path) -> list[Any]:
@@ -131,23 +167,14 @@ def alfworld_task_id(entry: Mapping[str, Any]) -> str:
     return "/".join([_text(entry["task_type"]), _text(entry["task_id"])])
 
 
-def textcraft_goal(book: RecipeBook) -> Callable[[Mapping[str, Any]], str]:
-    """Return the reader of TextCraft's goals.
+def textcraft_goal(entry: Mapping[str, Any]) -> str:
+    """Return the TextCraft task of an entry.
 
-    An entry has the ``goal``, an item, or records a conversation, as AgentGym's published
-    trajectories do; of a conversation the first message that ends in a goal counts.
+    It has the ``goal``, an item, or records a conversation, as AgentGym's published trajectories
+    do; of a conversation the first message that ends in a goal counts.
     """
-
-    def task(entry: Mapping[str, Any]) -> str:
-        goal = _goal(entry)
-        item = goal.replace(" ", "_")
-        if ":" not in item:
-            item = DEFAULT_NAMESPACE + item
-        if item not in book.depths:
-            raise ValueError(f"{goal!r} is not crafted")
-        return item
-
-    return task
+    item = _goal(entry).replace(" ", "_")
+    return item if ":" in item else DEFAULT_NAMESPACE + item
 
 
 def _goal(entry: Mapping[str, Any]) -> str:
