@@ -22,6 +22,7 @@ from textcraft_gym.envs.text_env import (
     Draws,
 )
 from textcraft_gym.errors import Unsupported
+from textcraft_gym.printable import printable_lines
 from textcraft_gym.registration import BUNDLED, SUITE, find
 from textcraft_gym.testing import NONSENSE, EnvContract
 
@@ -56,7 +57,7 @@ class Suite(EnvContract):
 
     splits = ("test", "dev")
     limit = 100
-    render_modes: ClassVar[list[str]] = ["ansi"]
+    render_modes: ClassVar[list[str]] = ["human", "ansi"]
     parts = False
     unknowable = 0.0
 
@@ -209,12 +210,26 @@ class Suite(EnvContract):
         assert env.render() == self.rendered(env, f"> {action}\n{observation}")
         assert gym.make(self.env_id).unwrapped.render() is None
 
-    @pytest.mark.filterwarnings(
-        "ignore:.*render_mode='human' that is not in the possible render_modes"
-    )
+    def test_render__for_a_person_prints_what_ansi_renders(self, capsys):
+        printed = []
+        for mode in ("ansi", "human"):
+            env, info = begin(self.env_id, render_mode=mode)
+            shown = [env.render()]
+            for action in ("\ud800 \x1b[2J", info["expert_plan"][0]):
+                env.step(action)
+                shown.append(env.render())
+            printed.append(shown)
+        rendered, nothing = printed
+        assert nothing == [None] * 3
+        lines = "".join(f"{printable_lines(text)}\n\n" for text in rendered)
+        assert capsys.readouterr() == (lines, "")
+
+    @pytest.mark.filterwarnings("ignore:.*render_mode='film' that is not in the possible")
     def test_render_mode__that_there_is_not_raises(self):
-        with pytest.raises(UnknownName, match=r"unknown render_mode 'human'\. Possible: ansi"):
-            gym.make(self.env_id, render_mode="human")
+        with pytest.raises(
+            UnknownName, match=r"unknown render_mode 'film'\. Possible: human, ansi"
+        ):
+            gym.make(self.env_id, render_mode="film")
 
     def test_limit__truncates_where_the_table_says(self):
         env, _ = begin(self.env_id)
@@ -347,7 +362,7 @@ class TestHotpotQA(Suite):
 
 class TestTabletop(Suite):
     env_id = "Tabletop-v0"
-    render_modes: ClassVar[list[str]] = ["ansi", "svg"]
+    render_modes: ClassVar[list[str]] = ["human", "ansi", "svg"]
     parts = True
 
     def rendered(self, env: gym.Env, words: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 
 _OBEYED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -16,6 +17,14 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return a text whose lines are printable."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def print_lines(text: str) -> None:
+    """Print a text, with what standard output cannot show escaped as in Python."""
+    encoding = sys.stdout.encoding or "utf-8"
+    shown = printable_lines(text).encode(encoding, "backslashreplace")
+    sys.stdout.write(shown.decode(encoding) + "\n")
+    sys.stdout.flush()
 
 
 def _escaped(character: str) -> str:

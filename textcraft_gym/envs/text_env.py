@@ -23,6 +23,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from textcraft_gym.errors import UnknownName, Unsupported, true_or_false
+from textcraft_gym.printable import print_lines
 from textcraft_gym.spaces import AnyText
 
 Step: TypeAlias = tuple[str, float, bool, bool, dict[str, Any]]
@@ -100,7 +101,8 @@ class TextEnv(gym.Env[str, str]):
     Args:
         admissible: List ``admissible_commands`` in info.
         expert: Add an ``expert_plan`` to info.
-        render_mode: ``ansi`` renders the last action and its answer.
+        render_mode: ``ansi`` renders the last action and its answer; ``human`` prints them, at each
+            reset and step.
 
     Attributes:
         game_profile: The agents' profile of this game, a name or ``module:NAME``.
@@ -110,7 +112,7 @@ class TextEnv(gym.Env[str, str]):
         task: The task of the episode, None before the first reset.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}
     game_profile: ClassVar[str] = "default"
     splits: ClassVar[Sequence[str] | Callable[..., Sequence[str]]] = ()
     tasks: Sequence[Any]
@@ -159,6 +161,7 @@ class TextEnv(gym.Env[str, str]):
         text = self._begin(task, draw)
         self._over = False
         self._last = None, text
+        self._show()
         return text, self._info()
 
     def step(self, action: str) -> Step:
@@ -175,16 +178,15 @@ class TextEnv(gym.Env[str, str]):
         self._over = step[2] or step[3]
         if self.render_mode:
             self._last = action, step[0]
+            self._show()
         return step
 
     def render(self) -> str | None:
-        """Return the last action and its answer, or the text of the reset."""
-        if self.render_mode != "ansi":
-            return None
-        action, text = self._last
-        if action is None:
-            return text
-        return f"> {action}\n{text}"
+        """Return the last action and its answer, or the text of the reset; None unless ``ansi``.
+
+        With ``human`` they are printed already.
+        """
+        return self._rendered() if self.render_mode == "ansi" else None
 
     def snapshot(self) -> Snapshot:
         """Return this moment of the episode.
@@ -231,6 +233,16 @@ class TextEnv(gym.Env[str, str]):
         """Return the error that refuses a capability by name: ``X-v0 offers no snapshot: ...``."""
         name = self.spec.id if self.spec else type(self).__name__
         return Unsupported(f"{name} offers no {capability}: {why}")
+
+    def _rendered(self) -> str:
+        """Return the last action and its answer, or the text of the reset."""
+        action, text = self._last
+        return text if action is None else f"> {action}\n{text}"
+
+    def _show(self) -> None:
+        """Print the last action and its answer for a person who watches."""
+        if self.render_mode == "human":
+            print_lines(f"{self._rendered()}\n")
 
     def _draw_task(self, draw: int) -> Any:
         """Return the task of the split for a random integer of 64 bits."""

@@ -75,7 +75,7 @@ class ALFWorldEnv(TextEnv):
         admissible: Whether info lists the admissible commands.
         expert: Whether info has a shortest plan to the goal.
         textworld_info: Whether info has the keys of TextWorld, too.
-        render_mode: ``ansi`` renders the last action and its answer.
+        render_mode: ``ansi`` renders the last action and its answer, ``human`` prints them.
 
     Raises:
         UnknownName: For an unknown split, task, type, dialect or engine.

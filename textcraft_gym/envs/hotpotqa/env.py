@@ -89,7 +89,7 @@ class HotpotQAEnv(TextEnv):
             names, dates, numbers, and yes and no where the question asks for these. An answer in
             other words can be given, but is not listed.
         expert: Whether info has the rest of a plan that reads all evidence.
-        render_mode: ``ansi`` renders the last action and its answer.
+        render_mode: ``ansi`` renders the last action and its answer, ``human`` prints them.
 
     Raises:
         UnknownName: For an unknown split, task, dialect, division of sentences or scope.

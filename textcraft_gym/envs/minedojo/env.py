@@ -139,7 +139,7 @@ class MineDojoEnv(TextEnv):
         skill_ticks: Maximum number of ticks that it has for one action.
         simulator: Makes the simulator, by default ``minedojo.make``.
         image_size: Height and width of the simulator's images.
-        render_mode: ``ansi`` renders the last action and its answer.
+        render_mode: ``ansi`` renders the last action and its answer, ``human`` prints them.
 
     Raises:
         MineDojoMissing: If MineDojo is not installed, cannot be imported, or lacks Java or the

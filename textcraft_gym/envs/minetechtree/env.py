@@ -148,7 +148,7 @@ class MineTechTreeEnv(TextEnv):
         expert: Add a plan from the current state to info; from an empty inventory it is a shortest
             one.
         costs: Add to info the ticks that it takes to get each item.
-        render_mode: ``ansi`` renders the last action and its answer.
+        render_mode: ``ansi`` renders the last action and its answer, ``human`` prints them.
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.

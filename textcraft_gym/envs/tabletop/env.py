@@ -83,7 +83,7 @@ class TabletopEnv(TextEnv):
         admissible: List the goals that are possible now in info.
         expert: Add the expert's plan to info.
         render_mode: ``ansi`` renders the last action, its answer and the table drawn in characters,
-            ``svg`` the table as a picture.
+            ``human`` prints them, and ``svg`` renders the table as a picture.
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.
@@ -99,7 +99,7 @@ class TabletopEnv(TextEnv):
     **Versions**: v0.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["human", "ansi", "svg"], "render_fps": 1}
     game_profile = "tabletop"
     splits = SPLITS
     tasks: tuple[Task, ...]
@@ -155,11 +155,11 @@ class TabletopEnv(TextEnv):
         return picture(self.game.world, self._state)
 
     def render(self) -> str | None:
-        """Return the table as a picture, or below the last action and its answer."""
-        if self.render_mode == "svg":
-            return self.picture()
-        words = super().render()
-        return None if words is None else f"{words}\n\n{self.drawing()}"
+        """Return the table as a picture, or drawn below the last action and its answer."""
+        return self.picture() if self.render_mode == "svg" else super().render()
+
+    def _rendered(self) -> str:
+        return f"{super()._rendered()}\n\n{self.drawing()}"
 
     def _find_task(self, name: Any) -> Task:
         return find_task(name)

@@ -77,7 +77,7 @@ class TextCraftEnv(TextEnv):
             ``made:depth=8,items=400,seed=3``, recipes that are generated: see
             ``recipes.made.MadeRecipes`` for the options.
         tags: ``group`` for the published game, ``item`` for the game's real tags and alternatives.
-        render_mode: ``ansi`` renders the last action and its answer.
+        render_mode: ``ansi`` renders the last action and its answer, ``human`` prints them.
 
     Raises:
         UnknownName: For a split, a task or an option of generated recipes that does not exist; the

@@ -109,7 +109,7 @@ class WebShopLiteEnv(TextEnv):
         num_prev_obs: Number of earlier observations that precede each observation, 0 to 100,
             separated by `` [SEP] ``.
         num_prev_actions: Number of actions that stand between these, 0 to 100.
-        render_mode: ``ansi`` renders the last action and its answer.
+        render_mode: ``ansi`` renders the last action and its answer, ``human`` prints them.
 
     Raises:
         UnknownName: For an unknown split, task, mode or kind of goals.
