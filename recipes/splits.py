@@ -29,6 +29,11 @@ def task_items(book: RecipeBook) -> tuple[str, ...]:
     return tuple(sorted(item for item, depth in book.depths.items() if depth >= least))
 
 
+def training_items(book: RecipeBook) -> tuple[str, ...]:
+    """Return the craftable items that are no task items, sorted: those of depth 1, if any."""
+    return tuple(sorted(set(book.depths).difference(task_items(book))))
+
+
 def paper_splits(book: RecipeBook) -> Splits:
     """Return the splits of the ADaPT paper: test has depth 3 and more and 77 of depth 2.
 

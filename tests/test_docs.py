@@ -156,7 +156,7 @@ def test_splits_page__counts_the_tasks():
         assert len(textcraft_gym.tasks(world, "all")) == int(count), world
         for split, size in re.findall(r"`(\w+)` (\d+)", splits):
             assert len(textcraft_gym.tasks(world, split)) == int(size), (world, split)
-        assert re.findall(r"`(\w+)` \d+ \(default\)", splits) == [find(world).default_split]
+        assert re.findall(r"`(\w+)` \d+ \(default\)", splits) == [find(world).default_split()]
 
 
 def test_evaluation_page__states_the_limits():

@@ -151,8 +151,8 @@ def test_vector_entry_point__is_there_for_a_foreign_world():
 def test_make__names_the_arguments_of_a_foreign_world():
     with pytest.raises(UnknownName, match="Did you mean loudly"):
         find(SAY).make(loud=True)
-    assert (find(SAY).default_split, find(SAY).profile) == ("short", "default")
-    assert find(GUESS).default_split is None
+    assert (find(SAY).default_split(), find(SAY).profile) == ("short", "default")
+    assert find(GUESS).default_split() is None
 
 
 def test_evaluate__a_module_of_an_environment_in_the_working_folder(tmp_path: Path):

@@ -13,6 +13,8 @@ import textcraft_gym
 from tests.envs.hotpotqa.shelf import CORPUS
 from textcraft_gym import UnknownName, make_splits, tasks
 from textcraft_gym.registration import BUNDLED, find
+from textcraft_gym.runs.run import Run
+from textcraft_gym.runs.run_spec import RunSpec
 
 IDS = ["TextCraft-v0", "TextCraftTags-v0"]
 SIZES = {"TextCraft-v0": (200, 197, 397), "TextCraftTags-v0": (203, 203, 406)}
@@ -20,11 +22,32 @@ SIZES = {"TextCraft-v0": (200, 197, 397), "TextCraftTags-v0": (203, 203, 406)}
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_splits__have_the_sizes_of_the_paper_and_do_not_overlap(env_id):
-    test, dev, everything = (
-        [task.id for task in tasks(env_id, split)] for split in ("test", "dev", "all")
+    test, dev, everything, train = (
+        [task.id for task in tasks(env_id, split)] for split in ("test", "dev", "all", "train")
     )
     assert (len(test), len(dev), len(everything)) == SIZES[env_id]
     assert sorted(test + dev) == sorted(everything) == sorted(set(everything))
+    book = find(env_id).make().get_wrapper_attr("book")
+    assert sorted(train + everything) == sorted(book.depths)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "split", "depths", "kept"),
+    [
+        ("TextCraft-v0", "test", (2, 4), {2, 4}),
+        ("TextCraft-v0", "train", 1, {1}),
+        ("TextCraft-v0", "all", range(3, 5), {3, 4}),
+        ("MineTechTree-v0", "core71", [2, 14], {2, 14}),
+    ],
+)
+def test_depths__keep_the_tasks_of_a_split_that_have_them(env_id, split, depths, kept):
+    whole = tasks(env_id, split)
+    assert tasks(env_id, split, depths=depths) == tuple(
+        task for task in whole if task.depth in kept
+    )
+    for wrong in ((), "2,3", (2, 30)):
+        with pytest.raises(ValueError, match=r"expected depths among \[\d.*, those of the split"):
+            tasks(env_id, split, depths=wrong)
 
 
 @pytest.mark.parametrize("env_id", IDS)
@@ -129,12 +152,14 @@ def test_unknown_split__says_what_there_is(tmp_path):
         "valid",
         "",
         ":",
-        "train",
+        "trian",
         str(tmp_path),
         f"{tmp_path}:train",
         f"{tmp_path}/none.jsonl:train",
     ):
-        with pytest.raises(UnknownName, match=r"unknown split .*test, dev, all") as error:
+        with pytest.raises(
+            UnknownName, match=r"unknown split .*(Did you mean train|train, test, dev, all)"
+        ) as error:
             gym.make("TextCraft-v0", split=split)
         assert repr(split) in str(error.value)
 
@@ -165,8 +190,27 @@ def test_make__says_that_recipes_have_no_task(tmp_path):
     (tmp_path / "recipes").mkdir()
     recipe = '{"type": "crafting_shapeless", "ingredients": [{"item": "log"}], "result": {"item": "planks"}}'
     (tmp_path / "recipes" / "planks.json").write_text(recipe)
-    with pytest.raises(ValueError, match="split 'dev' has no task"):
-        gym.make("TextCraft-v0", recipes=str(tmp_path))
+    for split in ("train", "dev"):
+        with pytest.raises(ValueError, match=f"split '{split}' has no task"):
+            gym.make("TextCraft-v0", split=split, recipes=str(tmp_path))
+
+
+def test_default_split__of_recipes_too_few_to_divide_is_all(tmp_path):
+    (tmp_path / "recipes").mkdir()
+    for item, part in (("planks", "log"), ("box", "planks")):
+        recipe = {"type": "crafting_shapeless", "ingredients": [part], "result": {"item": item}}
+        (tmp_path / "recipes" / f"{item}.json").write_text(json.dumps(recipe))
+    world, recipes = find("TextCraft-v0"), str(tmp_path)
+    assert world.default_split({"recipes": recipes}) == "all"
+    assert tasks("TextCraft-v0", "all", recipes=recipes) == (
+        world.make(recipes=recipes).get_wrapper_attr("tasks")
+    )
+    env = gym.make("TextCraft-v0", recipes=recipes)
+    assert {env.reset(seed=seed)[1]["task"] for seed in range(5)} == {"minecraft:box"}
+    assert env.reset(options={"task": "planks"})[1]["task"] == "minecraft:planks"
+    assert Run(RunSpec("TextCraft-v0", env_args={"recipes": recipes})).spec.split == "all"
+    many = "made:items=60"
+    assert world.default_split({"recipes": many}) == world.default_split() == "dev"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +229,7 @@ def test_splits__are_those_that_the_error_of_a_wrong_one_lists(
         world.make(split="no such split", **arguments)
     listed = tuple(name for name in error.value.known if " " not in name)
     assert world.splits(arguments) == listed
-    assert world.default_split in listed
+    assert world.default_split(arguments) in listed
 
 
 def test_splits__are_those_of_the_data(tmp_path: Path):

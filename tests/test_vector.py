@@ -12,6 +12,8 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 
+import textcraft_gym
+from tests.test_all_envs import CONTEXT
 from textcraft_gym import UnknownName
 from textcraft_gym.registration import BUNDLED, SUITE
 from textcraft_gym.vector import TextVectorEnv
@@ -207,6 +209,29 @@ def test_call__asks_each():
     assert native.call("snapshot") == snapshots
     assert same(native.step([NONSENSE] * 2), first)
     assert native.call("distractors") == (10, 10)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "depths", "mode"),
+    [
+        ("TextCraft-v0", (3, 4), "vector_entry_point"),
+        ("TextCraft-v0", (3, 4), "sync"),
+        ("TextCraft-v0", (3, 4), "async"),
+        ("MineTechTree-v0", (2, 14), "vector_entry_point"),
+    ],
+)
+def test_set_split__holds_for_the_next_episodes_in_any_vector(env_id, depths, mode):
+    chosen = [task for task in textcraft_gym.tasks(env_id, "all") if task.depth in depths]
+    vector: Any = gym.make_vec(env_id, 2, mode, {"context": CONTEXT} if mode == "async" else None)
+    begun = vector.reset(seed=3)[1]["task"].tolist()
+    assert vector.call("set_split", "all", depths=depths) == (None, None)
+    assert vector.step([NONSENSE] * 2)[4]["task"].tolist() == begun
+    drawn = {task for seed in range(8) for task in vector.reset(seed=5 * seed)[1]["task"]}
+    assert len(drawn) > 1
+    assert drawn <= {task.id for task in chosen}
+    vector.set_attr("tasks", [chosen[:1], chosen[-1:]])
+    assert vector.reset()[1]["task"].tolist() == [chosen[0].id, chosen[-1].id]
+    vector.close()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,9 @@ INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "ex
 """The keys of info that an environment has only if it is made with an argument, by the argument."""
 
 
+NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
+
+
 class Registration(NamedTuple):
     """An id of the suite: its entry point, its limit of steps, and the arguments that it fixes."""
 
@@ -111,23 +114,29 @@ class World:
         """The first line of the manual."""
         return self.manual.partition("\n")[0]
 
-    @property
-    def default_split(self) -> str | None:
-        """The split that is played where none is named; None if the environment has no splits."""
-        split = self.default("split")
+    def default_split(self, arguments: Mapping[str, Any] = NO_ARGUMENTS) -> str | None:
+        """Return the split that an environment made with these arguments plays if none is named.
+
+        It is None if the environment has no splits.
+        """
+        split = self._declared("default_split", arguments) or self.default("split")
         return split if isinstance(split, str) else None
 
-    def splits(self, arguments: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
+    def splits(self, arguments: Mapping[str, Any] = NO_ARGUMENTS) -> tuple[str, ...]:
         """Return the names of the splits of an environment made with these arguments.
 
         There are none if it lists none.
         """
-        names = getattr(self.creator, "splits", ())
-        if callable(names):
-            given = {**self.spec.kwargs, **arguments}
-            wanted = signature(names).parameters
-            names = names(**{name: value for name, value in given.items() if name in wanted})
-        return tuple(names)
+        return tuple(self._declared("splits", arguments) or ())
+
+    def _declared(self, attribute: str, arguments: Mapping[str, Any]) -> Any:
+        """Return an attribute of the class; of a function, what it returns for the arguments."""
+        declared = getattr(self.creator, attribute, None)
+        if not callable(declared):
+            return declared
+        given = {**self.spec.kwargs, **arguments}
+        wanted = signature(declared).parameters
+        return declared(**{name: value for name, value in given.items() if name in wanted})
 
     def dialect(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the dialect of an environment made with these arguments; None without dialects."""

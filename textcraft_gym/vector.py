@@ -228,13 +228,24 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         """Return infos in the form that was asked for."""
         return list(infos) if self.infos == "list" else _gathered(infos)
 
-    def call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
+    def call(self, name: str, *arguments: Any, **named: Any) -> tuple[Any, ...]:
         """Return for each environment the result of its method of this name, or its attribute."""
         results = []
         for env in self.envs:
             attribute = getattr(env, name)
-            results.append(attribute(*arguments) if callable(attribute) else attribute)
+            results.append(attribute(*arguments, **named) if callable(attribute) else attribute)
         return tuple(results)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of the environments: to one value, or to one of a list or tuple each.
+
+        Raises:
+            ValueError: If there are more or fewer values than environments.
+        """
+        if not isinstance(values, (list, tuple)):
+            values = [values] * self.num_envs
+        for env, value in zip(self.envs, self._for_each("values", values), strict=True):
+            setattr(env, name, value)
 
     def close_extras(self, **_: Any) -> None:
         """Close each environment."""

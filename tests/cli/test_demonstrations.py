@@ -237,7 +237,7 @@ def test_demonstrations__refuse_what_makes_no_sense():
         with pytest.raises(ValueError, match=said):
             next(demonstrations("TextCraft-v0", **wrong))
     with pytest.raises(UnknownName, match="train"):
-        next(demonstrations("TextCraft-v0", "train"))
+        next(demonstrations("TextCraft-v0", "tarin"))
     with pytest.raises(UnknownName, match=r"unknown format 'chatml'.*openai, sharegpt, trl, verl"):
         next(demonstrations("TextCraft-v0", format="chatml"))
     with pytest.raises(UnknownName, match="TextCraft-v9"):

@@ -261,7 +261,7 @@ REACT = ["evaluate", "--env", "TextCraft-v0", "--agent", "react"]
         (["report", "nowhere"], "not a run folder"),
         (["splits", "make", "--out", "x", "--train", "0.9"], "add up to 1"),
         ([*REACT, "--backend", "thread", "--out", "x"], "loop, process, ray"),
-        (["demos", "--env", "TextCraft-v0", "--split", "train", "--out", "x"], "FILE.jsonl:NAME"),
+        (["demos", "--env", "TextCraft-v0", "--split", "tarin", "--out", "x"], "FILE.jsonl:NAME"),
         (
             ["demos", "--env", "TextCraft-v0", "--format", "chatml", "--out", "x"],
             "openai, sharegpt, trl, verl",

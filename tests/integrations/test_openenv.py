@@ -182,6 +182,7 @@ def test_routes__tell_of_the_world_and_its_tasks(client: TestClient):
     assert client.get("/list_environments").json() == [WORLD]
     assert [split["name"] for split in client.get(f"/{WORLD}/splits").json()] == [
         "test",
+        "train",
         "dev",
         "all",
     ]

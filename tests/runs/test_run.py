@@ -57,7 +57,7 @@ def test_rollouts__resolve_a_run_once(calls: Counter[str]):
 
 def test_run__makes_an_environment_for_each_worker_and_closes_them():
     played = Run(RunSpec("TextCraft-v0", agent="expert"))
-    assert played.spec.split == played.world.default_split == "dev"
+    assert played.spec.split == played.world.default_split() == "dev"
     first = played.env
     assert played.envs(2)[0] is first
     assert played.limited(played.spec).envs(2) == played.envs(2)

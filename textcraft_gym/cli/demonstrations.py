@@ -82,7 +82,7 @@ def expert_trajectories(
     if limit is not None:
         at_least("limit", limit, 1)
     world = find(env_id)
-    split = split or world.default_split
+    split = split or world.default_split(env_args)
     chosen = {} if split is None else {"split": split}
     with closing(world.make(ExpertAgent(), **chosen, **env_args)) as env:
         system = manual(env_id, **env_args)

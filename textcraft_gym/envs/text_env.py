@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import (
     Any,
@@ -68,6 +68,21 @@ def snapshot_of(env: gym.Env[Any, Any]) -> Any:
     return env.get_wrapper_attr("snapshot")()
 
 
+def of_depths(tasks: Sequence[Any], depths: int | Iterable[int] | None) -> tuple[Any, ...]:
+    """Return the tasks of a depth or of several; all of them if None.
+
+    Raises:
+        ValueError: If there are no tasks of one of the depths, or no depths.
+    """
+    if depths is None:
+        return tuple(tasks)
+    wanted = [depths] if isinstance(depths, int | str) else list(depths)
+    known = sorted({task.depth for task in tasks})
+    if not wanted or not set(wanted) <= set(known):
+        raise ValueError(f"expected depths among {known}, those of the split, got {wanted}")
+    return tuple(task for task in tasks if task.depth in wanted)
+
+
 def plain_seed(seed: Any) -> Any:
     """Return NumPy's integers as Python's, since Gymnasium refuses them as seeds."""
     if isinstance(seed, np.integer):
@@ -108,6 +123,8 @@ class TextEnv(gym.Env[str, str]):
         game_profile: The agents' profile of this game, a name or ``module:NAME``.
         splits: The names of the splits; where they depend on arguments of ``gym.make``, a function
             of those that returns them.
+        default_split: In the same way, the split that is played where none is named, if it is not
+            the default of the argument ``split``.
         tasks: The tasks of the split.
         task: The task of the episode, None before the first reset.
     """
@@ -115,6 +132,7 @@ class TextEnv(gym.Env[str, str]):
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}
     game_profile: ClassVar[str] = "default"
     splits: ClassVar[Sequence[str] | Callable[..., Sequence[str]]] = ()
+    default_split: ClassVar[str | Callable[..., str] | None] = None
     tasks: Sequence[Any]
 
     def __new__(cls: type[Env], *arguments: Any, **named: Any) -> Env:

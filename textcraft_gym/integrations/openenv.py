@@ -138,7 +138,9 @@ class ServedWorld:
         self.registered = find(env_id)
         self.env_id = env_id
         self.max_steps = max_steps
-        self.default_split = self.registered.default_split if split is None else split
+        if split is None:
+            split = self.registered.default_split(env_args)
+        self.default_split = split
         self.env_args = env_args
         self._tasks: dict[str | None, Sequence[Task] | None] = {}
         # Raises for an argument that does not exist before anything is served.

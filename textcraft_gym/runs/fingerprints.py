@@ -134,7 +134,7 @@ def fingerprint(env_id: str, **env_args: Any) -> Fingerprint:
     made: Fingerprint = {}
     hashes: dict[str, str] = {}  # splits share tasks
     world = find(env_id)
-    for split in world.splits(env_args) or (world.default_split,):
+    for split in world.splits(env_args) or (world.default_split(env_args),):
         split_args = {} if split is None else {"split": split}
         made[split or UNGROUPED] = _of_split(world, {**env_args, **split_args}, hashes)
     return made

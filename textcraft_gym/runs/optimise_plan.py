@@ -153,7 +153,7 @@ def optimise_plan(
 def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
     """Return a spec with the defaults of training, and a cassette if the backend can share one."""
     split = spec.split or None
-    if not split and find(spec.env).default_split:
+    if not split and find(spec.env).default_split(spec.env_args):
         split = TRAINING_SPLIT
 
     cassette = spec.cassette or None

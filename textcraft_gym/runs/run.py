@@ -38,7 +38,9 @@ class Run:
         spec.register_secrets()  # of this process, which the spec may have been sent to
         self.world = find(spec.env)
         spec = spec.as_served()
-        self.spec = spec if spec.split else replace(spec, split=self.world.default_split)
+        if not spec.split:
+            spec = replace(spec, split=self.world.default_split(spec.env_args))
+        self.spec = spec
         self._envs: list[gym.Env[str, str]] = []
 
     @cached_property

@@ -124,12 +124,13 @@ def test_reset__takes_an_item_with_or_without_its_namespace():
     )
 
 
-def test_task__of_depth_1_can_be_played_by_name_and_is_in_no_split(env_id):
-    """Every item that is crafted can be asked for; the splits hold those of depth 2 and more."""
+def test_task__of_depth_1_can_be_played_and_is_in_no_split_but_train(env_id):
+    """Every item that is crafted can be asked for; all has those of depth 2 and more."""
     env = gym.make(env_id, expert=True, admissible=True)
     book = env.unwrapped.book
     shallow = [item for item in book.recipes if book.depths[item] == 1]
     assert not set(shallow) & {task.id for task in tasks(env_id, "all")}
+    assert sorted(shallow) == [task.id for task in tasks(env_id, "train")]
     assert (
         len(shallow) + len(tasks(env_id, "all"))
         == len(book.recipes)

@@ -32,7 +32,7 @@ def _rows() -> list[dict[str, Any]]:
             "id": world.id,
             "game": world.profile,
             "tasks": _number_of_tasks(world),
-            "split": world.default_split,
+            "split": world.default_split(),
             "step limit": world.spec.max_episode_steps,
             "summary": world.summary.replace("``", ""),
         }

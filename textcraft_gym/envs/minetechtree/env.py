@@ -40,7 +40,7 @@ from textcraft_gym.envs.minetechtree.tasks import RULES, SPLITS, Task, find_task
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
 from textcraft_gym.envs.minetechtree.thoughts import thoughts
 from textcraft_gym.envs.minetechtree.vocabulary import vocabulary
-from textcraft_gym.envs.text_env import Settings, Step, TextEnv
+from textcraft_gym.envs.text_env import Settings, Step, TextEnv, of_depths
 from textcraft_gym.errors import UnknownName, at_least, true_or_false
 
 FEEDBACKS = ("reason", "terse")
@@ -125,6 +125,7 @@ class MineTechTreeEnv(TextEnv):
             ``table2`` (the 69 of its results, without stone and its pressure plate), a group,
             ``MT1`` to ``MT8``, ``all`` (76), or ``goals2`` to ``goals4``: 100 tasks each, of two to
             four items at once whose sources lie apart.
+        depths: Only the tasks of a number of required skills or of several, ``(2, 3)``.
         rules: ``vanilla``, or ``deps``, where armour and shield count when they are held.
         feedback: ``reason`` says in the answer why an action did nothing, as in the paper;
             ``terse`` says only that it did nothing. For the same words in any game put
@@ -152,8 +153,9 @@ class MineTechTreeEnv(TextEnv):
 
     Raises:
         UnknownName: For a name that does not exist; the message lists those that do.
-        ValueError: For ticks or a count below 1, a reliability that is not above 0 and up to 1,
-            given items without counts, or a switch that is neither True nor False.
+        ValueError: For a depth without tasks, ticks or a count below 1, a reliability that is not
+            above 0 and up to 1, given items without counts, or a switch that is neither True nor
+            False.
 
     **Ids**: ``MineTechTree-v0``.
 
@@ -173,6 +175,7 @@ class MineTechTreeEnv(TextEnv):
         self,
         split: str = "core71",
         *,
+        depths: int | Iterable[int] | None = None,
         rules: Literal["vanilla", "deps"] = "vanilla",
         feedback: Literal["reason", "terse"] = "reason",
         ticks: int | None = None,
@@ -196,8 +199,8 @@ class MineTechTreeEnv(TextEnv):
             at_least("ticks", ticks, 1)
         true_or_false("durability", durability)
         true_or_false("costs", costs)
-        self.tasks = split_tasks(split, rules)
         self.rules = rules
+        self.set_split(split, depths)
         self.feedback = feedback
         self.ticks = ticks
         self.given = _read_given({} if given is None else given)
@@ -207,6 +210,14 @@ class MineTechTreeEnv(TextEnv):
         self.costs = costs
         self._state: State = FIRST
         self._plan: list[str] = []
+
+    def set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Raises:
+            UnknownName, ValueError: As in ``gym.make``.
+        """
+        self.tasks = of_depths(split_tasks(split, self.rules), depths)
 
     @property
     def fingerprint(self) -> str:

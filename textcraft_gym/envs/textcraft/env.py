@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from textcraft_gym.envs.text_env import Settings, Step, TextEnv
+from textcraft_gym.envs.text_env import Settings, Step, TextEnv, of_depths
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.envs.textcraft.admissible import (
     admissible_crafts,
@@ -19,7 +19,14 @@ from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.feedback import Feedback
 from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, recipe_pool
 from textcraft_gym.envs.textcraft.rules import Inventory, apply, world_of
-from textcraft_gym.envs.textcraft.tasks import Task, find_task, split_names, split_tasks
+from textcraft_gym.envs.textcraft.tasks import (
+    Task,
+    default_split,
+    default_split_of,
+    find_task,
+    split_names,
+    split_tasks,
+)
 from textcraft_gym.envs.textcraft.thoughts import thoughts
 from textcraft_gym.errors import at_least
 from textcraft_gym.recipes.book import RecipeBook, Tags
@@ -55,16 +62,19 @@ class TextCraftEnv(TextEnv):
     ``invalid_reason``, one of ``rules.REASONS``; ``admissible_commands`` and ``expert_plan`` (lists
     of str) if asked for.
 
-    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, from any split, or any
-    other item that is crafted (those of depth 1 are in no split). Otherwise one is drawn from the
-    split. The same task and seed give the same bytes on every machine.
+    **Reset options**: ``{"task": "minecraft:beehive"}`` plays that task, whatever the split.
+    Otherwise one is drawn from the split. The same task and seed give the same bytes on every
+    machine.
 
     Args:
         split: ``test`` (the 200 goals of the paper, of depths 2 to 4), ``dev`` (the other 197, of
-            depth 2), ``all``, or ``FILE.jsonl:NAME`` of a file that ``textcraft_gym.make_splits``
-            wrote. The default is dev, so that test is only used on purpose. With other recipes or
-            tags, test has all of depth 3 and more and 77 of depth 2, the paper's first; generated
-            ones have ``train``, ``dev`` and ``test``, a half and two quarters of every depth.
+            depth 2), ``all`` (both), ``train`` (the 147 other crafted items, of depth 1), or
+            ``FILE.jsonl:NAME`` of a file that ``textcraft_gym.make_splits`` wrote. The default is
+            dev, so that test is only used on purpose. With other recipes or tags, test has all of
+            depth 3 and more and 77 of depth 2, the paper's first; where that leaves no dev, the
+            default is all. Generated ones have ``train``, ``dev`` and ``test``, a half and two
+            quarters of every depth.
+        depths: Only the tasks of a depth or of several, ``(2, 3)``.
         distractors: Maximum number of listed commands that the goal does not need, and of those
             drawn per ingredient.
         admissible: List the admissible commands in info, as far as the prompt names them: crafts
@@ -82,7 +92,8 @@ class TextCraftEnv(TextEnv):
     Raises:
         UnknownName: For a split, a task or an option of generated recipes that does not exist; the
             message lists those that do.
-        ValueError: For a split without tasks, or a number of distractors below 0.
+        ValueError: For a split without tasks, a depth that it has no task of, or a number of
+            distractors below 0.
         RecipeError: For a pack of which no recipe can be read, and for options of generated recipes
             out of bounds.
 
@@ -96,13 +107,15 @@ class TextCraftEnv(TextEnv):
 
     game_profile = "textcraft"
     splits = staticmethod(split_names)
+    default_split = staticmethod(default_split)
     tasks: tuple[Task, ...]
     thoughts = staticmethod(thoughts)
 
     def __init__(
         self,
-        split: str = "dev",
+        split: str | None = None,
         *,
+        depths: int | Iterable[int] | None = None,
         distractors: int = DISTRACTORS,
         admissible: bool = False,
         expert: bool = False,
@@ -113,15 +126,27 @@ class TextCraftEnv(TextEnv):
         at_least("distractors", distractors, 0)
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         self.book = RecipeBook.load(recipes, tags=tags)
-        self.tasks = split_tasks(self.book, split, made=is_made(recipes))
-        if not self.tasks:
-            raise ValueError(
-                f"split {split!r} has no task: these recipes have too few items to divide"
-            )
+        self._made = is_made(recipes)
+        if split is None:
+            split = default_split_of(self.book, made=self._made)
+        self.set_split(split, depths)
         self.distractors = distractors
         self._world = world_of(self.book)
         self._inventory: Inventory = {}
         self._plan: list[str] = []
+
+    def set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Raises:
+            UnknownName, ValueError: As in ``gym.make``.
+        """
+        tasks = split_tasks(self.book, split, made=self._made)
+        if not tasks:
+            raise ValueError(
+                f"split {split!r} has no task: these recipes have too few items to divide"
+            )
+        self.tasks = of_depths(tasks, depths)
 
     @property
     def fingerprint(self) -> str:

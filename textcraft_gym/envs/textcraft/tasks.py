@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from textcraft_gym.envs.textcraft import text
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.recipes.book import RecipeBook
+from textcraft_gym.recipes.book import RecipeBook, Tags
 from textcraft_gym.recipes.made import is_made
 from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.recipes.solver import shortest_plan
-from textcraft_gym.recipes.splits import Splits, made_splits, paper_splits, read_splits, task_items
+from textcraft_gym.recipes.splits import (
+    Splits,
+    made_splits,
+    paper_splits,
+    read_splits,
+    task_items,
+    training_items,
+)
 
 
 @dataclass(frozen=True)
@@ -21,7 +29,7 @@ class Task:
 
     Attributes:
         id: The item, ``minecraft:beehive``.
-        depth: Its recipe depth; 2 or more for the tasks of a split.
+        depth: Its recipe depth.
     """
 
     id: str
@@ -48,17 +56,32 @@ class Task:
 
 
 def split_names(recipes: str | Path | None = None) -> tuple[str, ...]:
-    """Return the names of the splits of recipes; made ones have a ``train``, too."""
-    return ("train", "dev", "test", "all") if is_made(recipes) else ("test", "dev", "all")
+    """Return the names of the splits of recipes."""
+    return ("train", "dev", "test", "all") if is_made(recipes) else ("train", "test", "dev", "all")
+
+
+def default_split(recipes: str | Path | None = None, tags: Tags = "group") -> str:
+    """Return the split that is played where none is named: ``dev``, or ``all`` if that is empty."""
+    if recipes is None or is_made(recipes):
+        return "dev"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the environment says the same
+        book = RecipeBook.load(recipes, tags=tags)
+    return default_split_of(book)
+
+
+def default_split_of(book: RecipeBook, *, made: bool = False) -> str:
+    """Return the split of recipes that is played where none is named."""
+    return "dev" if _named_splits(book, made)["dev"] else "all"
 
 
 def split_tasks(book: RecipeBook, split: str, *, made: bool = False) -> tuple[Task, ...]:
-    """Return the tasks of ``test``, ``dev``, ``all``, or of a split in a file, ``my.jsonl:train``.
+    """Return the tasks of a split: a named one, or one in a file, ``my.jsonl:train``.
 
     Args:
         book: The recipes.
         split: The name of the split.
-        made: The recipes are made ones, which have a ``train``, too.
+        made: The recipes are made ones, of which ``train``, ``dev`` and ``test`` are fractions.
 
     Raises:
         UnknownName: If there is no such split, or a split in a file names an unknown task.
@@ -78,8 +101,6 @@ def split_tasks(book: RecipeBook, split: str, *, made: bool = False) -> tuple[Ta
 def find_task(book: RecipeBook, item: object) -> Task:
     """Return the task of crafting ``item``, an id with or without ``minecraft:``.
 
-    It can be any item that is crafted: those of depth 1 are in no split, but can be asked for.
-
     Raises:
         UnknownName: If there is no such task.
     """
@@ -98,5 +119,8 @@ def _all_tasks(book: RecipeBook) -> dict[str, Task]:
 
 @lru_cache(maxsize=64)
 def _named_splits(book: RecipeBook, made: bool) -> Splits:
-    splits = made_splits(book) if made else paper_splits(book)
+    if made:
+        splits = made_splits(book)
+    else:
+        splits = {"train": training_items(book), **paper_splits(book)}
     return splits | {"all": task_items(book)}
