@@ -254,6 +254,8 @@ def written(tmp_path: Path) -> Path:
     assert len(found) == page.count("```python") == 6
     for name, block in found:
         (tmp_path / name).write_text(block, encoding="utf-8")
+    for template in (ROOT / "textcraft_gym/cli/templates").glob("*doors.py"):
+        assert dict(found)[template.name] == template.read_text(encoding="utf-8")
     return tmp_path
 
 

@@ -35,6 +35,7 @@ COMMANDS = (
     "splits",
     "serve",
     "setup",
+    "new",
 )
 """Their names, in the order of the help; the module of each has its name."""
 

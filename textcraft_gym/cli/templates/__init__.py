@@ -1,0 +1,1 @@
+"""What ``textcraft-gym new`` writes, with the names of an example in it."""
