@@ -209,7 +209,9 @@ horizons: $(VENV)/.demo
 learn: $(RL)/.rl
 	$(RL)/bin/python examples/train_maskable_ppo.py --out runs/learning
 	$(RL)/bin/python examples/behaviour_cloning.py --out runs/learning
-	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md benchmarks/results/
+	$(RL)/bin/python examples/curriculum.py --out runs/learning
+	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md \
+		runs/learning/curriculum.svg runs/learning/curriculum.csv benchmarks/results/
 
 # The C library gives memory back to the system after each product of matrices unless it is told not to, on which a quarter of
 # the processor time was seen to go.

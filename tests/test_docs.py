@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -157,6 +159,21 @@ def test_splits_page__counts_the_tasks():
         for split, size in re.findall(r"`(\w+)` (\d+)", splits):
             assert len(textcraft_gym.tasks(world, split)) == int(size), (world, split)
         assert re.findall(r"`(\w+)` \d+ \(default\)", splits) == [find(world).default_split()]
+
+
+def test_curriculum_page__states_what_was_measured():
+    text = (ROOT / "docs/curriculum.md").read_text(encoding="utf-8")
+    measured = (ROOT / "benchmarks/results/curriculum.csv").read_text(encoding="utf-8")
+    won: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for row in csv.DictReader(measured.splitlines()):
+        won[row["run"], f"{int(row['steps']):,}"][row["goals"]] += int(row["won"])
+    head, *rows = re.findall(r"(?m)^\| ([\w ]+) \| (.*? steps|\d+ / .*) \|$", text)
+    columns = head[1].replace(" steps", "").split(" | ")
+    assert len(rows) == 3
+    for run, cells in rows:
+        for steps, cell in zip(columns, cells.split(" | "), strict=True):
+            rates = [str(round(100 * count / 33)) for count in won[run, steps].values()]
+            assert cell == " / ".join(rates), (run, steps)
 
 
 def test_evaluation_page__states_the_limits():

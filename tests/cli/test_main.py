@@ -549,6 +549,16 @@ def test_play__can_be_won_through_a_pipe():
     assert output.endswith("Crafted 1 minecraft:beehive\nWon after 6 actions.\n")
 
 
+def test_play__draws_the_task_from_the_split_that_is_named(monkeypatch, capsys):
+    goals = {task.id.removeprefix("minecraft:") for task in tasks("TextCraft-v0", "train")}
+    for seed in "123":
+        output = run("play", "TextCraft-v0", "--split", "train", "--seed", seed, stdin="quit\n")
+        goal = output.partition("Goal: craft ")[2].partition(".")[0]
+        assert goal.replace(" ", "_") in goals
+    watched = ("play", "TextCraft-v0", "--watch", "tests.doubles:Crafter", "--split", "nope")
+    assert "unknown split 'nope'" in fail(monkeypatch, capsys, *watched)
+
+
 def test_play__draws_the_table_before_and_after_each_action():
     typed = "pack the circle in the brown box\n"
     lines = [

@@ -54,6 +54,16 @@ def test_demonstrator__wins():
         assert len(demonstrator.graphs) == len(demonstrator.indices) == episode.steps
 
 
+def test_curriculum__trains_and_draws_its_curve(tmp_path: Path):
+    printed = run("curriculum.py", "--seeds", "0", out=tmp_path)
+    assert "curriculum, seed 0, 2048 steps, stage 0: " in printed
+    rows = [*csv.DictReader((tmp_path / "curriculum.csv").read_text().splitlines())]
+    assert [(row["steps"], row["goals"]) for row in rows] == [
+        (steps, f"depth {depth}") for steps in ("0", "2048") for depth in (2, 3, 4)
+    ]
+    assert "Test goals of depth 4" in (tmp_path / "curriculum.svg").read_text()
+
+
 def test_maskable_ppo__learns(tmp_path: Path):
     run("train_maskable_ppo.py", "--seeds", "0", out=tmp_path)
     before, after = csv.DictReader((tmp_path / "learning.csv").read_text().splitlines())
