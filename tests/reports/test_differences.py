@@ -72,6 +72,7 @@ def test_differences__what_is_compared_is_none():
 def test_differences__runs_that_ask_no_model_differ_in_none():
     asking = config("adapt", temperature=0.5, prompts="short", max_calls=3)
     assert found(asking, config("random")) == []
+    assert found({**asking, "model": 5}, {**asking, "model": [5]}) == []  # a config may be foreign
 
 
 def test_differences__of_agents_are_no_options_that_one_alone_takes():

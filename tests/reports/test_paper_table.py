@@ -32,7 +32,7 @@ def record(task: str, won: bool, group: str = "depth 2", **more) -> dict:
 
 
 def config(agent: str, **more) -> dict:
-    played = {"env": "TextCraft-v0", "split": "test", "model": "none", "seed": 0, "agent_args": {}}
+    played = {"env": "TextCraft-v0", "split": "test", "model": None, "seed": 0, "agent_args": {}}
     return {"agent": agent, **played, "max_steps": 50, "finished": "now", **more}
 
 

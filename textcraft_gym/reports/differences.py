@@ -66,7 +66,7 @@ def differences(configs: Mapping[str, Config]) -> list[str]:
     Args:
         configs: The config of each run, as ``read_config`` returns it.
     """
-    asking = {run: config for run, config in configs.items() if config.get("model") != "none"}
+    asking = {run: config for run, config in configs.items() if config.get("model")}
     has_one_agent = len({config["agent"] for config in configs.values()}) == 1
     world = [*_different(configs, _WORLD), *_options(configs, "env_args", is_shared=True)]
     asked = [*_different(asking, _ASKED), *_models(asking, has_one_agent)]
@@ -131,7 +131,7 @@ def _models(asking: Mapping[str, Config], has_one_agent: bool) -> Iterator[str]:
     names: dict[str, str] = {}
     options: dict[str, Config] = {}
     for run, config in asking.items():
-        name, given = name_and_options(str(config.get("model")))
+        name, given = name_and_options(str(config["model"]))
         if "digest" in given:  # of a model's files, which its name does not tell apart
             name += f" {given['digest'][:_DIGEST]}"
         names[run] = name

@@ -158,13 +158,13 @@ def _parts(config: Config) -> list[str]:
     model = _model(config)
     options = config.get("agent_args") or {}
     parts = [TITLES.get(agent, agent)]
-    if model != "none":
+    if model:
         parts.append(model)
     return [*parts, *(f"{name} {value}" for name, value in options.items())]
 
 
 def _model(config: Config) -> str:
-    name, _ = name_and_options(str(config.get("model")))
+    name, _ = name_and_options(str(config.get("model") or ""))
     return name
 
 
