@@ -359,12 +359,7 @@ def test_served__context_is_warned_of_once(caplog: pytest.LogCaptureFixture):
     with serving(says("x", {"prompt_tokens": 50, "completion_tokens": 1})) as server:
         server.models = listing(max_model_len=100)
         model = make_model(f"openai:m,api_key=none,base_url={server.url}")
-        for length in (
-            100,
-            150,
-            600,
-            700,
-        ):  # the first of which tells that a token has two characters
+        for length in (100, 150, 600, 2000):  # the first tells that a token has two characters
             model.complete("x" * length, stop=(), max_tokens=20, temperature=0.0, sample=0)
     (said,) = [record.message for record in caplog.records]
     assert said.startswith("m: a prompt of about 200 tokens and an answer of 20 do not fit")
