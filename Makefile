@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unit test-slow test-engine test-rl test-local test-integrations: export OMP_NUM_THREADS = 1
 
 .PHONY: demo demo-local test check lint types unit test-slow test-pythons test-engine test-ray test-rl test-local
-.PHONY: test-integrations test-verifiers test-frameworks test-editors test-docs
+.PHONY: test-integrations test-verifiers test-libraries test-frameworks test-editors test-docs
 .PHONY: bench bench-calls bench-engine bench-serving bench-ray bench-local bench-records bench-report bench-shop
 .PHONY: parity fingerprints costs horizons learn prepare-lm train-lm bench-train eval-lm reward-lm clean
 
@@ -118,6 +118,11 @@ test-integrations: .venv-integrations/.integrations
 # The taskset of verifiers, which cannot live beside OpenEnv.
 test-verifiers: .venv-verifiers/.verifiers
 	.venv-verifiers/bin/python -m pytest -rs tests/integrations/test_verifiers.py
+
+# The libraries of agents on docs/agent_libraries.md, and MCP in its second version, which they bring.
+test-libraries: .venv-libraries/.libraries .venv-llama-index/.libraries
+	.venv-libraries/bin/python -m pytest -rs tests/integrations/test_agent_libraries.py tests/integrations/test_mcp.py
+	.venv-llama-index/bin/python -m pytest -rs tests/integrations/test_agent_libraries.py
 
 # The adapters of docs/frameworks.md and verl's data, with the frameworks that can be installed here.
 test-frameworks: $(RL)/.frameworks
@@ -300,6 +305,14 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 .venv-verifiers/.verifiers: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-verifiers
 	.venv-verifiers/bin/python -m pip install --quiet --editable '.[all,verifiers]' 'hypothesis>=6.100' 'pytest>=8'
+	touch $@
+
+# OpenEnv is bound to the first version of mcp, and LlamaIndex to the second of OpenAI's client.
+.venv-libraries/.libraries: LIBRARIES := langchain langchain-openai openai-agents 'smolagents[openai]'
+.venv-llama-index/.libraries: LIBRARIES := llama-index-core llama-index-llms-openai-like
+%/.libraries: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $*
+	$*/bin/python -m pip install --quiet --editable '.[all,serve]' $(LIBRARIES) 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 $(DOCS)/.docs: setup.cfg pyproject.toml

@@ -1,4 +1,4 @@
-"""The code of docs/agent_libraries.md, each block with its library where that is installed."""
+"""The code of docs/agent_libraries.md, each block with its library: ``make test-libraries``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_library__wins_with_the_served_model_and_stops(library: str, tmp_path: P
         try:
             version(package)
         except PackageNotFoundError:
-            pytest.skip(f"{package} is not installed")
+            pytest.skip(f"{package} is not installed: make test-libraries")
     from tests.serving.live import serving
     from textcraft_gym.serving.model.app import create_app
 
