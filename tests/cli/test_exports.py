@@ -34,7 +34,7 @@ def test_export__of_the_experts_run_is_its_demonstrations(tmp_path: Path):
     about = {
         "split": "train",
         "agent": "expert",
-        "model": "none",
+        "model": None,
         "repeat": 0,
         "stop_reason": "terminated",
     }
