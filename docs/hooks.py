@@ -27,6 +27,10 @@ OUTSIDE = {
 }
 """Pages of the repository outside docs/, with their names in the site."""
 LANGUAGES = {".py": "python", ".sh": "sh", ".md": "markdown"}
+FIRST = {"own_agent.md": 20}
+"""Pages that a search shows first, each with a factor: what many look for in words of all pages."""
+NOT_FOUND = "---\nsearch:\n  exclude: true\n---\n"
+"""Head of a page that a search leaves out."""
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\n)*\]\()([^)\s#]+)(#[^)]*)?\)")
 _CODE = re.compile(r"```.*?```", re.DOTALL)
 
@@ -86,9 +90,9 @@ def notebook(path: str) -> str:
 
 
 def source(path: str) -> str:
-    """Return a page that shows a file."""
+    """Return a page that shows a file, and that a search does not find: it is long."""
     text = (ROOT / path).read_text(encoding="utf-8")
-    return f"# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n{text}````\n"
+    return f"{NOT_FOUND}# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n{text}````\n"
 
 
 def linked(markdown: str, home: str) -> list[str]:
@@ -107,6 +111,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     here = page.file.src_uri
     if here.startswith("source/"):
         return markdown
+    if here in FIRST:
+        page.meta["search"] = {"boost": FIRST[here]}
     folder = posixpath.dirname(home_of(here))
 
     def link(found: re.Match[str]) -> str:
