@@ -198,15 +198,3 @@ def test_actions__play_with_agentgyms_server():
     assert model.asked[2].startswith(f"{model.asked[1]} get ")  # the same turns, in ReAct's form
     assert messages[3]["content"].startswith("Thought:\nI need ")
     assert all(message["content"].startswith("Action:\n") for message in messages[5::2])
-
-
-@pytest.mark.parametrize("piece", ["\n", " ", "*", "Thought:", "Action", "AVAILABLE ACTIONS: "])
-def test_chat__of_any_size_takes_a_moment(piece: str):
-    """A form that is quadratic in the size of a message would take minutes."""
-    long = piece * 100_000
-    roles = ("user", "assistant", "user")
-    body = {"model": "m", "messages": [{"role": role, "content": long} for role in roles]}
-    with TestClient(create_app(SayingModel("look"), "m")) as client:
-        for tools in ([], [STEP]):
-            answer = client.post("/v1/chat/completions", json={**body, "tools": tools})
-            assert answer.status_code == 200

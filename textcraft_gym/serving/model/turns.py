@@ -26,7 +26,7 @@ Ask: TypeAlias = Callable[[Sequence[CompletionRequest]], Coroutine[Any, Any, lis
 
 MAX_THOUGHTS = 4
 """Maximum number of thoughts before a command."""
-_ASKS = re.compile(r"^[ \t\"'*]*Action:|\bAction and a colon\b", re.MULTILINE)
+_ASKS = re.compile(r"^[\s\"'*]*Action:|\bAction and a colon\b", re.MULTILINE)
 """What a manual has that wants replies with ``Action:``."""
 _REPLY = re.compile(r"\s*(?:Thought:(?P<thoughts>.*?))?Action:(?P<command>.*)", re.DOTALL)
 _CALLING = "Calling tools:\n"
