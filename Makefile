@@ -191,6 +191,16 @@ bench-records: $(VENV)/.test
 picture: $(VENV)/.test $(VENV)/.local
 	$(BIN)/python benchmarks/picture.py docs/report.png
 
+# README's recording, an episode of the language model, and those of the worlds' pages.
+.PHONY: recording
+recording: $(VENV)/.demo $(VENV)/.local
+	$(BIN)/python benchmarks/recording.py docs
+
+# The first table and figure of the results.
+.PHONY: overview
+overview: $(VENV)/.demo
+	$(BIN)/python benchmarks/overview.py benchmarks/results
+
 # A large shop: first load from its files, later loads from the cache, searches. Takes some minutes; the original's size,
 # PRODUCTS=1180000, half an hour and 12 GB of disk.
 PRODUCTS = 100000

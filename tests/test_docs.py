@@ -69,6 +69,17 @@ def run_block(heading: str, folder: Path) -> str:
     return result.stdout
 
 
+def test_readme__shows_first_what_it_is():
+    """A recording, the table, the installation and code stand on the first screen."""
+    first = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:40]
+    for part in ("(docs/watch.svg)", "| ADaPT | ", "    pip install ", "```python", "as fast]("):
+        assert any(part in line for line in first), part
+
+
+def test_readme__expert_wins_every_goal(tmp_path: Path):
+    assert run_block("textcraft_gym", tmp_path) == "200 of 200 won\n"
+
+
 def test_readme__first_episode_wins(tmp_path: Path):
     output = run_block("First episode", tmp_path)
     assert "Goal: craft beehive." in output
@@ -84,7 +95,7 @@ def test_readme__agents_play(tmp_path: Path):
 
 
 def test_readme__has_a_test_for_every_block():
-    assert len(blocks("README.md")) == 2
+    assert len(blocks("README.md")) == 3
 
 
 def test_readme__counts_the_tasks_of_its_worlds():

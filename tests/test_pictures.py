@@ -1,0 +1,57 @@
+"""The recordings and the figure of the documentation are those that their scripts write."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS, RESULTS = ROOT / "docs", ROOT / "benchmarks" / "results"
+LARGEST = 150_000
+"""Bytes of an image."""
+
+
+@pytest.fixture
+def benchmark(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return import_module(request.param)
+
+
+@pytest.mark.parametrize("benchmark", ["recording"], indirect=True)
+def test_recordings__of_the_worlds_are_their_experts_episodes(benchmark: ModuleType):
+    for name, image in benchmark.images():
+        assert (DOCS / name).read_text(encoding="utf-8") == image, f"make recording: {name}"
+
+
+@pytest.mark.parametrize("image", [*DOCS.rglob("*.svg"), *RESULTS.glob("*.svg")], ids=str)
+def test_images__need_nothing_else(image: Path):
+    text = image.read_text(encoding="utf-8")
+    assert len(text) < LARGEST
+    elements = list(ElementTree.fromstring(text).iter())
+    assert not [each.tag for each in elements if each.tag.rpartition("}")[2] in ("script", "image")]
+    assert "url(http" not in text
+
+
+def test_readme__recording_ends_with_the_episode_won():
+    text = (DOCS / "watch.svg").read_text(encoding="utf-8")
+    page = ElementTree.fromstring(text)
+    lines = ["".join(line.itertext()) for line in page.iter("{http://www.w3.org/2000/svg}text")]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"\n    {lines[0].removeprefix('$ ')}\n" in readme
+    assert any(line.startswith("Won after ") for line in lines[-4:])
+    delays = [float(part.partition("s")[0]) for part in text.split("animation-delay:")[1:]]
+    assert delays == sorted(delays)
+    assert 10 < delays[-1] < 25
+
+
+@pytest.mark.parametrize("benchmark", ["overview"], indirect=True)
+def test_overview__tables_and_figure_follow_from_the_episodes(benchmark: ModuleType):
+    found = benchmark.results()
+    small, whole = benchmark.tables(found)
+    assert small in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert whole in (RESULTS / "README.md").read_text(encoding="utf-8")
+    assert (RESULTS / "overview.svg").read_text(encoding="utf-8") == benchmark.figure(found)
