@@ -224,6 +224,38 @@ def test_world_pages__published_numbers_are_those_of_the_papers(page: str):
         }, agent
 
 
+WORLD_PAGES = {
+    "textcraft": "TextCraft-v0",
+    "alfworld": "ALFWorld-v0",
+    "webshop": "WebShopLite-v0",
+    "tech_tree": "MineTechTree-v0",
+    "hotpotqa": "HotpotQA-v0",
+    "tabletop": "Tabletop-v0",
+}
+
+
+@pytest.mark.parametrize("page", WORLD_PAGES)
+def test_world_pages__begin_with_a_recording_and_facts(page: str):
+    text = (ROOT / "docs/worlds" / f"{page}.md").read_text(encoding="utf-8")
+    first = text.partition("\n## ")[0]
+    world = WORLD_PAGES[page]
+    assert f"]({page}.svg)" in first
+    assert f"| tasks | {len(textcraft_gym.tasks(world, 'all'))} " in first
+    assert f"| step limit | {SUITE[world].max_episode_steps}" in first
+    published = re.findall(
+        r"(\d[\d.]*)%?", first.partition("| best published | ")[2].split("\n")[0]
+    )
+    printed = {
+        cell.value
+        for paper in PAPERS.values()
+        for table in paper.tables
+        for row in table.rows
+        for cell in row.published
+        if cell
+    }
+    assert {float(number) for number in published} - {3.5, 4.0} <= printed
+
+
 def test_webshop_page__tagger_finds_nouns():
     names: dict[str, Any] = {}
     (block,) = [block for block in blocks("docs/worlds/webshop.md") if "class Tagger" in block]
