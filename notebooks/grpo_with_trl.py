@@ -19,9 +19,7 @@
 
 # %%
 import random
-import sys
 import tempfile
-from pathlib import Path
 from statistics import fmean
 
 import torch
@@ -31,10 +29,8 @@ from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 import textcraft_gym
+from textcraft_gym.integrations.tiny_chat_model import network_for, tokenizer_for
 from textcraft_gym.integrations.trl import PROMPT, dataset, game
-
-sys.path.append(str(Path(textcraft_gym.__file__).resolve().parents[1] / "examples"))
-from tiny_chat_model import network_for, tokenizer_for
 
 torch.set_num_threads(1)  # the model is so small that threads would wait for one another
 SEED = 0

@@ -160,6 +160,24 @@ def test_wheel__holds_its_import_roots_its_data_and_nothing_else(wheel: Path):
     assert len(files) > len([file for file in files if file.endswith(".py")]) + 8
 
 
+@pytest.mark.parametrize(
+    "notebook", sorted((ROOT / "notebooks").glob("*.py")), ids=lambda notebook: notebook.stem
+)
+def test_notebooks__import_only_what_a_wheel_has(notebook: Path, wheel: Path):
+    """They run after a plain installation: nothing of the checkout is beside the package."""
+    text = notebook.read_text(encoding="utf-8")
+    assert "sys.path" not in text
+    names = {name.removesuffix(".py") for name in zipfile.ZipFile(wheel).namelist()}
+    beside = {
+        file.stem for folder in ("benchmarks", "examples") for file in (ROOT / folder).glob("*.py")
+    }
+    for module in re.findall(r"(?m)^(?:from|import) ([\w.]+)", text):
+        assert module not in beside
+        if module.startswith("textcraft_gym."):
+            file = module.replace(".", "/")
+            assert {file, f"{file}/__init__"} & names, module
+
+
 def test_imports__point_one_way(tmp_path: Path):
     checkout = copy_sources(tmp_path)
     linter = shutil.which("lint-imports", path=str(Path(sys.executable).parent))

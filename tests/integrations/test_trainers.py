@@ -54,7 +54,7 @@ def replies(trajectory: Trajectory) -> list[str]:
 
 def qwen(trajectories: list[Trajectory]) -> Any:
     """A tokenizer with Qwen3's chat template."""
-    return import_module("tiny_chat_model").tokenizer_for(
+    return import_module("textcraft_gym.integrations.tiny_chat_model").tokenizer_for(
         trajectory.messages for trajectory in trajectories
     )
 
@@ -70,7 +70,9 @@ def test_trl__learns_the_replies_and_nothing_else(
     from datasets import load_dataset
 
     tokenizer = qwen(trajectories)
-    network = import_module("tiny_chat_model").network_for(tokenizer, width=32)
+    network = import_module("textcraft_gym.integrations.tiny_chat_model").network_for(
+        tokenizer, width=32
+    )
     before = [weight.detach().clone() for weight in network.parameters()]
     config = trl.SFTConfig(
         str(tmp_path),

@@ -67,7 +67,7 @@ def test_trl__trains_and_makes_a_trainer_of_several_worlds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     pytest.importorskip("trl", reason="TRL (extra [trl]) is not installed")
-    from tiny_chat_model import network_for, tokenizer_for
+    from textcraft_gym.integrations.tiny_chat_model import network_for, tokenizer_for
 
     monkeypatch.chdir(tmp_path)
     tokenizer = tokenizer_for([[{"role": "user", "content": "Play the game with commands."}]])

@@ -234,7 +234,8 @@ def test_dataset__is_the_split_and_resets_a_game():
 def test_trainer__plays_worlds_with_the_calls_of_a_model(tmp_path: Path):
     trl = pytest.importorskip("trl", reason="TRL (extra [trl]) is not installed")
     from datasets import concatenate_datasets
-    from tiny_chat_model import network_for, tokenizer_for
+
+    from textcraft_gym.integrations.tiny_chat_model import network_for, tokenizer_for
 
     ids = ["TextCraft-v0", "ALFWorld-v0"]
     seen = [PROMPT, *(gym.make(env_id).reset(seed=0)[0] for env_id in ids)]
