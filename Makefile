@@ -141,11 +141,19 @@ test-editors: $(VENV)/.test
 # The documentation as a site in build/site, in a virtual environment of its own.
 .PHONY: docs notebooks
 docs: $(DOCS)/.docs
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo 'building the site into build/site (10 s)'
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+	@echo 'open $(CURDIR)/build/site/index.html'
 
 # Builds the site as well, in a temporary folder.
 test-docs: $(DOCS)/.docs
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m pytest tests/test_site.py
+
+# What the notebooks print, for their pages of the site; NOTEBOOKS are those whose packages VENV has.
+.PHONY: notebook-outputs
+NOTEBOOKS ?= notebooks/play_the_worlds.py notebooks/from_alfworld.py
+notebook-outputs: $(DOCS)/.docs
+	$(DOCS)/bin/python docs/notebook_outputs.py $(NOTEBOOKS)
 
 # The notebooks as files for Jupyter, without outputs.
 notebooks: $(DOCS)/.docs
@@ -326,6 +334,7 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 	touch $@
 
 $(DOCS)/.docs: setup.cfg pyproject.toml
+	@echo 'installing textcraft_gym with the extras [all] and [docs] into $(DOCS) (a minute or two, once)'
 	$(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip install --quiet --editable '.[all,docs]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@

@@ -1,4 +1,4 @@
-"""Hooks of the documentation site: pages that lie outside docs/, and the links between all pages.
+"""Hooks of the documentation site: pages outside docs/, the links between pages, and the search.
 
 Every page is plain Markdown that reads well in the repository too, so its links are paths of the
 repository. Here a link to a page outside docs/ becomes one to its copy in the site, one to a
@@ -7,10 +7,12 @@ notebook leads to a page of it, and one to a source file to a page that shows th
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jupytext
 from mkdocs.structure.files import File, Files, InclusionLevel
@@ -26,6 +28,16 @@ OUTSIDE = {
     "benchmarks/results/README.md": "results/overview.md",
 }
 """Pages of the repository outside docs/, with their names in the site."""
+UNLISTED = ("source/", "results/")
+"""Folders of the site that the search does not list: listings and raw results."""
+BOOSTS = {
+    "api/": 0.2,
+    "notebooks/": 0.2,
+    "changelog.md": 0.05,
+    "contributing.md": 0.1,
+    "errors.md": 0.3,
+}
+"""Pages and folders that the search lists below the guides."""
 LANGUAGES = {".py": "python", ".sh": "sh", ".md": "markdown"}
 FIRST = {"own_agent.md": 20}
 """Pages that a search shows first, each with a factor: what many look for in words of all pages."""
@@ -81,12 +93,18 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def notebook(path: str) -> str:
-    """Return a notebook, which is a script in the repository, as Markdown."""
-    read = jupytext.read(ROOT / path)
-    return "\n\n".join(
-        f"```python\n{one.source}\n```" if one.cell_type == "code" else one.source
-        for one in read.cells
-    )
+    """Return a notebook, which is a script in the repository, as Markdown with its outputs."""
+    kept = ROOT / "notebooks" / "outputs" / f"{Path(path).stem}.json"
+    outputs = iter(json.loads(kept.read_text(encoding="utf-8"))["outputs"] if kept.exists() else ())
+    parts = []
+    for cell in jupytext.read(ROOT / path).cells:
+        if cell.cell_type != "code":
+            parts.append(cell.source)
+            continue
+        parts.append(f"```python\n{cell.source}\n```")
+        if output := next(outputs, ""):
+            parts.append(f"````text\n{output}\n````")
+    return "\n\n".join(parts)
 
 
 def source(path: str) -> str:
@@ -106,9 +124,19 @@ def linked(markdown: str, home: str) -> list[str]:
     return [path for path in paths if (ROOT / path).is_file()]
 
 
+def search_of(place: str, keywords: dict[str, list[str]]) -> dict[str, Any]:
+    """Return how the search lists a page: not at all, below others, or under more words."""
+    if place.startswith(UNLISTED) and place not in OUTSIDE.values():
+        return {"search": {"exclude": True}}
+    boosts = [boost for start, boost in BOOSTS.items() if place.startswith(start)]
+    listed: dict[str, Any] = {"search": {"boost": boosts[0]}} if boosts else {}
+    return listed | ({"tags": keywords[place]} if place in keywords else {})
+
+
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn links that are paths of the repository into links of the site."""
     here = page.file.src_uri
+    page.meta.update(search_of(here, config.extra["keywords"]))
     if here.startswith("source/"):
         return markdown
     if here in FIRST:
@@ -129,3 +157,11 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     markdown = re.sub(r"^```(\w+) [\w.]+$", r"```\1", markdown, flags=re.MULTILINE)
     parts = re.split(r"(```.*?```)", markdown, flags=re.DOTALL)
     return "".join(part if part.startswith("```") else _LINK.sub(link, part) for part in parts)
+
+
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Remove what no reader loads: maps of minified scripts, and the search's other languages."""
+    assets = Path(config.site_dir) / "assets"
+    for file in assets.rglob("*.map"):
+        file.unlink()
+    shutil.rmtree(assets / "javascripts" / "lunr")

@@ -3,7 +3,11 @@ test-docs``."""
 
 from __future__ import annotations
 
+import hashlib
+import html
+import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,3 +74,65 @@ def test_site__shows_the_manual_of_each_world_and_hides_how_blocks_are_tested(si
     errors = (site / "errors.html").read_text("utf-8")
     assert "language-python" in errors
     assert "python raises" not in errors
+
+
+QUERIES = {
+    "custom agent": "extending.html",
+    "openai": "first_model.html",
+    "vllm": "first_model.html",
+    "ollama": "first_model.html",
+    "confidence interval": "evaluation.html",
+    "cost": "evaluation.html",
+    "resume": "evaluation.html",
+    "parallel workers": "evaluation.html",
+    "price": "models.html",
+    "leaderboard": "results/overview.html",
+    "export trajectories": "demonstrations.html",
+    "train": "training.html",
+    "grpo": "trl.html",
+    "docker": "install.html",
+    "offline": "install.html",
+    "recipes": "worlds/textcraft.html",
+    "alfworld official games": "worlds/alfworld.html",
+    "cite": "citing.html",
+    "glossary": "glossary.html",
+    "own world": "extending.html",
+}
+"""What people look for, and the page that should come first."""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node, which runs the search, is missing")
+def test_search__finds_the_guide_first(site: Path):
+    command = ["node", ROOT / "tests" / "search.js", site, *QUERIES]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(result.stdout)
+    assert {query: pages[0] for query, pages in found.items()} == QUERIES
+
+
+def test_search__lists_no_sources(site: Path):
+    index = json.loads((site / "search/search_index.json").read_text("utf-8"))
+    pages = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert "results/overview.html" in pages
+    assert not [page for page in pages if page.startswith(("source/", "results/training"))]
+
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.py"))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_notebooks__show_what_they_print(notebook: Path, site: Path):
+    """The outputs are of the code as it is, and stand on the page."""
+    jupytext = pytest.importorskip("jupytext")
+    outputs = ROOT / "notebooks" / "outputs" / f"{notebook.stem}.json"
+    kept = json.loads(outputs.read_text(encoding="utf-8"))
+    sources = [cell.source for cell in jupytext.read(notebook).cells if cell.cell_type == "code"]
+    code = hashlib.sha256("\0".join(sources).encode()).hexdigest()
+    assert code.startswith(kept["digest"]), f"make notebook-outputs NOTEBOOKS={notebook.name}"
+    page = html.unescape((site / "notebooks" / f"{notebook.stem}.html").read_text("utf-8"))
+    text = re.sub(r"<[^>]+>", "", page)
+    for output in filter(None, kept["outputs"]):
+        assert output.splitlines()[-1].strip() in text
+
+
+def test_site__is_small(site: Path):
+    assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) < 10_000_000
