@@ -77,7 +77,9 @@ def test_site__shows_the_manual_of_each_world_and_hides_how_blocks_are_tested(si
 
 
 QUERIES = {
-    "custom agent": "extending.html",
+    "custom agent": "own_agent.html",
+    "my own agent": "own_agent.html",
+    "latex": "report.html",
     "openai": "first_model.html",
     "vllm": "first_model.html",
     "ollama": "first_model.html",
