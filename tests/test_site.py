@@ -80,6 +80,8 @@ QUERIES = {
     "custom agent": "own_agent.html",
     "my own agent": "own_agent.html",
     "latex": "report.html",
+    "langchain": "agent_libraries.html",
+    "mcp": "serving.html",
     "openai": "first_model.html",
     "vllm": "first_model.html",
     "ollama": "first_model.html",
@@ -94,7 +96,8 @@ QUERIES = {
     "grpo": "trl.html",
     "docker": "install.html",
     "offline": "install.html",
-    "recipes": "worlds/textcraft.html",
+    "recipes": "own_recipes.html",
+    "curriculum": "curriculum.html",
     "alfworld official games": "worlds/alfworld.html",
     "cite": "citing.html",
     "glossary": "glossary.html",
@@ -138,3 +141,11 @@ def test_notebooks__show_what_they_print(notebook: Path, site: Path):
 
 def test_site__is_small(site: Path):
     assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) < 10_000_000
+
+
+def test_keywords__are_of_pages_that_are_there(site: Path):
+    """A page that moves takes its words along."""
+    config = (ROOT / "mkdocs.yml").read_text("utf-8").partition("  keywords:\n")[2]
+    pages = re.findall(r"(?m)^    ([\w/]+)\.md: \[", config)
+    assert len(pages) > 10
+    assert not [page for page in pages if not (site / f"{page}.html").exists()]
