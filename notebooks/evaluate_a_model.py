@@ -27,6 +27,7 @@ from textcraft_gym.reports.compare import compare
 from textcraft_gym.reports.metrics import summarise_by_group
 
 MODEL = "local"
+GOALS = ("beetroot_soup", "ender_chest", "hopper", "jack_o_lantern")  # of depth 3
 RUNS = Path(tempfile.mkdtemp())
 
 # %% [markdown]
@@ -36,7 +37,13 @@ RUNS = Path(tempfile.mkdtemp())
 records = {}
 for agent in ["react", "adapt"]:
     spec = textcraft_gym.RunSpec(
-        "TextCraft-v0", "test", agent, model=MODEL, limit=6, workers=4, max_calls=60
+        "TextCraft-v0",
+        "test",
+        agent,
+        model=MODEL,
+        tasks=tuple(f"minecraft:{goal}" for goal in GOALS),
+        workers=4,
+        max_calls=60,
     )
     records[agent] = textcraft_gym.evaluate(spec, RUNS / agent)
 sorted(path.name for path in (RUNS / "adapt").iterdir())
