@@ -90,7 +90,7 @@ def test_core__requires_three_packages():
 def test_all__has_the_worlds_and_the_commands():
     (gathered,) = extras()["all"]
     named = set(gathered.partition("[")[2].rstrip("]").split(","))
-    assert named == {"cli", "report", "openai", "shop", *NEEDS.values()}
+    assert named == {"cli", "report", "openai", "shop", "view", *NEEDS.values()}
     assert named <= set(extras())
 
 
@@ -120,6 +120,8 @@ def test_webshop__needs_the_measure_of_its_reward():
         ("jinja2", ["report", "RUN", "--out", "page.html"], "jinja2", "report"),
         ("jinja2", ["reproduce", "adapt/table2", "--out", "OUT"], "jinja2", "report"),
         ("flask", ["shop"], "flask", "shop"),
+        ("flask", ["view", "RUN"], "flask", "view"),
+        ("jinja2", ["view", "RUN", "--bundle", "OUT"], "jinja2", "report"),
     ],
 )
 def test_command__says_which_extra_it_needs(

@@ -236,6 +236,7 @@ COMMANDS = {
         "OUTnone",
     ),
     "compare": ("FAILED ODD", "CONFIG NAMED", "FAILED ODD SPLIT", "FAILED ODD --json"),
+    "view": ("OUTnone", "ODD --bundle OUTp", "NAMED --bundle OUTq"),
     "verify": ("FAILED", "ODD", "CONFIG", "SPLIT", "NAMED", "FAILED --json"),
     "export": (
         "ODD --out OUT1.jsonl",

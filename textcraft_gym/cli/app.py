@@ -21,6 +21,7 @@ COMMANDS = (
     "sweep",
     "optimise-plan",
     "report",
+    "view",
     "compare",
     "verify",
     "play",

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 from warnings import warn
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from textcraft_gym.errors import RunError
@@ -58,6 +58,8 @@ MAX_CALLS = 8 << 20
 """Maximum size of the calls in a page, in bytes of the files of the runs."""
 MODEL_KEYS = frozenset({"model", "planner", "max_calls", "prompts", "prompts_sha256"})
 """Keys of a config that mean nothing for a run that asked no model."""
+LIVE: Mapping[str, str] = {"connects": "'self'"}
+"""Sources of a page that asks its server."""
 PROVENANCE = ("schema", "version", "begun_with", "codes", "episodes", "started", "finished")
 """Keys of a config that are folded away, besides the digests."""
 
@@ -94,7 +96,9 @@ def html_page(
     configs: Mapping[str, Config],
     *,
     calls: Mapping[str, Calls] = MappingProxyType({}),
+    call_files: Mapping[str, str] = MappingProxyType({}),
     errors: Errors = "exclude",
+    home: str = "",
 ) -> str:
     """Return the page of one or more runs.
 
@@ -106,10 +110,71 @@ def html_page(
         configs: The config of each run, as ``read_config`` returns it.
         calls: What the models of each run read and wrote. Of each run the page has the calls of as
             many episodes, from the first, as fit into its share of ``MAX_CALLS``.
+        call_files: For runs whose calls lie beside the page, their folders: a ``calls_script`` for
+            each episode that asked a model.
         errors: Whether episodes that broke are left out, or count as lost.
+        home: The address of a page of all runs.
     """
     shown = _shown_calls(runs, calls)
-    blocks, runs = _packed(runs, calls, shown)
+    blocks, light_runs = _packed(runs, calls, shown)
+    with_calls = sum(map(len, shown.values()))
+    index = _index(light_runs, blocks.starts)
+    index["calls"] = [call_files.get(run) for run in runs]
+    return _page(
+        light_runs,
+        configs,
+        errors,
+        sources={"scripts": "'self'"} if call_files else {},
+        home=home,
+        index=index,
+        blocks=blocks.blocks,
+        with_calls=with_calls + len(call_files),
+        left_out=sum(map(len, calls.values())) - with_calls,
+    )
+
+
+def live_page(
+    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], state: str
+) -> str:
+    """Return the page of runs that may go on, which asks its server for the episodes.
+
+    Args:
+        runs: Episode records without their long fields, by the label of the run.
+        configs: The config of each run.
+        state: The state of the runs, as the server names it.
+    """
+    index = _index(dict.fromkeys(runs, ()), [])
+    index["live"] = state
+    return _page(
+        runs,
+        configs,
+        "exclude",
+        sources=LIVE,
+        home="./",
+        index=index,
+        blocks=[],
+        with_calls=True,
+        left_out=0,
+    )
+
+
+def _page(
+    runs: Mapping[str, Sequence[Record]],
+    configs: Mapping[str, Config],
+    errors: Errors,
+    *,
+    sources: Mapping[str, str],
+    **listing: Any,
+) -> str:
+    """Return the page of records without their long fields.
+
+    Args:
+        runs: The records.
+        configs: The config of each run.
+        errors: As for ``html_page``.
+        sources: Arguments of ``policy``.
+        **listing: What the template needs for the list of episodes.
+    """
     by_group = {run: summarise_by_group(records, errors=errors) for run, records in runs.items()}
     pooled = pools(runs, configs)
     whole = {run: summaries[ALL] for run, summaries in by_group.items()}
@@ -118,28 +183,53 @@ def html_page(
             whole[pool.name] = summarise(pool.records, errors=errors)
     games = _games(pooled, errors)
     worlds = list(dict.fromkeys(_world(pool.config) for pool in pooled))
-    page = _template().render(
-        title=f"Evaluation: {'; '.join(worlds)}",
-        games=games,
-        apart=len(games) > len(worlds),
-        errors=errors,
-        whole=whole,
-        runs=len(runs),
-        unfinished=unfinished(runs, configs),
-        advantages=advantages(configs.values()),
-        episodes=sum(map(len, runs.values())),
-        with_calls=sum(map(len, shown.values())),
-        left_out=sum(map(len, calls.values())) - sum(map(len, shown.values())),
-        **_facts(runs, configs),
-        **_tables(runs, by_group),
-        **_plots(runs, by_group),
-        advice={run: advice(records) for run, records in runs.items()},
-        filters=filters(runs, groups(by_group.values())),
-        index=_index(runs, blocks),
-        blocks=blocks.blocks,
+    page = (
+        templates()
+        .get_template("report.html")
+        .render(
+            title=f"Evaluation: {'; '.join(worlds)}",
+            games=games,
+            apart=len(games) > len(worlds),
+            errors=errors,
+            whole=whole,
+            runs=len(runs),
+            unfinished=unfinished(runs, configs),
+            advantages=advantages(configs.values()),
+            episodes=sum(map(len, runs.values())),
+            **_facts(runs, configs),
+            **_tables(runs, by_group),
+            **_plots(runs, by_group),
+            advice={run: advice(records) for run, records in runs.items()},
+            filters=filters(runs, groups(by_group.values())),
+            script=script("report.js"),
+            policy=policy(script("report.js"), **sources),
+            **listing,
+        )
     )
-    # A lone surrogate, which JSON can hold, cannot be encoded as UTF-8.
+    return encodable(page)
+
+
+def encodable(page: str) -> str:
+    """Return a page without lone surrogates, which JSON can hold and UTF-8 cannot encode."""
     return page.encode("utf-8", "replace").decode("utf-8")
+
+
+def policy(script: str, *, scripts: str = "", connects: str = "", forms: str = "'none'") -> str:
+    """Return the content security policy of a page: only its own script runs, and nothing loads.
+
+    Args:
+        script: The script.
+        scripts: Where further scripts may come from.
+        connects: Whom the script may ask.
+        forms: Whom forms may ask.
+    """
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    sources = f"'sha256-{digest}' {scripts}".strip()
+    parts = ["default-src 'none'", "img-src data:", "style-src 'unsafe-inline'"]
+    parts.append(f"script-src {sources}")
+    if connects:
+        parts.append(f"connect-src {connects}")
+    return "; ".join([*parts, "base-uri 'none'", f"form-action {forms}"])
 
 
 def _facts(
@@ -190,7 +280,7 @@ def _plots(
     }
 
 
-def _index(runs: Mapping[str, Sequence[Record]], blocks: Packed) -> dict[str, Any]:
+def _index(runs: Mapping[str, Sequence[Record]], starts: Sequence[int]) -> dict[str, Any]:
     """Return the list of episodes, for the script of the page."""
     lines = []
     for number, records in enumerate(runs.values()):
@@ -201,7 +291,9 @@ def _index(runs: Mapping[str, Sequence[Record]], blocks: Packed) -> dict[str, An
         "outcomes": OUTCOMES,
         "columns": Line._fields,
         "lines": lines,
-        "starts": blocks.starts,
+        "starts": starts,
+        "calls": [],
+        "live": None,
     }
 
 
@@ -262,19 +354,20 @@ def html_environment(package: str) -> Environment:
 
 
 @cache
-def _template() -> Template:
+def templates() -> Environment:
+    """Return the environment of the pages about runs."""
     environment = html_environment("textcraft_gym.reports")
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    environment.filters["sha256"] = _sha256
     environment.globals.update(
         percent=_percent, points=_points, p_value=_p_value, min_shared=MIN_SHARED
     )
-    return environment.get_template("report.html")
+    return environment
 
 
-def _sha256(script: str) -> str:
-    """Return the digest of a script for the content security policy."""
-    return b64encode(hashlib.sha256(script.encode()).digest()).decode()
+@cache
+def script(name: str) -> Markup:
+    """Return a script of the pages."""
+    return Markup(templates().get_template(name).render())  # noqa: S704  # a file of the package
 
 
 def _games(pooled: Sequence[Pool], errors: Errors) -> list[Game]:

@@ -143,6 +143,17 @@ def packed(texts: Iterable[str]) -> Packed:
     return Packed(starts, blocks)
 
 
+def calls_script(name: str, lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return a script that hands an episode's calls to the page that loads it.
+
+    Args:
+        name: Its path beside the page, without the suffix.
+        lines: The calls as they are written; see ``calls.py``.
+    """
+    text = json.dumps(lines, separators=(",", ":"))
+    return f"calls({json.dumps(name)}, {json.dumps(_compressed([text]))});\n"
+
+
 def filters(runs: Mapping[str, Sequence[Record]], groups: Sequence[str]) -> dict[str, list[Choice]]:
     """Return the choices of each filter."""
     outcomes: Counter[Outcome] = Counter()

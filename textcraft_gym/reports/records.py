@@ -99,8 +99,12 @@ class Records(Sequence[Record]):
         self._failed: dict[int, float] = {}
         self._spent: dict[int, float] = {}
 
-    def add(self, record: Mapping[str, Any], start: int) -> None:
-        """Add the record of a line, which replaces an earlier one of the same episode."""
+    def add(self, record: Mapping[str, Any], start: int) -> int:
+        """Add the record of a line, which replaces an earlier one of the same episode.
+
+        Returns:
+            Its place among the episodes.
+        """
         place = self._order.setdefault(key_of(record), len(self._starts))
         if place == len(self._starts):
             self._starts.append(start)
@@ -111,6 +115,7 @@ class Records(Sequence[Record]):
             self._spent.pop(place, None)
         if record["error"]:
             self._failed[place] = record["cost"]
+        return place
 
     @property
     def played(self) -> KeysView[Key]:
@@ -138,7 +143,7 @@ class Records(Sequence[Record]):
 
     def __iter__(self) -> Iterator[Record]:
         if self._order:
-            yield from self._read(self._order.values())
+            yield from self.at(self._order.values())
 
     @overload
     def __getitem__(self, index: int) -> Record: ...
@@ -147,14 +152,14 @@ class Records(Sequence[Record]):
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
         places = list(self._order.values())[index]
         if isinstance(places, int):
-            return next(self._read([places]))
-        return list(self._read(places))
+            return next(self.at([places]))
+        return list(self.at(places))
 
     def __repr__(self) -> str:
         return f"<{len(self)} records of {self.file}>"
 
-    def _read(self, places: Iterable[int]) -> Iterator[Record]:
-        """Yield records.
+    def at(self, places: Iterable[int]) -> Iterator[Record]:
+        """Yield the records at places that ``add`` returned.
 
         Raises:
             RunError: If the file has changed.
@@ -231,10 +236,14 @@ def read_records(folder: str | Path) -> Records:
     return records
 
 
-def read_lines(folder: str | Path) -> Iterator[Line]:
+def read_lines(folder: str | Path, start: int = 0) -> Iterator[Line]:
     """Yield each line of the file of episodes but blank ones, superseded attempts included.
 
     The incomplete last line of a killed run is left out.
+
+    Args:
+        folder: The run folder.
+        start: Where to begin, in bytes: the end of a line, after which lines are counted.
 
     Raises:
         RunError: If the file cannot be read.
@@ -243,7 +252,7 @@ def read_lines(folder: str | Path) -> Iterator[Line]:
     if not file.exists():
         return
     with opened(file) as lines:
-        start = 0
+        lines.seek(start)
         for number, (length, text) in enumerate(_complete_lines(lines), 1):
             if not text.isspace():
                 yield Line(number, start, length, *_record(text))

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from a2wsgi import WSGIMiddleware
 from flask import Flask
 
 from textcraft_gym.cli.shop.app import MAX_BODY
-from textcraft_gym.serving import server
-
-THREADS = 8
-"""Number of requests that are answered at once; others wait."""
+from textcraft_gym.serving.wsgi import run_wsgi
 
 
 def run_server(app: Flask, port: int, on_start: Callable[[str], object]) -> None:
@@ -21,8 +16,4 @@ def run_server(app: Flask, port: int, on_start: Callable[[str], object]) -> None
     Raises:
         OSError: If the port is taken.
     """
-    shop: Any = app  # the two packages name the types of WSGI and ASGI in their own ways
-    application: Any = WSGIMiddleware(shop, workers=THREADS)
-    server.run_server(
-        application, port=port, max_body=MAX_BODY, on_start=lambda address: on_start(f"{address}/")
-    )
+    run_wsgi(app, port=port, max_body=MAX_BODY, on_start=lambda address: on_start(f"{address}/"))

@@ -177,21 +177,58 @@ function insideOf(record) {
   return [make("p", "quiet", record.facts), ...inside];
 }
 
-// The episodes: a short line for each in an index, and what is inside of them in compressed blocks of many.
+// The episodes: a short line for each in an index, and what is inside of them in compressed blocks of many. The page of
+// runs that go on asks its server for both.
 const index = JSON.parse(document.querySelector("#index").textContent);
 const blocks = document.querySelector("#blocks").textContent.trim().split("\n");
-const lines = index.lines.map((cells, number) => {
+const isLive = index.live !== null;
+
+function lineOf(cells, place) {
   const line = Object.fromEntries(index.columns.map((column, at) => [column, cells[at]]));
   const run = index.runs[line.run];
-  return { ...line, run, number, name: `${run}/${line.task}` };
-});
+  return { ...line, run, at: line.run, place, name: `${run}/${line.task}` };
+}
+
+const placesOf = index.runs.map(() => 0);
+let lines = index.lines.map((cells, number) => ({ ...lineOf(cells, placesOf[cells[0]]++), number }));
+
+async function ask(file, question) {
+  const answer = await fetch(`${file}?${new URLSearchParams(question)}`);
+  const value = await answer.json();
+  if (!answer.ok) throw new Error(value.error);
+  return value;
+}
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(unpacked).text();
+}
+
+// Calls beside a page are scripts that hand over a text: from a disk a page can load nothing else.
+const awaited = new Map();
+globalThis.calls = (name, text) => awaited.get(name)?.(text);
+
+async function callsBeside(line) {
+  const name = `${index.calls[line.at]}/${line.place}`;
+  const script = make("script", "");
+  const text = await new Promise((resolve, reject) => {
+    awaited.set(name, resolve);
+    script.addEventListener("error", () => reject(new Error(`there is no ${name}.js`)));
+    script.src = `${name}.js`;
+    document.head.append(script);
+  });
+  script.remove();
+  return JSON.parse(await unpacked(text));
+}
 
 async function recordOf(line) {
+  if (isLive) return ask("episode.json", { run: line.run, place: line.place });
   const block = index.starts.findLastIndex((start) => start <= line.number);
-  const bytes = Uint8Array.from(atob(blocks[block]), (letter) => letter.charCodeAt(0));
-  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const records = (await new Response(unpacked).text()).split("\n");
-  return JSON.parse(records[line.number - index.starts[block]]);
+  const records = (await unpacked(blocks[block])).split("\n");
+  const record = JSON.parse(records[line.number - index.starts[block]]);
+  if (index.calls[line.at] && Number(line.calls)) record.calls = await callsBeside(line);
+  return record;
 }
 
 async function fill(inside, line) {
@@ -247,7 +284,7 @@ const FILTERS = ["run", "outcome", "group"];
 const chosen = { ...NOTHING };
 const list = document.querySelector("#list");
 const search = document.querySelector("#task");
-const buttons = [...document.querySelectorAll("fieldset[data-filter] button")];
+const drawn = new Map();
 
 function fits(line) {
   return FILTERS.every((filter) => !chosen[filter] || line[filter] === chosen[filter])
@@ -260,12 +297,26 @@ function writeAddress() {
   history.replaceState(null, "", filled.length ? `#episodes?${new URLSearchParams(filled)}` : "#episodes");
 }
 
+function drawnRow(line) {
+  if (drawn.get(line.name)?.line !== line) drawn.set(line.name, { line, row: rowOf(line) });
+  return drawn.get(line.name).row;
+}
+
+// Rows that stay are not moved, and so keep their focus and what is open in them.
+function draw(rows) {
+  const kept = new Set(rows);
+  for (const row of [...list.children]) if (!kept.has(row)) row.remove();
+  rows.forEach((row, at) => {
+    if (list.children[at] !== row) list.insertBefore(row, list.children[at] ?? null);
+  });
+}
+
 function show() {
   const shown = lines.filter(fits);
   const pages = Math.max(1, Math.ceil(shown.length / ROWS));
   const page = Math.min(pages, Math.max(1, Number.parseInt(chosen.page, 10) || 1));
   chosen.page = page > 1 ? String(page) : "";
-  list.replaceChildren(...shown.slice((page - 1) * ROWS, page * ROWS).map(rowOf));
+  draw(shown.slice((page - 1) * ROWS, page * ROWS).map(drawnRow));
   document.querySelector("#shown").textContent =
     `${shown.length.toLocaleString("en")} of ${counted(lines.length, "episode")}`;
   for (const pager of document.querySelectorAll(".pager")) {
@@ -275,7 +326,7 @@ function show() {
       button.disabled = page + Number(button.value) < 1 || page + Number(button.value) > pages;
     }
   }
-  for (const button of buttons) {
+  for (const button of document.querySelectorAll("fieldset[data-filter] button")) {
     button.setAttribute("aria-pressed", String(chosen[button.parentElement.dataset.filter] === button.value));
   }
   if (search.value.trim() !== chosen.task.trim()) search.value = chosen.task;
@@ -283,6 +334,7 @@ function show() {
 
 function choose(change) {
   Object.assign(chosen, { page: "", episode: "" }, change);
+  drawn.clear();
   show();
   writeAddress();
 }
@@ -292,6 +344,7 @@ function openEpisode(name) {
   if (line && !fits(line)) Object.assign(chosen, NOTHING);
   if (line) chosen.page = String(Math.floor(lines.filter(fits).indexOf(line) / ROWS) + 1);
   chosen.episode = line ? name : "";
+  drawn.clear();
   show();
   if (!line) {
     document.querySelector("#shown").textContent += `; there is no episode ${name}`;
@@ -310,14 +363,16 @@ function readAddress() {
   if (chosen.episode) {
     openEpisode(chosen.episode);
   } else {
+    drawn.clear();
     show();
     document.querySelector("#episodes").scrollIntoView();
   }
 }
 
-for (const button of buttons) {
-  button.addEventListener("click", () => choose({ [button.parentElement.dataset.filter]: button.value }));
-}
+document.querySelector(".filters").addEventListener("click", ({ target }) => {
+  const button = target.closest("fieldset[data-filter] button");
+  if (button) choose({ [button.parentElement.dataset.filter]: button.value });
+});
 search.addEventListener("input", () => choose({ task: search.value }));
 for (const button of document.querySelectorAll(".pager button")) {
   button.addEventListener("click", () => {
@@ -325,7 +380,82 @@ for (const button of document.querySelectorAll(".pager button")) {
     document.querySelector("#episodes .filters").scrollIntoView();
   });
 }
+
+// Runs that go on: what is new is asked for every two seconds, or less often where an answer takes long.
+const WAIT = 2000;
+const held = new Map();
+let state = "";
+let isRead = false;
+
+function take(changed) {
+  for (const [place, ...cells] of changed) {
+    const line = lineOf(cells, place);
+    held.set(`${line.at}:${place}`, line);
+  }
+  lines = [...held.values()].sort((one, other) => one.at - other.at || one.place - other.place);
+}
+
+// A part of the page gives way to what the server now makes of it. Its folds stay as they are.
+function replace(old, fresh) {
+  const opened = new Set([...old.querySelectorAll("details[open] > summary")].map((summary) => summary.textContent));
+  for (const summary of fresh.querySelectorAll("summary")) summary.parentElement.open = opened.has(summary.textContent);
+  if (!old.isEqualNode(fresh)) old.replaceWith(fresh);
+}
+
+async function renew() {
+  const answer = await fetch(location.pathname + location.search);
+  if (!answer.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of ["h1", ".lead", "nav"]) replace(document.querySelector(part), fresh.querySelector(part));
+  let last = null;
+  for (const section of fresh.querySelectorAll("section:not(#episodes)")) {
+    const old = document.getElementById(section.id);
+    if (old) replace(old, section);
+    else last.after(section);
+    last = document.getElementById(section.id);
+  }
+  const filters = document.querySelector(".filters");
+  const [filter, value] = [document.activeElement.parentElement?.dataset.filter, document.activeElement.value];
+  for (const old of filters.querySelectorAll("fieldset")) old.remove();
+  filters.prepend(...fresh.querySelectorAll(".filters fieldset"));
+  if (filter) [...filters.querySelectorAll(`[data-filter=${filter}] button`)].find((button) => button.value === value)?.focus();
+}
+
+async function follow() {
+  const began = performance.now();
+  let more = false;
+  const word = document.querySelector("#live");
+  try {
+    const news = await ask("lines.json", [...new URLSearchParams(location.search), ["since", state]]);
+    if (news.reset) {
+      location.reload();
+      return;
+    }
+    more = news.more;
+    if (news.state !== state) {
+      state = news.state;
+      take(news.lines);
+      if (!more && state !== index.live) await renew();
+      show();
+    }
+    if (!more && !isRead) {
+      isRead = true;
+      readAddress();
+    }
+    word.textContent = `live, as of ${new Date().toLocaleTimeString()}`;
+    word.className = "quiet";
+  } catch (error) {
+    word.textContent = `not live: ${error.message}`;
+    word.className = "error";
+  }
+  setTimeout(follow, more ? 0 : Math.max(WAIT, 10 * (performance.now() - began)));
+}
+
 window.addEventListener("hashchange", readAddress);
-show();
-readAddress();
+if (isLive) {
+  follow();
+} else {
+  show();
+  readAddress();
+}
 performance.mark("ready");
