@@ -186,6 +186,16 @@ bench: $(VENV)/.demo
 bench-calls: .venv-integrations/.integrations
 	.venv-integrations/bin/python benchmarks/model_calls.py
 
+# The board of results: plays what needs no model, and adds what the board lacks.
+.PHONY: board
+board: $(VENV)/.demo
+	rm -rf runs/board
+	for agent in expert random; do \
+		$(BIN)/textcraft-gym evaluate --env TextCraft-v0 --split test --agent $$agent --out runs/board/$$agent --no-table \
+			&& $(BIN)/textcraft-gym submit runs/board/$$agent || exit 1; \
+	done
+	$(BIN)/textcraft-gym submit --check
+
 # How fast a browser opens a report of many episodes. Needs chromium and chromedriver.
 bench-report: $(VENV)/.test
 	$(BIN)/python benchmarks/report.py

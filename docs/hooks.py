@@ -26,6 +26,7 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "benchmarks/results/README.md": "results/overview.md",
+    "benchmarks/board/README.md": "board.md",
 }
 """Pages of the repository outside docs/, with their names in the site."""
 UNLISTED = ("source/", "results/")

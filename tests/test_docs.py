@@ -161,7 +161,7 @@ def test_pages__are_in_the_navigation_and_nothing_else_is():
     listed = re.findall(
         r"(?m)^ +- (?:[^:\n]+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     )
-    outside = {"contributing.md", "changelog.md", "results/overview.md"}
+    outside = {"board.md", "contributing.md", "changelog.md", "results/overview.md"}
     assert sorted(listed) == sorted({page.removeprefix("docs/") for page in PAGES} | outside)
 
 

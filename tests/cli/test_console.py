@@ -238,6 +238,7 @@ COMMANDS = {
     "compare": ("FAILED ODD", "CONFIG NAMED", "FAILED ODD SPLIT", "FAILED ODD --json"),
     "view": ("OUTnone", "ODD --bundle OUTp", "NAMED --bundle OUTq"),
     "verify": ("FAILED", "ODD", "CONFIG", "SPLIT", "NAMED", "FAILED --json"),
+    "submit": ("ODD --board OUTr.jsonl", "--check --board ODD", "--check --board OUTs.jsonl"),
     "export": (
         "ODD --out OUT1.jsonl",
         "FAILED --won-only --out OUT2.jsonl",

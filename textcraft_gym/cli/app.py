@@ -24,6 +24,7 @@ COMMANDS = (
     "view",
     "compare",
     "verify",
+    "submit",
     "play",
     "shop",
     "envs",

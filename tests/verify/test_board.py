@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from textcraft_gym import RunSpec, evaluate
+from textcraft_gym.cli.app import app
+from textcraft_gym.errors import RunError
+from textcraft_gym.verify.board import BOARD, check, read_board, submit, table_page
+
+ROOT = Path(__file__).parents[2]
+
+
+def play(folder: Path, **more: Any) -> Path:
+    evaluate(RunSpec("TextCraft-v0", "test", **{"agent": "expert", "limit": 3, **more}), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return play(tmp_path_factory.mktemp("runs") / "expert")
+
+
+@pytest.fixture
+def board(played: Path, tmp_path: Path) -> Path:
+    """A board with one run."""
+    submit(played, tmp_path / "board" / "board.jsonl")
+    return tmp_path / "board" / "board.jsonl"
+
+
+def test_board__is_rechecked_from_its_runs_alone(board: Path):
+    runner = CliRunner()
+    result = runner.invoke(app, ["submit", "--check", "--board", str(board)])
+    assert (result.exit_code, result.output) == (
+        0,
+        f"rechecked 1 runs of {board}: all lines follow from them\n",
+    )
+    (entry,) = read_board(board)
+    assert (entry.agent, entry.n, entry.limit, entry.success) == ("expert", 3, 3, 1.0)
+    assert "| expert | - | 3 (first 3 tasks) | 100.0% |" in board.with_name("README.md").read_text()
+
+
+def test_digest__is_that_of_whoever_plays_it_again(played: Path, tmp_path: Path):
+    board = tmp_path / "board.jsonl"
+    entry = submit(played, board)
+    assert submit(play(tmp_path / "again"), board) == entry
+    other = submit(play(tmp_path / "random", agent="random"), board)
+    assert read_board(board) == [entry, other]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"success": 0.5}, "success is 1.0, the board says 0.5"),
+        ({"model": "openai:better"}, "model is '', the board says 'openai:better'"),
+        ({"digest": "0" * 64}, "No such file"),
+    ],
+)
+def test_check__says_which_line_does_not_follow_from_its_run(
+    board: Path, fields: dict[str, Any], expected: str
+):
+    line = json.loads(board.read_text())
+    board.write_text(json.dumps({**line, **fields}) + "\n")
+    wrong = check(board)
+    assert expected in wrong[0]
+    assert "does not show" in wrong[-1]
+
+
+def win(folder: Path) -> None:
+    file = folder / "episodes.jsonl"
+    file.write_text(file.read_text().replace('"steps": ', '"steps": 1'))
+
+
+def cut(folder: Path) -> None:
+    file = folder / "episodes.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:2]))
+
+
+def choose(folder: Path) -> None:
+    shutil.rmtree(folder)
+    play(folder, limit=None, tasks=("minecraft:beehive",))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [(win, "difference"), (cut, "2 of 3 episodes so far"), (choose, "got tasks")],
+)
+def test_submit__refuses_what_it_cannot_recheck(
+    change: Callable[[Path], None], message: str, played: Path, tmp_path: Path
+):
+    folder, board = tmp_path / "run", tmp_path / "board.jsonl"
+    shutil.copytree(played, folder)
+    change(folder)
+    with pytest.raises(RunError, match=message):
+        submit(folder, board)
+    assert not board.exists()
+
+
+def test_page__shows_names_as_text(board: Path):
+    (entry,) = read_board(board)
+    page = table_page([entry._replace(model="<img>|[x](y)*`\n#")])
+    (row,) = [line for line in page.splitlines() if line.startswith("| expert")]
+    assert row.count("|") == 9
+    assert not set(row) & set("<>[]*`")
+
+
+def test_suites_board__follows_from_its_runs():
+    assert check(ROOT / BOARD) == []

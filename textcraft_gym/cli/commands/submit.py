@@ -1,0 +1,47 @@
+"""The command ``textcraft-gym submit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from textcraft_gym.cli.terminal import say
+from textcraft_gym.verify.board import BOARD, check, read_board
+from textcraft_gym.verify.board import submit as submit_run
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def submit(
+    runs: Annotated[list[Path] | None, typer.Argument(help="Run folders.")] = None,
+    board: Annotated[
+        Path, typer.Option(help="File of the board; runs are copied to runs/ beside it.")
+    ] = BOARD,
+    is_check: Annotated[
+        bool, typer.Option("--check", help="Recheck every run of the board, and its lines.")
+    ] = False,
+) -> None:
+    """Recheck runs, and add them to a board of results.
+
+    A run that differs from its replay, or is unfinished, is refused.
+
+    Exit status: 0 if every line is right, 1 if a line of the board is wrong, 2 if a run is refused.
+    """
+    if is_check == bool(runs):
+        raise ValueError("expected run folders or --check")
+    for run in runs or ():
+        entry = submit_run(run, board)
+        say(
+            f"{run}: rechecked {entry.n} episodes, success {100 * entry.success:.1f}%; "
+            f"it is on {board}"
+        )
+    if is_check:
+        wrong = check(board)
+        for line in wrong:
+            say(line)
+        if wrong:
+            raise typer.Exit(1)
+        say(f"rechecked {len(read_board(board))} runs of {board}: all lines follow from them")
