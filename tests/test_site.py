@@ -90,7 +90,7 @@ QUERIES = {
     "resume": "evaluation.html",
     "parallel workers": "evaluation.html",
     "price": "models.html",
-    "leaderboard": "results/overview.html",
+    "leaderboard": "board.html",
     "export trajectories": "demonstrations.html",
     "train": "training.html",
     "grpo": "trl.html",

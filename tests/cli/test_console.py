@@ -276,9 +276,12 @@ COMMANDS = {
         "HOSTILE --out OUTo",
     ),
     "serve agentgym": ("--env HOSTILE",),
+    "serve mcp": ("--env HOSTILE",),
     "serve model": ("--model HOSTILE",),
     "serve openenv": ("--env HOSTILE",),
     "setup local": ("--dry-run",),
+    "new world": ("HOSTILE", "maze --out OUTt"),
+    "new agent": ("HOSTILE", "player --out OUTu"),
 }
 
 

@@ -625,7 +625,7 @@ def test_replay__fails_at_no_record(
 
 def test_serve__names_the_extra_that_is_missing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "flask", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'textcraft-gym\[shop\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[shop\]' in a clone"):
         serve(on_start=print)
 
 

@@ -98,6 +98,7 @@ def test_table__tells_names_apart_that_it_cuts():
 
 def test_wide__shows_all_and_so_does_a_pipe(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(tables._options, "wide", False)  # put back at the end
+    monkeypatch.setattr(tables.console, "_width", tables.UNLIMITED)  # as at the start of a process
     listed = ("tasks", "ALFWorld-v0", "--split", "dev", "--limit", "2")
     task = "look_at_obj_in_light-Bowl-None-DeskLamp-326/trial_00605"
     whole = CliRunner().invoke(app, list(listed)).output

@@ -90,7 +90,9 @@ def test_out__is_nothing_that_is_read(
 def test_out__may_be_an_older_page_or_another_file(folder: Path):
     for out in ("a/page.html", "page.html", "config.json"):
         for _ in range(2):
-            assert run("report", "a", "b", "--out", out) == f"Wrote 2 episodes to {out}\n"
+            address = (folder / out).resolve().as_uri()
+            written = f"Wrote 2 episodes to {out}: {address}\n"
+            assert run("report", "a", "b", "--out", out) == written
     assert run("export", "a", "--out", "a/talk.jsonl") == "Wrote 1 episodes to a/talk.jsonl\n"
 
 

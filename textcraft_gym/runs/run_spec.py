@@ -283,8 +283,11 @@ class RunSpec:
 
     @property
     def asked(self) -> dict[str, str | Model]:
-        """The models that the agent asks: none without ``episode``, or with ``asks = False``."""
-        return self.models if asks(self.agent) else {}
+        """The models that the agent asks: none without ``episode``, or with ``asks = False``.
+
+        Where there are none, the agent, which may be a stranger's module, is not imported.
+        """
+        return self.models if self.models and asks(self.agent) else {}
 
     @property
     def worker_count(self) -> int:

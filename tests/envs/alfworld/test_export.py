@@ -118,7 +118,7 @@ def test_export_game__refuses_ids_that_the_loader_would_pass_over(task_id, told,
 def test_export_game__says_what_to_install(tmp_path, monkeypatch):
     installed_logic.cache_clear()
     monkeypatch.setattr(export, "find_spec", lambda name: None)
-    with pytest.raises(GameError, match=r"textcraft-gym\[alfworld\]"):
+    with pytest.raises(GameError, match=r"\.\[alfworld\]' in a clone"):
         export_game(generate(split_ids("train")[0]), "task/trial", tmp_path, [])
     assert not list(tmp_path.iterdir())
     installed_logic.cache_clear()
