@@ -118,7 +118,9 @@ SERVED = {"docs/openenv.md", "docs/serving.md"}
 def pages_with_code() -> Iterator[Any]:
     """Yield the pages whose code is run here; one that the language model plays on is slow."""
     for page in PAGES:
-        kinds = {block["kind"] for block in BLOCK.finditer((ROOT / page).read_text("utf-8"))}
+        kinds = {
+            block["kind"] for block in BLOCK.finditer((ROOT / page).read_text(encoding="utf-8"))
+        }
         if kinds and page not in SERVED:
             is_slow = HAS_LOCAL and "local" in kinds
             yield pytest.param(page, marks=[pytest.mark.slow] if is_slow else [])

@@ -814,7 +814,7 @@ def test_command__exits_0_1_or_2(played, copied, tmp_path):
     assert unreadable.returncode == 2
     assert unreadable.stderr.count("\n") == 1
     assert "reward: recorded 7.0" in unreadable.stdout
-    as_json = run(str(edited), "--json")
+    as_json = run(str(edited.parent), "--json")  # all runs below a folder
     (outcome,) = json.loads(as_json.stdout).values()
     assert outcome["count"] == len(outcome["differences"]) > 0
     assert outcome["identical"] is False

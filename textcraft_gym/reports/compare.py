@@ -194,10 +194,10 @@ def verdicts(
     """Rank runs as ``verdict`` does, those that share few tasks apart from each other."""
     counts = {run: _counts_by_task(records, errors) for run, records in runs.items()}
     known = {run: _known(of_run) for run, of_run in counts.items()}
-    found = []
+    ranked = []
     for names in task_sets(known):
-        found.append(_verdict({run: counts[run] for run in names}))
-    return found
+        ranked.append(_verdict({run: counts[run] for run in names}))
+    return ranked
 
 
 def task_sets(tasks: Mapping[str, Set[str]]) -> list[list[str]]:

@@ -70,7 +70,7 @@ def differences(configs: Mapping[str, Config]) -> list[str]:
     has_one_agent = len({config["agent"] for config in configs.values()}) == 1
     world = [*_different(configs, _WORLD), *_options(configs, "env_args", is_shared=True)]
     asked = [*_different(asking, _ASKED), *_models(asking, has_one_agent)]
-    found = [
+    phrases = [
         *step_budgets(configs),
         *_different(asking, _CALLS),
         *_different(configs, _EPISODE),
@@ -81,10 +81,10 @@ def differences(configs: Mapping[str, Config]) -> list[str]:
     ]
     # A digest says what nothing else does, or it says it again.
     if not world:
-        found += [*_different(configs, _TASKS), *_different(configs, _DATA)]
+        phrases += [*_different(configs, _TASKS), *_different(configs, _DATA)]
     if has_one_agent and not asked:
-        found += _different(asking, _PROMPTS)
-    return found + (list(_different(configs, _VERSION)) or list(_code(configs)))
+        phrases += _different(asking, _PROMPTS)
+    return phrases + (list(_different(configs, _VERSION)) or list(_code(configs)))
 
 
 def step_budgets(configs: Mapping[str, Config]) -> list[str]:

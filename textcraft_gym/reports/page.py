@@ -378,11 +378,11 @@ def _games(pooled: Sequence[Pool], errors: Errors) -> list[Game]:
 
     games = []
     for name, of_game in by_name.items():
-        found = verdicts({run: pool.records for run, pool in of_game.items()}, errors=errors)
-        for of_set in found:
+        sets = verdicts({run: pool.records for run, pool in of_game.items()}, errors=errors)
+        for of_set in sets:
             runs = {standing.run for standing in of_set.standings}
             of_tasks = {run: pool for run, pool in of_game.items() if run in runs}
-            tasks = f", {of_set.tasks} tasks" if len(found) > 1 else ""
+            tasks = f", {of_set.tasks} tasks" if len(sets) > 1 else ""
             games.append(_game(f"{name}{tasks}", of_set, of_tasks, errors))
     return games
 

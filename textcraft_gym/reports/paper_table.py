@@ -181,8 +181,8 @@ def _worlds(pooled: Sequence[Pool], labels: Mapping[str, str], errors: Errors) -
     worlds = []
     for (env, split), runs in by_place.items():
         name = _short(env) if names[_short(env)] == 1 else f"{env} {split}"
-        found = verdicts({label: pool.records for label, pool in runs.items()}, errors=errors)
-        sets = [[standing.run for standing in of_set.standings] for of_set in found]
+        ranked = verdicts({label: pool.records for label, pool in runs.items()}, errors=errors)
+        sets = [[standing.run for standing in verdict.standings] for verdict in ranked]
         worlds.append(_World(name, env, runs, sets))
     return worlds
 
@@ -194,9 +194,9 @@ def _short(env: str) -> str:
 def _columns(world: _World, summaries: Mapping[str, Mapping[str, Summary]]) -> list[Column]:
     """Return the groups in the order of the papers, as far as the world's profile has one."""
     short = _short_names(world.env)
-    found = groups(summaries.values())
-    ordered = [group for group in short if group in found]
-    ordered += [group for group in found if group not in short]
+    played = groups(summaries.values())
+    ordered = [group for group in short if group in played]
+    ordered += [group for group in played if group not in short]
     columns = [Column(world.name, group, short.get(group, group)) for group in ordered]
     return [*columns, Column(world.name, ALL, "All")]
 

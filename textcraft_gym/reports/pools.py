@@ -54,14 +54,14 @@ def pools(runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]) -
             again += 1
         pooled.setdefault((alike, again), {})[run] = config
 
-    found: dict[str, Pool] = {}
+    made: dict[str, Pool] = {}
     for members in pooled.values():
         first = next(iter(members))
         name = _name(list(members))
-        if name in found or (len(members) > 1 and name in runs):
+        if name in made or (len(members) > 1 and name in runs):
             name = f"{first} and {len(members) - 1} other seeds"
-        found[name] = Pool(name, members[first], {run: runs[run] for run in members})
-    return list(found.values())
+        made[name] = Pool(name, members[first], {run: runs[run] for run in members})
+    return list(made.values())
 
 
 def _but_for_the_seed(config: Config) -> str:

@@ -141,9 +141,9 @@ def _next_signature(file: IO[bytes], start: int) -> int:
     file.seek(start)
     kept = b""
     while block := file.read(_BLOCK):
-        found = (kept + block).find(_SIGNATURE)
-        if found >= 0:
-            return start + found
+        place = (kept + block).find(_SIGNATURE)
+        if place >= 0:
+            return start + place
         rest = (kept + block)[-len(_SIGNATURE) + 1 :]
         start += len(kept) + len(block) - len(rest)
         kept = rest

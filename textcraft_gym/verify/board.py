@@ -222,7 +222,7 @@ def _unpacked(place: Path) -> Iterator[Path]:
         folder.mkdir()
         config = json.loads(read_bounded(place / CONFIG))
         config.pop("finished", None)  # after which its tables would be expected
-        (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+        (folder / CONFIG).write_bytes(json.dumps(config).encode())
         with gzip.open(place / f"{EPISODES}.gz") as packed:
             episodes = packed.read(MAX_EPISODES + 1)
         if len(episodes) > MAX_EPISODES:

@@ -35,35 +35,35 @@ def compare(
     if len(runs) < 2:
         raise ValueError("expected two runs or more, got one")
     pooled = Folders(runs).pools
-    found = verdicts({pool.name: pool.records for pool in pooled}, errors=read_errors(errors))
+    sets = verdicts({pool.name: pool.records for pool in pooled}, errors=read_errors(errors))
     warnings = warnings_of(pooled, is_one_world=True)
     if as_json:
-        print_json({"warnings": warnings, "sets": list(map(_as_json, found))})
+        print_json({"warnings": warnings, "sets": list(map(_as_json, sets))})
         return
     show_lines(warnings)
-    if len(found) > 1:
-        show_lines([_apart(found)])
-    for of_set in found:
+    if len(sets) > 1:
+        show_lines([_apart(sets)])
+    for of_set in sets:
         _show(of_set, [pool.name for pool in pooled])
     show_lines(advantages(pool.config for pool in pooled))
 
 
-def _show(found: Verdict, order: Sequence[str]) -> None:
+def _show(verdict: Verdict, order: Sequence[str]) -> None:
     """Show how two runs differ, or the ranking of others.
 
     Args:
-        found: The verdict on them.
+        verdict: The verdict on them.
         order: The names of all runs as given: of two, the second is compared with the first.
     """
-    if len(found.pairs) != 1:
-        show_standings(found)
+    if len(verdict.pairs) != 1:
+        show_standings(verdict)
         return
-    (pair,) = found.pairs
+    (pair,) = verdict.pairs
     first, second = sorted((pair.better, pair.worse), key=order.index)
     comparison = pair.comparison if second == pair.better else pair.comparison.reverse
     show_comparison(first, second, comparison)
-    if found.power:
-        show_lines([found.power])
+    if verdict.power:
+        show_lines([verdict.power])
 
 
 def _apart(found: Sequence[Verdict]) -> str:

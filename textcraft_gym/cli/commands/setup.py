@@ -60,9 +60,9 @@ def _commands() -> list[list[str]]:
 
 def _requirements(extra: str) -> list[str]:
     """Return what an extra of the package needs."""
-    found = []
+    packages = []
     for requirement in requires("textcraft-gym") or ():
         package, _, marker = requirement.partition(";")
         if marker.replace("'", '"').replace(" ", "") == f'extra=="{extra}"':
-            found.append(package.strip())
-    return found
+            packages.append(package.strip())
+    return packages

@@ -57,12 +57,12 @@ class Library:
 
     def runs(self) -> dict[str, GrowingRun]:
         """Return all runs, which have read what is new."""
-        found = [(name, run.folder) for name, run in self._runs.items()]
+        folders = [(name, run.folder) for name, run in self._runs.items()]
         now = self._clock()
         if self._searched is None or now - self._searched >= SEARCH_SECONDS:
-            found = list(find_runs(self.folder))
+            folders = list(find_runs(self.folder))
             self._searched = now
-        self._runs = grown(found, self._runs)
+        self._runs = grown(folders, self._runs)
         return self._runs
 
     def run(self, name: str) -> GrowingRun:
