@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from datetime import datetime
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.cli.app import app
+from textcraft_gym.envs.textcraft.env import TextCraftEnv
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.records import SCHEMA, read_config, without_timing
 from textcraft_gym.runs import fingerprints, runner
@@ -49,9 +51,9 @@ def test_run__that_other_code_goes_on_with_says_so(tmp_path: Path, monkeypatch: 
     assert read_config(run)["codes"] == [fingerprints.code()]
     lines = (run / "episodes.jsonl").read_text().splitlines(keepends=True)
     (run / "episodes.jsonl").write_text("".join(lines[:1]))
-    monkeypatch.setattr(runner, "code", lambda: "0123456789abcdef")
+    monkeypatch.setattr(runner, "code", lambda *own: "0123456789abcdef")
     with pytest.warns(
-        UserWarning, match=f"played with other code .* \\({fingerprints.code()}; now 0123"
+        UserWarning, match=f"played with other code \\({fingerprints.code()}; now 0123"
     ):
         evaluate(SPEC, run)
     assert read_config(run)["codes"] == [fingerprints.code(), "0123456789abcdef"]
@@ -67,9 +69,36 @@ def test_run__that_has_all_its_episodes_is_not_of_the_code_that_only_reads_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     evaluate(SPEC, tmp_path)
-    monkeypatch.setattr(runner, "code", lambda: "0123456789abcdef")
-    evaluate(SPEC, tmp_path)
+    monkeypatch.setattr(runner, "code", lambda *own: "0123456789abcdef")
+    with pytest.warns(UserWarning, match="no episode is missing; to play it again, choose another"):
+        evaluate(SPEC, tmp_path)
     assert read_config(tmp_path)["codes"] == [fingerprints.code()]
+
+
+AGENT = """
+class Mine:
+    def act(self, observation):
+        return "inventory"
+"""
+
+
+def test_code__has_the_module_of_an_agent_of_ones_own(tmp_path: Path):
+    digests = []
+    for text in (AGENT, AGENT, AGENT.replace("inventory", "look")):
+        file = tmp_path / "mine.py"
+        file.write_text(text)
+        spec = importlib.util.spec_from_file_location("mine", file)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["mine"] = module
+        try:
+            spec.loader.exec_module(module)
+            digests.append(fingerprints.code(module.Mine, TextCraftEnv))
+            assert fingerprints.code(module.Mine()) == digests[-1]
+        finally:
+            del sys.modules["mine"]
+    first, again, changed = digests
+    assert first == again != changed
+    assert {digest.partition("+")[0] for digest in digests} == {fingerprints.code()}
 
 
 def test_code__changes_with_a_source_that_can_change_an_episode(tmp_path: Path):

@@ -15,6 +15,7 @@ from rich.text import Text
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.cli.console import Console
 from textcraft_gym.cli.tables import console
+from textcraft_gym.cli.terminal import say
 from textcraft_gym.printable import printable
 from textcraft_gym.reports.records import Record, Records
 from textcraft_gym.reports.tally import Tally
@@ -52,6 +53,8 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
     def started(total: int, done: Records) -> None:
         nonlocal tally
         tally = Tally(total, done, spec.max_cost)
+        if 0 < total == len(done.done):
+            say(f"{out} has all {total} episodes: nothing is played", error=True)
         progress.show(tally)
 
     def ended(record: Record) -> None:

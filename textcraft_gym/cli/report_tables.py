@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
-from textcraft_gym.reports.compare import Comparison, Verdict
+from textcraft_gym.reports.compare import Comparison, Verdict, points
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.tables import (
     PASSES,
@@ -95,8 +95,8 @@ def show_comparison(first: str, second: str, comparison: Comparison) -> None:
     if comparison.difference is not None:
         test = "McNemar's exact p" if is_single else "exact p of the sign-flip test over tasks"
         console.print(
-            f"Difference of success: {100 * comparison.difference:+.1f} points "
-            f"(95% interval {100 * comparison.low:+.1f} to {100 * comparison.high:+.1f}) "
+            f"Difference of success: {points(comparison.difference)} points "
+            f"(95% interval {points(comparison.low)} to {points(comparison.high)}) "
             f"over {comparison.tasks} tasks; {test} = {comparison.p_value:.2g}."
         )
     if comparison.left_out:
@@ -139,8 +139,8 @@ def _show_pairs(found: Verdict, names: Mapping[str, str]) -> None:
         table.add_row(
             names[pair.better],
             names[pair.worse],
-            f"{100 * (pair.comparison.difference or 0.0):+.1f}",
-            f"{100 * pair.low:+.1f} to {100 * pair.high:+.1f}",
+            points(pair.comparison.difference),
+            f"{points(pair.low)} to {points(pair.high)}",
             f"{pair.p_value:.2g}",
             style="bold" if pair.is_clear else "",
         )

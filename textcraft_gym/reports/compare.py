@@ -188,6 +188,13 @@ def verdict(
     return _verdict({run: _counts_by_task(records, errors) for run, records in runs.items()})
 
 
+def points(difference: float | None) -> str:
+    """Return a difference of success in points with its sign; a dash for None."""
+    if difference is None:
+        return "-"
+    return f"{round(100 * difference, 1) + 0.0:+.1f}"  # without the sum, -0.0 would show
+
+
 def verdicts(
     runs: Mapping[str, Iterable[Mapping[str, Any]]], *, errors: Errors = "exclude"
 ) -> list[Verdict]:

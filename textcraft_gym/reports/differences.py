@@ -84,7 +84,7 @@ def differences(configs: Mapping[str, Config]) -> list[str]:
         phrases += [*_different(configs, _TASKS), *_different(configs, _DATA)]
     if has_one_agent and not asked:
         phrases += _different(asking, _PROMPTS)
-    return phrases + (list(_different(configs, _VERSION)) or list(_code(configs)))
+    return phrases + (list(_different(configs, _VERSION)) or list(_code(configs, has_one_agent)))
 
 
 def step_budgets(configs: Mapping[str, Config]) -> list[str]:
@@ -142,8 +142,14 @@ def _models(asking: Mapping[str, Config], has_one_agent: bool) -> Iterator[str]:
     yield from _options(options, "model", is_shared=True)
 
 
-def _code(configs: Mapping[str, Config]) -> Iterator[str]:
-    played = {run: " then ".join(codes(config)) for run, config in configs.items()}
+def _code(configs: Mapping[str, Config], has_one_agent: bool) -> Iterator[str]:
+    """Tell different code; of different agents only the suite's, since theirs differs anyway."""
+    played = {}
+    for run, config in configs.items():
+        digests = codes(config)
+        if not has_one_agent:
+            digests = list(dict.fromkeys(digest.partition("+")[0] for digest in digests))
+        played[run] = " then ".join(digests)
     if phrase := _phrase("code differs: {}", played, "unknown"):
         yield phrase
 

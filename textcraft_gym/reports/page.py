@@ -17,7 +17,14 @@ from textcraft_gym.errors import RunError
 from textcraft_gym.reports import plots
 from textcraft_gym.reports.advice import advice
 from textcraft_gym.reports.calls import Calls
-from textcraft_gym.reports.compare import MIN_SHARED, Comparison, Verdict, compare, verdicts
+from textcraft_gym.reports.compare import (
+    MIN_SHARED,
+    Comparison,
+    Verdict,
+    compare,
+    points,
+    verdicts,
+)
 from textcraft_gym.reports.differences import as_sentence, differences
 from textcraft_gym.reports.metrics import (
     ALL,
@@ -359,7 +366,7 @@ def templates() -> Environment:
     environment = html_environment("textcraft_gym.reports")
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.globals.update(
-        percent=_percent, points=_points, p_value=_p_value, min_shared=MIN_SHARED
+        percent=_percent, points=points, p_value=_p_value, min_shared=MIN_SHARED
     )
     return environment
 
@@ -468,12 +475,6 @@ def _by_run(rows: Rows) -> dict[str, Rows]:
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}%"
-
-
-def _points(difference: float | None) -> str:
-    if difference is None:
-        return "-"
-    return f"{100 * difference + 0.0:+.1f}"  # without the sum, -0.0 would show
 
 
 def _p_value(p_value: float) -> str:

@@ -8,6 +8,7 @@ random actions are played.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
 import random
@@ -162,12 +163,24 @@ def _of_split(world: World, env_args: Mapping[str, Any], hashes: dict[str, str])
         }
 
 
-@cache
-def code() -> str:
+def code(*own: object) -> str:
     """Return a digest of the sources that can change an episode: worlds, agents, prompts, the loop.
 
     A comment changes it as well: only an episode shows whether new code changes one.
+
+    Args:
+        own: An agent and a world. The modules of those that are not of the suite have a digest of
+            their own, behind a plus sign.
     """
+    modules = _modules(own)
+    if not modules:
+        return _suite()
+    theirs = hashlib.sha256(b"".join(file.read_bytes() for file in modules))
+    return f"{_suite()}+{theirs.hexdigest()[:16]}"
+
+
+@cache
+def _suite() -> str:
     sources = hashlib.sha256()
     for part in PLAYING:
         for source in _sources(files(f"textcraft_gym.{part}")):
@@ -176,6 +189,18 @@ def code() -> str:
         for name in names:
             sources.update((files(package) / name).read_bytes())
     return sources.hexdigest()[:16]
+
+
+def _modules(objects: Iterable[object]) -> list[Path]:
+    """Return the files of the modules of objects, but for the suite's and those without a file."""
+    paths = set[Path]()
+    for given in objects:
+        module = inspect.getmodule(given) or inspect.getmodule(type(given))
+        name = getattr(module, "__name__", "")
+        path = getattr(module, "__file__", None)
+        if name.partition(".")[0] != "textcraft_gym" and path and Path(path).is_file():
+            paths.add(Path(path))
+    return sorted(paths)
 
 
 def _sources(folder: Traversable) -> Iterator[bytes]:

@@ -140,16 +140,24 @@ class RunFolder:
         }
         self._write_config(config)
 
-    def go_on(self, code: str) -> None:
-        """Keep the digest of the code that resumes the run, and warn if other code played it."""
+    def go_on(self, code: str, *, plays: bool) -> None:
+        """Keep the digest of the code that resumes the run, and warn if other code played it.
+
+        Args:
+            code: The digest.
+            plays: Whether it plays anything; else it is not kept.
+        """
         config = read_config(self.path)
         played = codes(config)
         if code in played:
             return
-        self._write_config({**config, "codes": [*played, code]})
+        if plays:
+            self._write_config({**config, "codes": [*played, code]})
+            advice = "to keep to one code, choose another folder"
+        else:
+            advice = "no episode is missing; to play it again, choose another folder"
         warn(
-            f"{self.path} was played with other code of textcraft_gym ({', '.join(played)}; "
-            f"now {code}): to keep to one code, choose another folder",
+            f"{self.path} was played with other code ({', '.join(played)}; now {code}): {advice}",
             stacklevel=3,
         )
 

@@ -16,6 +16,7 @@ from warnings import warn
 import gymnasium as gym
 
 from textcraft_gym.agents.redaction import redacted
+from textcraft_gym.agents.registry import find_agent
 from textcraft_gym.episodes.episode import Episode, Job
 from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.errors import RunStopped, UnknownName
@@ -130,13 +131,13 @@ def play_run(
             play = stack.enter_context(backend.open(limited))
         # Another process may have made the folder meanwhile.
         stack.enter_context(folder.locked(identity))
-        folder.begin(identity, code(), len(planned))
+        played_by = _code_of(run)
+        folder.begin(identity, played_by, len(planned))
         stack.callback(folder.close)
 
         records = folder.records
         missing = _missing(planned, records)
-        if missing:
-            folder.go_on(code())
+        folder.go_on(played_by, plays=bool(missing))
         on_start(len(planned), records.chosen(key for key in planned if key not in missing))
         rule = StopRule(budget, len(missing))
         if play is not None:
@@ -157,6 +158,11 @@ def play_run(
     if stop is not None:
         on_stop(stop)
     return records
+
+
+def _code_of(run: Run) -> str:
+    agent = run.spec.agent
+    return code(find_agent(agent) if isinstance(agent, str) else agent, run.world.creator)
 
 
 def _play_missing(
