@@ -71,6 +71,10 @@ class Demonstrator:
         self._reader = Reader()
         self._played = ""
 
+    def reset(self) -> None:
+        """Begin an episode: with this method the object itself plays, and no copy of it."""
+        self._played = ""
+
     def __call__(self, observation: str, info: dict[str, Any]) -> str:
         """Choose a command."""
         commands: list[str] = info["admissible_commands"]
