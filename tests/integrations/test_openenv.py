@@ -210,7 +210,7 @@ def test_routes__answer_mistakes_with_what_is_expected(client: TestClient):
     assert refusal(f"/{WORLD}/task", split="test", index=200) == (400, "Invalid task index")
     assert refusal(f"/{WORLD}/task", split="test", index=-1) == (400, "Invalid task index")
     status, reason = refusal(f"/{WORLD}/num_tasks", split="/etc/passwd:train")
-    assert (status, "Possible: test, dev, all" in reason) == (400, True)
+    assert (status, "Possible: test, train, dev, all" in reason) == (400, True)
     status, reason = refusal("/step", action={"command": "inventory"})
     assert (status, "/ws" in reason) == (409, True)
     status, reason = refusal("/reset", taks="minecraft:beehive")
