@@ -345,6 +345,7 @@ def test_page__shows_an_episode_and_its_calls_while_the_run_goes_on(
     assert "common 😀 beginning first" in open_call(browser, second["task"])
     for summary in browser.find_elements("css selector", ".call > summary"):
         browser.execute_script("arguments[0].parentElement.open = true", summary)
+    until(browser, "document.querySelectorAll('pre.read').length === 4")
     texts = [
         one.get_attribute("textContent")
         for one in browser.find_elements("css selector", "pre.read")

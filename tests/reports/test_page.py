@@ -726,6 +726,8 @@ def test_page__opens_a_tree_down_to_actions_and_observations(
 
 
 def test_page__opens_each_call_at_its_place(browser: Any, tmp_path: Path):
+    from selenium.webdriver.support.wait import WebDriverWait
+
     load(browser, with_calls(tmp_path, "goal"), tmp_path)
     episode = open_first_episode(browser)
     calls = episode.find_elements("css selector", "details.call")
@@ -740,6 +742,11 @@ def test_page__opens_each_call_at_its_place(browser: Any, tmp_path: Path):
     assert inner == calls[1:3]
     for call in calls:
         call.find_element("tag name", "summary").click()
+    # A call is written when its toggle event comes, which is after the click.
+    WebDriverWait(browser, 5).until(
+        lambda _: all(call.find_elements("css selector", ".read") for call in calls)
+    )
+    for call in calls:
         for more in call.find_elements("css selector", "details.long > summary"):
             more.click()
     read = [
