@@ -182,7 +182,17 @@ def _count(name: str, function: Callable[..., Any], forms: tuple[str, ...]) -> i
         signature = inspect.signature(function).replace(return_annotation=inspect.Signature.empty)
     except (TypeError, ValueError):  # such as of a compiled function, which tells none
         return 2
-    taken, is_callable = 0, True
+    taken = _taken(signature)
+    if taken is None or taken not in counts:
+        short = re.split("[.:]", name)[-1]
+        possible = " or ".join(f"{short}({form})" for form in forms)
+        raise ValueError(f"{name} takes {signature}: expected {possible}")
+    return taken
+
+
+def _taken(signature: inspect.Signature) -> int | None:
+    """Return how many arguments are given by position; None if one is needed by keyword."""
+    taken = 0
     for parameter in signature.parameters.values():
         is_needed = parameter.default is parameter.empty
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -190,11 +200,7 @@ def _count(name: str, function: Callable[..., Any], forms: tuple[str, ...]) -> i
         elif parameter.kind in _POSITIONAL:
             taken += is_needed or (taken == 1 and parameter.name == "info")
         elif parameter.kind is parameter.KEYWORD_ONLY and is_needed:
-            is_callable = False
-    if not is_callable or taken not in counts:
-        short = re.split("[.:]", name)[-1]
-        possible = " or ".join(f"{short}({form})" for form in forms)
-        raise ValueError(f"{name} takes {signature}: expected {possible}")
+            return None
     return taken
 
 

@@ -281,7 +281,9 @@ class CommandReader:
         """Return the first command and the number of its line; empty if there is none."""
         end = self._end(lines, answered)
         for kind in (
-            self._objects,
+            self._tagged,
+            self._object,
+            self._called,
             self._labelled,
             self._fenced,
             self._prompted,
@@ -303,17 +305,21 @@ class CommandReader:
                 return number
         return len(lines)
 
-    def _objects(self, lines: list[str]) -> Iterator[tuple[int, str]]:
-        """Yield commands in JSON objects, in tags, in double brackets and in calls of a verb."""
+    def _tagged(self, lines: list[str]) -> Iterator[tuple[int, str]]:
+        """Yield commands in tags, in double brackets and in boxes."""
         for number, line in enumerate(lines):
             if tag := _TAG.search(line):
                 yield number, (tag[2] or tag[3] or tag[4]).strip()
 
+    def _object(self, lines: list[str]) -> Iterator[tuple[int, str]]:
+        """Yield the command of the first JSON object."""
         text = "\n".join(lines)
         start = text.find("{")
         if start >= 0 and (named := self._of_object(text[start:])):
             yield text.count("\n", 0, start), named
 
+    def _called(self, lines: list[str]) -> Iterator[tuple[int, str]]:
+        """Yield commands written as calls of a verb."""
         for number, line in enumerate(lines):
             if "(" not in line:
                 continue
@@ -399,10 +405,7 @@ class CommandReader:
 
     def _fallback(self, lines: list[str]) -> Turn:
         """Return the turn of a reply without a marked command: one of its lines, or a thought."""
-        spoken = []
-        for line in _texts(lines):
-            if line.strip(" >*`") and not _LABEL.fullmatch(line.strip()):
-                spoken.append(line)
+        spoken = _spoken(lines)
         if not spoken:
             return Turn(known=not self.forms)
         rest = [line for line in spoken[1:] if not _THOUGHT.match(line)]
@@ -425,6 +428,15 @@ def _texts(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         if line.strip() and not _FENCE.fullmatch(line.strip()):
             yield line
+
+
+def _spoken(lines: Iterable[str]) -> list[str]:
+    """Return the lines that say something, without marks and labels that stand alone."""
+    spoken = []
+    for line in _texts(lines):
+        if line.strip(" >*`") and not _LABEL.fullmatch(line.strip()):
+            spoken.append(line)
+    return spoken
 
 
 def _unmarked(line: str) -> str:

@@ -267,15 +267,11 @@ def completion_of(output: ModelOutput, *, takes_tools: bool = False) -> Completi
         raise ModelError(output.error or "an answer without a choice")
     message, usage = output.message, _usage(output.usage)
     content = message.content if isinstance(message.content, list) else []
-    written = usage.get("completion_tokens", 0)
-    if output.stop_reason == "model_length" and not written:
-        raise ModelLimit(message.text or "the prompt exceeds the context", "context")
+    if not usage.get("completion_tokens"):
+        _raise_limit(output, content)
     if output.stop_reason == "content_filter":
-        limit = _limit(content)
-        if not written:
-            raise ModelLimit(output.error or message.text or "no text", limit)
         # The text is the provider's, not the model's.
-        return Completion("", usage, finish_reason=limit)
+        return Completion("", usage, finish_reason=_limit(content))
     inside, text = split_reasoning(message.text)
     completion = Completion(
         text,
@@ -285,6 +281,15 @@ def completion_of(output: ModelOutput, *, takes_tools: bool = False) -> Completi
         tool_calls=tuple(_calls(message)),
     )
     return completion if takes_tools else calls_as_text(completion)
+
+
+def _raise_limit(output: ModelOutput, content: Collection[Content]) -> None:
+    """Raise the limit by which a prompt was not answered, if there is one."""
+    text = output.message.text
+    if output.stop_reason == "model_length":
+        raise ModelLimit(text or "the prompt exceeds the context", "context")
+    if output.stop_reason == "content_filter":
+        raise ModelLimit(output.error or text or "no text", _limit(content))
 
 
 def _limit(content: Collection[Content]) -> Literal["refusal", "content_filter"]:

@@ -111,20 +111,18 @@ def error_of(body: bytes) -> ServerError | None:
     error = _error_field(answer)
     if not error:
         return None
-    if isinstance(error, list):
-        error = _first_complaint(error)
     if isinstance(error, Mapping):
         return _server_error(error)
     return ServerError(_excerpt(str(error)), str(answer.get("code") or answer.get("type") or ""))
 
 
 def _error_field(answer: Mapping[str, Any]) -> Any:
-    """Return the field of an answer that tells of a failure; falsy if there is none."""
+    """Return what an answer tells of a failure, of a list the first; falsy if it tells of none."""
     error = answer.get("error")
     # Beside choices, a detail or a message is no failure.
-    if error or "choices" in answer:
-        return error
-    return answer.get("detail") or answer.get("message")
+    if not error and "choices" not in answer:
+        error = answer.get("detail") or answer.get("message")
+    return _first_complaint(error) if error and isinstance(error, list) else error
 
 
 def _first_complaint(complaints: Sequence[Any]) -> dict[str, Any]:

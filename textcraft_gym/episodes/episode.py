@@ -570,11 +570,7 @@ class EpisodeRunner:
         return index
 
     def _ask(self, request: Ask) -> Generator[ModelCall, None, list[Completion]]:
-        model = self.model
-        if isinstance(model, Mapping):
-            model = model.get(request.role, model.get("executor"))
-        if model is None:
-            raise AgentError(f"the agent asked the {request.role} model, and this run has none")
+        model = self._model_of(request.role)
         calls, node = self.episode.calls, self.play.node
         calls[request.role] = calls.get(request.role, 0) + request.n
         node.calls += request.n
@@ -600,6 +596,14 @@ class EpisodeRunner:
         if limit := limit_of_answers(completions, request.max_tokens):
             raise limit  # not thrown into the agent, which could do nothing with it
         return completions
+
+    def _model_of(self, role: str) -> Model:
+        model = self.model
+        if isinstance(model, Mapping):
+            model = model.get(role, model.get("executor"))
+        if model is None:
+            raise AgentError(f"the agent asked the {role} model, and this run has none")
+        return model
 
     def _compute(self, request: Compute) -> Generator[ModelCall, None, Any]:
         """Call a function of the agent in a thread; what it raises is thrown into the agent.

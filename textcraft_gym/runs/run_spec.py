@@ -227,6 +227,15 @@ class RunSpec:
     )
 
     def __post_init__(self) -> None:
+        self._check_numbers()
+        if self.reading not in get_args(Reading):
+            raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
+        if "split" in self.env_args:
+            raise ValueError("split is an option of the run, not one of env_args")
+        self._check_prices()
+        self.register_secrets()
+
+    def _check_numbers(self) -> None:
         at_least("seed", self.seed, 0)
         at_least("max_calls", self.max_calls, 0)
         at_least("repeats", self.repeats, 1)
@@ -245,13 +254,6 @@ class RunSpec:
             raise ValueError(
                 f"expected a temperature from 0 to {MAX_TEMPERATURE}, got {self.temperature!r}"
             )
-
-        if self.reading not in get_args(Reading):
-            raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
-        if "split" in self.env_args:
-            raise ValueError("split is an option of the run, not one of env_args")
-        self._check_prices()
-        self.register_secrets()
 
     def _check_prices(self) -> None:
         """Make sure that a limit of money can be reached: a served model has a price.

@@ -145,19 +145,27 @@ def play_run(
 
         records = records.chosen(planned)
         so_far = f"{len(records.done)} of {len(planned)} episodes are in {out}"
-        stop = rule.stop(so_far)
-        if stop is None:
-            try:
-                folder.finish(records)
-            except OSError as error:
-                rule.trouble = f"the summary cannot be written: {error.strerror}"
-                stop = rule.stop(so_far)
-        else:
-            with suppress(OSError):  # the disk may be full
-                folder.report(records)
+        stop = _conclude(folder, records, rule, so_far)
     if stop is not None:
         on_stop(stop)
     return records
+
+
+def _conclude(
+    folder: RunFolder, records: Records, rule: StopRule, so_far: str
+) -> RunStopped | None:
+    """Write the summary of a run that ended, or the report of one that stopped; return its stop."""
+    stop = rule.stop(so_far)
+    if stop is not None:
+        with suppress(OSError):  # the disk may be full
+            folder.report(records)
+        return stop
+    try:
+        folder.finish(records)
+    except OSError as error:
+        rule.trouble = f"the summary cannot be written: {error.strerror}"
+        return rule.stop(so_far)
+    return None
 
 
 def _code_of(run: Run) -> str:

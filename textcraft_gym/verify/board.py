@@ -11,7 +11,7 @@ import hashlib
 import json
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -132,14 +132,7 @@ def entry_of(folder: Path) -> Entry:
     config, records = read_config(folder), read_records(folder)
     if state := so_far(records, config):
         raise RunError(f"{folder} is not finished: {state}")
-    for name in ("tasks", "env_args", "wrappers", "won_at"):
-        if config[name]:
-            raise RunError(
-                f"{folder}: expected a split of a world as it is, got {name} {config[name]!r}"
-            )
-    outcome = verify(folder)
-    if not outcome.identical:
-        raise RunError("; ".join(line.strip() for line in outcome.lines(folder.name, 3)))
+    _recheck(folder, config)
     summary = summarise(records, errors="count")
     if summary.rate is None:
         raise RunError(f"{folder}: the world does not say whether episodes were won")
@@ -160,6 +153,18 @@ def entry_of(folder: Path) -> Entry:
         digest=digest_of(records),
         date=str(config.get("started", ""))[:10],
     )
+
+
+def _recheck(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raise RunError for a run that chose its tasks or changed its world, or is not replayed."""
+    for name in ("tasks", "env_args", "wrappers", "won_at"):
+        if config[name]:
+            raise RunError(
+                f"{folder}: expected a split of a world as it is, got {name} {config[name]!r}"
+            )
+    outcome = verify(folder)
+    if not outcome.identical:
+        raise RunError("; ".join(line.strip() for line in outcome.lines(folder.name, 3)))
 
 
 def digest_of(records: Iterable[Record]) -> str:
