@@ -300,6 +300,7 @@ def _without_unpacking(recipes: list[Recipe], tags: Tags) -> list[Recipe]:
 
     kept = []
     for recipe in recipes:
+        # The published game drops every such recipe, whatever the block is made of.
         blocks = _sole_blocks(recipe)
         if tags == "item":
             blocks = [block for block in blocks if _is_made_of(block, recipe.output, parts)]
@@ -492,6 +493,7 @@ def _needs(
 
 def _by_output(recipes: Iterable[Recipe]) -> Recipes:
     grouped: dict[str, tuple[Recipe, ...]] = {}
+    # By their ids, so that nothing depends on the order of the files.
     for recipe in sorted(recipes, key=lambda recipe: (recipe.output, recipe.id)):
         grouped[recipe.output] = (*grouped.get(recipe.output, ()), recipe)
     return grouped

@@ -107,6 +107,7 @@ class _Search:
                 if node in self.book.recipes:
                     self.craft(at, node, short, need, cost, past)
                     return
+                # A base item: one action gets any number.
                 cost += 1
 
         if cost < self.best:
@@ -207,6 +208,7 @@ class _Search:
         """
         self.bounds += 1
         if self.bounds > MAX_BOUNDS and self.decisions:
+            # More than any plan that is known, so that each open branch is cut.
             return MAX_BOUNDS
         relaxed = _Need(dict(need.items), {})
         units: dict[Ingredient, int] = {}

@@ -102,6 +102,7 @@ def split_reasoning(reply: str) -> Answer:
     Reasoning stands in ``<think>`` and its like. The opening tag may be missing, since chat
     templates write it; without a closing one the model was cut off while it thought.
     """
+    # Most replies have no tag, which is seen without the patterns.
     if "<" not in reply and "[" not in reply and "◁" not in reply:
         return Answer("", reply)
     before, final, after = reply.rpartition(_FINAL_CHANNEL)
@@ -280,6 +281,7 @@ class CommandReader:
     ) -> tuple[int, str]:
         """Return the first command and the number of its line; empty if there is none."""
         end = self._end(lines, answered)
+        # The surest marks first: words that merely look like a command may be talk about it.
         for kind in (
             self._tagged,
             self._object,
@@ -395,6 +397,7 @@ class CommandReader:
     def _command(self, line: str) -> str:
         """Return a line without what stands around a command."""
         command = _unmarked(line)
+        # A number or bullet is dropped only before a known command: others may begin with one.
         numbered = _NUMBER.sub("", command, count=1)
         if numbered != command and self.canonical(_unmarked(numbered)):
             command = _unmarked(numbered)
@@ -442,6 +445,7 @@ def _spoken(lines: Iterable[str]) -> list[str]:
 def _unmarked(line: str) -> str:
     """Return a line without a ``>`` before it, and without marks and quotes around it."""
     command = line.strip()
+    # Marks may be nested, as in **`look`**.
     for _ in range(4):
         before = command
         command = command.removeprefix(">").strip().strip("*").strip()

@@ -118,6 +118,7 @@ class TextEpisode:
             ResetNeeded: Before the first reset.
             TypeError: If the reply is not a string.
         """
+        # Before the first reset the environment itself refuses.
         if self.over and self.steps:
             return OVER
         if not isinstance(reply, str):

@@ -180,6 +180,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         terminations, truncations = np.array(terminated, np.bool_), np.array(truncated, np.bool_)
 
         self._counts += 1
+        # A step that begins an episode is none of its actions.
         self._counts[over] = 0
         truncations |= self._counts == self.max_episode_steps
         self._over = terminations | truncations

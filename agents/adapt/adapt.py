@@ -77,6 +77,7 @@ class ADaPTAgent:
     ) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
         at_bottom = depth == self.settings.d_max
+        # In ADaPT's WebShop, for one, buying is never decomposed.
         is_atomic = task.lower().startswith(self.profile.adapt.atomic)
         with play.sub(task, "task", depth) as node:
             # Execute; level 0 only plans.

@@ -154,6 +154,8 @@ class Executor:
         return False
 
     def _ask(self, play: Play, talk: Talk) -> Generator[Request, Any, Completion]:
+        # In lines a turn ends with its line, as in the paper; a chat model's reply may have
+        # several.
         stop: tuple[str, ...] = ("\n",) if talk.form == "line" else ()
         tools = self.instructions.offered if talk.form == "tools" else ()
         return (
@@ -207,6 +209,7 @@ class Executor:
             observation, over = yield from self._act(play, turn)
         else:
             play.replies["no_command"] += not turn.known
+            # The papers' answer to a thought, which never reaches the game.
             observation = "OK." if turn.thought and turn.known else NO_CALL
         talk.lines.append(observation)
         if over:

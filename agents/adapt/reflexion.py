@@ -84,6 +84,8 @@ class ReflexionAgent:
                 )
 
                 # Evaluate
+                # By the environment's word, as in the released program: a false claim must not end
+                # the trials.
                 if won or (self.trust_claims and claimed):
                     break
 

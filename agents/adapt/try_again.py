@@ -69,6 +69,7 @@ class TryAgainAgent:
                 claimed, won = yield from self.executor.trial(
                     play, task, situation, temperature=temperature, sample=trial
                 )
+                # The paper scores the best trial: a false claim must not end them.
                 if won or (self.trust_claims and claimed):
                     break
         return claimed

@@ -176,10 +176,12 @@ class AutoPlanAgent:
         sections = ["summary"]
         if self.reflect == "full":
             sections.append("flaws")
+            # As in the paper, a revision is asked for once there is a plan to revise.
             if self.plan:
                 sections.append("revision")
         with play.sub(objective, "reflection", 1):
             for section in sections:
+                # Greedy, as in the released program, however the episode was sampled.
                 question = self.wording.fill(section)
                 text = yield from self._ask(
                     play, section, talk.asked(question), max_tokens=self.reflection_tokens

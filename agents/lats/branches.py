@@ -350,8 +350,9 @@ def describe(node: Branch) -> str:
 def uct(node: Branch) -> float:
     """Return the upper confidence bound of a node: its mean reward plus an exploration term."""
     if not node.visits:
+        # Unvisited nodes go first, but not those that the judge gave no score.
         return math.inf if node.value >= 0 else node.value
-    # UCB1; the root, which has no parent, counts its own visits.
+    # UCB1 with the paper's weight of 1; the root, which has no parent, counts its own visits.
     visits = node.parent.visits if node.parent else node.visits
     return node.value + math.sqrt(2 * math.log(visits) / node.visits)
 

@@ -106,6 +106,7 @@ class Cassette:
         self._closing = weakref.finalize(self, self._tape.close)
         try:
             if model is None:
+                # Whether the file can be read at all is known here, not in the first episode.
                 self._tape.find("")
             else:
                 self._tape.prepare(self.name, is_marked=is_marked)
@@ -225,6 +226,7 @@ class Cassette:
             prompt if is_text else _plain(prompt),
             list(request.stop),
             request.max_tokens,
+            # 0 and 0.0 are one request, and would be two texts.
             float(request.temperature),
             request.sample,
         ]
@@ -426,6 +428,8 @@ class _Tape:
         self._trouble = ""
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
+            # Without an isolation level each statement is committed by itself, so that an answer is
+            # on disk before the next is paid for. ``_lock`` keeps the threads apart.
             self._connection = sqlite3.connect(
                 file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
             )
@@ -438,6 +442,8 @@ class _Tape:
         Raises:
             ModelError: If it cannot.
         """
+        # ``immediate`` takes the lock for writing at once: SQLite waits for that, not for a later
+        # change of a reader's lock.
         create = () if is_marked else ("begin immediate", *_CREATE, "commit")
         probe = _Row("probe", model, "", "")
         with self._lock:

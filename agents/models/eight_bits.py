@@ -100,6 +100,8 @@ def quantised(values: Floats) -> Bytes:
     """Return numbers in blocks of a scale in half precision and whole numbers of 8 bits."""
     blocks = values.reshape(-1, BLOCK)
     scales = (np.abs(blocks).max(1, keepdims=True) / np.float32(127)).astype(np.float16)
+    # Of the scales as they are stored, so that their rounding is not added to that of the weights.
+    # A block of zeros has the scale 0.
     inverse = np.divide(
         1, scales, out=np.zeros(scales.shape, np.float32), where=scales > 0, dtype=np.float32
     )

@@ -40,6 +40,7 @@ _CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 LOCK = threading.RLock()
 """Held for a moment by whoever makes a server or replaces one."""
+# A fork while another thread holds it would leave it locked in the child for ever.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
@@ -142,6 +143,7 @@ class LlamaServer:
     def __init__(self, options: ServerOptions) -> None:
         self.turn = threading.Lock()
         self._state = _State(options)
+        # At the end of the program ``_exit`` closes all servers.
         weakref.finalize(self, _end, self._state).atexit = False
         with LOCK:
             _servers.add(self)
@@ -255,6 +257,7 @@ def _serve(options: ServerOptions, files: Files) -> Any:
         params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(files.adapter), 1.0)]
     if options.eight_bits:  # not mapped into memory, since some systems remove no file that is
         params.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
+    # llama.cpp divides this among its slots.
     params.n_ctx = options.context * options.slots
     params.n_parallel = options.slots
     params.n_batch = params.n_ubatch = max(BATCH, options.slots)

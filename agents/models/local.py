@@ -205,6 +205,7 @@ class LocalModel:
             return ModelError(
                 f"{self._label}: expected max_tokens of 1 or more, got {request.max_tokens}"
             )
+        # Without sampling, the samples of a prompt are one question.
         seed = request.sample if request.temperature > 0 else 0
         stop = tuple(map(_unicode, request.stop))
         return _Question(
@@ -283,6 +284,7 @@ def _context(context: int | None, header: Header) -> int:
 def _default_threads() -> int:
     """Return a number of threads likely to have a core each: waiting threads keep theirs busy."""
     cores = os.cpu_count() or 1
+    # A process may be bound to fewer cores than the machine has.
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
         cores = len(os.sched_getaffinity(0))
     limit = os.environ.get("OMP_NUM_THREADS", "")

@@ -367,6 +367,7 @@ class OpenAIModel:
         parameters: dict[str, Any] = {
             "max_tokens": request.max_tokens + self.room.tokens,
             "temperature": request.temperature,
+            # As in the papers; a served model may have another default.
             "top_p": 1,
         }
         stops = stops_to_send(request.stop) if is_chat else list(request.stop)
@@ -570,10 +571,12 @@ class _Session:
                 timeout=self._timeout,
                 proxy=_proxy(self._url),
                 cookie_jar=aiohttp.DummyCookieJar(),
+                # Decompressed by us up to a bound: a small body may hold gigabytes.
                 auto_decompress=False,
                 headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
             )
         method = "GET" if data is None else "POST"
+        # A redirected POST would be repeated as a GET, without its body.
         async with self._session.request(
             method, self._url, data=data, headers=headers, allow_redirects=False
         ) as response:
@@ -667,6 +670,7 @@ def _decompressed(body: bytes, encoding: str) -> bytes:
     if encoding in ("", "identity"):
         return body
     try:
+        # 32 has zlib tell gzip from deflate by the header.
         decompressor = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
         whole = decompressor.decompress(body, MAX_ANSWER)
     except zlib.error as error:
@@ -681,6 +685,7 @@ def _decompressed(body: bytes, encoding: str) -> bytes:
 def _asked_wait(headers: Mapping[str, str]) -> float | None:
     """Return the seconds to wait that a server asks for; None if it asks for none."""
     with contextlib.suppress(KeyError, ValueError):
+        # The finer of the two, where a server sends both.
         return max(0.0, float(headers["retry-after-ms"]) / 1000)
     retry_after = headers.get("retry-after", "")
     with contextlib.suppress(ValueError):

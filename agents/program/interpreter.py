@@ -357,6 +357,7 @@ class Interpreter:
             raise ProgramError("only a name can be called")
         name = node.func.id
         arguments = yield from self._arguments(node, names)
+        # As in Python, a function of the program hides the built-in one of its name.
         if name in self.functions:
             return (yield from self._call_own(self.functions[name], arguments, called))
         if name in FUNCTIONS:

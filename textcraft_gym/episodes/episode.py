@@ -368,6 +368,7 @@ class EpisodeRunner:
             self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
         finally:
             self._count_reports()
+            # The plus drops the kinds that were counted 0 times.
             self.episode.replies = dict(+self.play.replies)
             self._judge()
             self.episode.seconds = round(time.perf_counter() - start, 6)
@@ -507,6 +508,7 @@ class EpisodeRunner:
 
         self.out_of_budget = self.episode.steps >= self.max_steps
         self.over = True
+        # The game's own end goes before a budget that is spent with the same action.
         if terminated:
             self.episode.stop_reason = "terminated"
         elif truncated:
@@ -763,5 +765,6 @@ def _message(error: Exception) -> str:
 
 def _derived_seed(*parts: object) -> int:
     """Return a 64-bit seed that depends on the parts alone, on every machine."""
+    # Python's own hash of a text differs from process to process.
     digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:8], "big")

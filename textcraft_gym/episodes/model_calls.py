@@ -140,6 +140,7 @@ class ModelCalls:
         without its answers, as by ``receive``.
         """
         samples = _samples(call)
+        # This thread could not stop waiting at a deadline; another one can be left behind.
         may_wait = async_method(call.model) is None and call.deadline is None
         if may_wait and (len(samples) == 1 or batch_method(call.model)):
             self._keep(_ask(samples))
@@ -151,6 +152,7 @@ class ModelCalls:
         """Send the requests of a call; ``receive`` returns the call once they are answered."""
         samples = _samples(call)
         if call.deadline is not None:
+            # The id decides between equal deadlines, since calls have no order.
             heappush(self._dated, (call.deadline, id(call), call))
         if async_method(call.model):
             self._unsent.extend(samples)
@@ -212,6 +214,8 @@ class ModelCalls:
 
     def _seconds_left(self) -> float | None:
         """Return the seconds to the first deadline of a call that waits; None if there is none."""
+        # An answered call stays in the heap until it is on top: it cannot be removed from the
+        # middle.
         while self._dated and self._dated[0][-1].answered:
             heappop(self._dated)
         if not self._dated:
@@ -253,7 +257,7 @@ class ModelCalls:
             self._can_grow = self._add_thread()
         if self._threads:
             self._work.put(samples)
-        else:
+        else:  # the system lets none start
             self._events.put(_ask(samples))
 
     def _add_thread(self) -> bool:

@@ -127,6 +127,7 @@ def _from_records(bare: Estimate, records: Sequence[Record], workers: int) -> Es
     def rest(values: Iterable[float]) -> Amount:
         return amount(list(values)).times(bare.episodes)
 
+    # No more workers are busy than there are episodes left.
     at_once = max(1, min(workers, bare.episodes))
     return replace(
         bare,

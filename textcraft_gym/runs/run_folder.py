@@ -249,6 +249,7 @@ def _append(file: FileIO, data: bytes, is_synced: bool) -> int:
     """
     start = file.tell()
     try:
+        # A raw file may take only a part of the data, as on a nearly full disk.
         rest = memoryview(data)
         while rest:
             rest = rest[file.write(rest) :]

@@ -153,6 +153,7 @@ def cached(name: str, stamp: str, write: Write) -> Arrays:
         if arrays is None:
             file.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{file}.lock"):
+                # Another process may have written it while this one waited for the lock.
                 arrays = _read(file, stamp) or _written(file, stamp, write)
     except (OSError, NotImplementedError):  # the latter where the file system has no locks
         arrays = None
@@ -186,6 +187,7 @@ class _Writer:
     def append(self, name: str, part: NDArray[Any]) -> None:
         """Append a part to an array; see ``Append``."""
         if name not in self.layout:
+            # Padded, so that the mapped bytes can be viewed as numbers of any type.
             self._put(bytes(-self._size % _ALIGNMENT))
             self.layout[name] = [part.dtype.str, self._size, 0]
         else:

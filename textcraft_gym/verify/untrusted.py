@@ -121,6 +121,7 @@ def is_trusted(name: str, trusted: Collection[str]) -> bool:
     module, colon, _ = name.rpartition(":")
     if not colon:
         return name in (*BUNDLED, *wrappers.__all__, *AGENTS, *trusted)
+    # With the dots: to trust ``game`` and what is in it is not to trust ``game_of_others``.
     return any(f"{module}.".startswith(f"{known}.") for known in trusted if known)
 
 

@@ -313,6 +313,7 @@ def _names(ids: set[str]) -> dict[str, str]:
         lowered = id.lower()
         head, bar, _ = lowered.partition("_bar_")
         name = head if bar else ""
+        # As in the real engine, anywhere in the id: some bathtubs have ``SinkBasin`` at its end.
         if bar and "basin" in lowered:
             name = f"{head}basin"
         if name:

@@ -171,6 +171,7 @@ def _guess(grammar: str) -> str:
 def known_dialect(domain: str, grammar: str) -> Dialect | None:
     """Return the dialect of a domain and a grammar; None if this engine does not implement them."""
     dialect = KNOWN_DOMAINS.get(_sha256(domain))
+    # Where both are unknown they are equal, and the dialect is None.
     if dialect != KNOWN_GRAMMARS.get(_sha256(TASK.sub("", grammar))):
         return None
     return dialect

@@ -76,9 +76,11 @@ class Moves(NamedTuple):
 
 def apply(game: Game, state: State, command: str) -> Turn[State]:
     """Play a command; an impossible one changes nothing and answers ``Nothing happens.``."""
+    # As in the official engine, the rest of the match is exact, case included.
     command = command.strip()
     # ``go to`` can be played anywhere and is the same everywhere: it is no move of a place.
     receptacle = game.go_to.get(command)
+    # As in the official grammar, no receptacle at the agent's own location can be gone to.
     if receptacle is not None and game.location_of[receptacle] != state.location:
         location = game.location_of[receptacle]
         seen = _describe(game, state.places[location], receptacle)
@@ -187,6 +189,7 @@ def _is_by_a_lit_lamp(game: Game, state: State) -> bool:
 
 def _judged(game: Game, state: State) -> State:
     """Return a state with its ``won`` brought up to date."""
+    # Of the state alone, as in the official engine: a goal that is undone is no longer won.
     won = is_won(game, state)
     return state if won == state.won else state._replace(won=won)
 
@@ -201,6 +204,7 @@ def _passive_answer(game: Game, state: State, command: str) -> str:
         return text.carrying(game.objects[state.held])
     if command == "help" and game.wording.help:
         return game.wording.help
+    # As in the official grammar, an object is examined in the hand only.
     if state.held != NOTHING and command == f"examine {game.objects[state.held]}":
         return _examine(game, state, state.held)
     return text.NOTHING_HAPPENS
@@ -247,6 +251,7 @@ def _list_moves(game: Game, place: Place, held: int) -> Moves:
     local = {*rules}
     if held != NOTHING:
         local.add(f"examine {game.objects[held]}")
+    # In the order of strings, as the official engine lists them: ``10`` comes before ``2``.
     commands = sorted([*game.common_commands(place.location), *local])
     return Moves(rules, {}, tuple(commands))
 
@@ -260,6 +265,7 @@ def _rules(game: Game, place: Place, held: int) -> Rules:
             _add_held(rules, game, place, held, position)
     if held != NOTHING and game.object_type[held] in KNIVES:
         knife = game.objects[held]
+        # As in the official domain, also what a closed receptacle hides.
         for obj in place.content.lying:
             if obj in game.sliceable:
                 rules[f"slice {game.objects[obj]} with {knife}"] = _sliced, NOTHING, obj
@@ -291,8 +297,10 @@ def _add_held(rules: Rules, game: Game, place: Place, held: int, position: int) 
     name, rtype = game.receptacles[receptacle], game.receptacle_type[receptacle]
     thing = game.objects[held]
     is_accessible = place.content.opened[position] or receptacle not in game.openable
+    # As in the official domain, a receptacle is never full.
     if is_accessible and (rtype, game.object_type[held]) in game.fits:
         rules[game.wording.put.format(o=thing, r=name)] = _put, position, held
+    # As in the official domain, an appliance works while it is closed.
     if rtype in SINKS and held in game.cleanable:
         rules[f"clean {thing} with {name}"] = _cleaned, position, held
     if rtype == "MicrowaveType" and held in game.heatable:
@@ -343,6 +351,7 @@ def _put(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
 
 
 def _used(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+    # As in the official domain, nothing turns it off again.
     return Move(f"You turn on the {game.objects[obj]}.", None, held, obj, TOGGLED)
 
 

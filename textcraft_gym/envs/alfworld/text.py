@@ -62,6 +62,7 @@ def opening(body: str, task: str) -> str:
 
 def listing(names: Sequence[str]) -> str:
     """Return ``a bed 1, a desk 1, and a drawer 3``, or ``nothing``."""
+    # The official grammar knows no ``an``.
     return _joined([f"a {name}" for name in names])
 
 
@@ -100,6 +101,7 @@ def thing(
 
     ``inner`` lists its contents, None for an object that cannot hold any.
     """
+    # The first that fits, as in the official grammar: contents hide a state, a state hides a lamp.
     if inner is not None:
         return f"This is a normal {name}. In it, you see {listing(inner)}."
     if hot or clean or cool:
@@ -134,4 +136,5 @@ def _joined(words: Iterable[str]) -> str:
     *most, last = list(words) or ["nothing"]
     if not most:
         return last
+    # As in the official grammar, two have a comma as well.
     return ", ".join([*most, f"and {last}"])

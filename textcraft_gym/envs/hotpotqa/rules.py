@@ -172,6 +172,7 @@ def apply(world: World, state: State, action: str) -> Turn[State]:
     if verb == FINISH:
         right = is_right(world.question, argument)
         return state._replace(answer=argument), text.finished(world.dialect, right), "", ""
+    # Reflexion's program has no action for a thought.
     if verb == THINK and world.dialect != "reflexion":
         return state, text.THOUGHT, "", ""
     return state, text.invalid(world.dialect, action.strip()), UNKNOWN_COMMAND, ""
@@ -319,6 +320,8 @@ def _search(world: World, state: State, entity: str) -> Turn[State]:
     if page:
         titles = [title for title in titles if title != page.title]
     listed = tuple(titles[:SHOWN])
+    # Where nothing is found, Reflexion's program closes the open page; ReAct's keeps it and its
+    # lookup.
     if world.dialect == "reflexion":
         after = State(listed=listed, opened=state.opened, looked_up=state.looked_up)
     else:
@@ -349,6 +352,7 @@ def shown(world: World, page: Page) -> str:
 
 def _named(world: World, entity: str) -> Page | None:
     """Return the page of a name, which may be one that only lists others."""
+    # AutoPlan's tool opens a page by its exact title only.
     page = world.wiki.page(entity) if world.dialect == "autoplan" else world.wiki.find(entity)
     if page and world.scope == "question" and page.title not in world.question.titles:
         return None

@@ -135,6 +135,7 @@ def understand(world: World, state: State, goal: Goal) -> Move | Refusal:
 def parts(world: World) -> int:
     """Return the number of parts of a task, each of which is worth the same."""
     if world.kind == HANOI:
+        # The fewest moves of that many rings; CLIPort rewards each of them alike.
         return (1 << len(world.things)) - 1
     if world.kind == BOWLS:
         return sum(thing.colour in world.places for thing in world.things)
@@ -195,6 +196,7 @@ def _put_in_bowl(world: World, state: State, colour: str, bowl: str) -> Move | R
     others = [block for block in blocks if state.at[block] != bowl]
     if not others:
         return _there_already(world, state, blocks[0])
+    # Blocks on the table first: one in another bowl may be where it belongs.
     return Move(min(others, key=lambda block: state.at[block] != TABLE), bowl)
 
 

@@ -51,6 +51,7 @@ def parse(text: str) -> Action:
     verb, _, rest = line.partition(" ")
     if line in _LOOKS:
         return Look()
+    # The whole action must match: a second line makes it none.
     if "\n" in line:
         return Unknown(line)
     if verb == "get":

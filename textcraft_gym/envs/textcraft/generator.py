@@ -41,6 +41,7 @@ def choose(book: RecipeBook, goal: str, draw: int, distractors: int = DISTRACTOR
     and of those that the goal does not need, up to ``distractors`` are listed.
     """
     goal_recipes, uses_of = recipe_pool(book, goal)
+    # A text as the seed is hashed by SHA-512, the same in every process.
     rng = random.Random(f"{goal}/{draw}").random
     candidates: dict[int, None] = {}
     for recipes in uses_of:

@@ -81,6 +81,7 @@ def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
     # Looking here first saves a call at nearly every step.
     move = world.understood.get(action) or world.understand(action)
     takes, gives, answer, shortage, reason = move
+    # As in the published game, what is held is checked before whether there is such a recipe.
     for item, count in takes:
         if inventory.get(item, 0) < count:
             return inventory, shortage, NOT_ENOUGH, ""

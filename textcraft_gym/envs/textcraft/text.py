@@ -51,6 +51,7 @@ def inventory(book: RecipeBook, held: Mapping[str, int]) -> str:
     """Return the inventory in the order in which items were first held."""
     if not held:
         return EMPTY_HANDED
+    # The blank after the last entry is the published game's.
     return "Inventory: " + "".join(map(_entries(book).__getitem__, held.items()))
 
 
@@ -66,6 +67,7 @@ def not_found(typed: str) -> str:
 
 def crafted(count: int, item: str) -> str:
     """Answer a ``craft`` that worked."""
+    # By its id, as in the published game, though the player writes names.
     return f"Crafted {count} {item}"
 
 

@@ -130,6 +130,7 @@ def _done(state: State, score: float) -> list[Node]:
         "options",
         "attrs",
         "price upper",
+        # Misspelt in the original.
         "instuction text",
         "category",
         "product category",

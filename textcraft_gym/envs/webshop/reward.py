@@ -110,6 +110,7 @@ def _fraction(met: int, wanted: int) -> float | None:
 def match_types(wanted: Product, bought: Product, nouns: Nouns = default_nouns) -> TypeMatch:
     """Return the match of a product's type with the wanted one."""
     wanted_nouns = list(nouns(wanted.title))
+    # The original's score of a title without nouns; it is not enough to count as alike.
     title_score = 0.2
     if wanted_nouns:
         # The distinct nouns in common over all wanted ones, repetitions included, as in the
@@ -118,6 +119,7 @@ def match_types(wanted: Product, bought: Product, nouns: Nouns = default_nouns) 
     query_match = wanted.query == bought.query
     # Two common categories, since the first level of the path is shared by a whole department.
     category_match = len(_categories(wanted) & _categories(bought)) > 1
+    # As in the original, titles so unlike outweigh an equal query or category.
     if title_score == 0.0:
         r_type = 0.0
     elif title_score < 0.1:
@@ -187,6 +189,7 @@ _WITHOUT_LATIN_1 = dict.fromkeys(range(128, 256))
 
 
 def _categories(product: Product) -> set[str]:
+    # The data writes a path with single angle quotation marks between its levels.
     return {part.strip() for part in product.product_category.split("\u203a")}
 
 

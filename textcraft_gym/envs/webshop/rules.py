@@ -58,6 +58,7 @@ def navigate(shop: Shop, state: State, action: str) -> Transition:
         return Transition(state, UNKNOWN_ACTION)
     if not shop.has_search(state):
         return Transition(state, NOT_ON_PAGE)
+    # As in the original, only the way back to the index page forgets what was visited.
     return Transition(State("results", shop.search(argument), visited=state.visited))
 
 
@@ -128,6 +129,7 @@ def _from_item(shop: Shop, state: State, target: str) -> Transition | None:
         return Transition(state._replace(page="done"))
     if target in shop.sub_pages:
         return Transition(state._replace(page="sub", sub_page=target))
+    # As in the original, options are lost here, but kept on the way back from a sub-page.
     if target == PREVIOUS:
         return Transition(state._replace(page="results", asin="", chosen=()))
     if target == BACK_TO_SEARCH:

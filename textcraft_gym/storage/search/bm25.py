@@ -101,6 +101,7 @@ class Index:
             # be more than count.
             matching = scores >= _last_of(scores, count)
         documents, scores = documents[matching], scores[matching]
+        # lexsort goes by its last key first.
         order = np.lexsort((self._ranks[documents], -scores))
         return [int(document) for document in documents[order[:count]]]
 
@@ -198,7 +199,8 @@ def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int
     seeds = np.unique(np.concatenate([term.best(SEEDS) for term in by_length[:SEED_TERMS]]))
     enough = _last_of(_scores(terms, seeds), count)
 
-    # Terms that together cannot reach the bound are optional.
+    # Terms that together cannot reach the bound are optional. (The index decides between equal
+    # peaks, since terms have no order.)
     by_peak = sorted(((term.peak(), index, term) for index, term in enumerate(terms)), reverse=True)
     optional: list[tuple[float, _Term]] = []
     left = 0.0
@@ -209,6 +211,7 @@ def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int
 
     # A candidate reaches the bound with all optional terms; each that is added narrows them.
     sums = _sums([term for _, _, term in by_peak], size)
+    # Above 0, since a document without any of these terms cannot reach the bound.
     least = max(enough * _ROUNDED - left, np.finfo(np.float64).tiny)
     documents = np.flatnonzero(sums >= least).astype(np.int32)
     sums = sums[documents]
@@ -233,6 +236,7 @@ def _last_of(scores: NDArray[Any], count: int) -> float:
 
 def quantise(length: int) -> int:
     """Return a document length as Lucene reads it back from a byte: exact to 40, then coarser."""
+    # Lucene's NUM_FREE_VALUES: the bytes that its floating-point form of a length does not need.
     exact = 24
     if length < exact:
         return length
