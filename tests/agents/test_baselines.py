@@ -43,8 +43,8 @@ def test_plan_and_execute__plans_once_and_decomposes_nothing():
         2,
     )
     tasks = [
-        asked["prompt"].rpartition("Goal: ")[2].splitlines()[:2]
-        for asked in models["executor"].asked
+        request["prompt"].rpartition("Goal: ")[2].splitlines()[:2]
+        for request in models["executor"].asked
     ]
     assert tasks == [
         ["a.", ">"],
@@ -71,8 +71,8 @@ def test_try_again__begins_again_warmer_until_it_succeeds():
         3,
         1.0,
     )
-    assert [asked["temperature"] for asked in model.asked] == [0.0, 0.0, 0.7] + [0.7] * 5
-    samples = [asked["sample"] for asked in model.asked]
+    assert [request["temperature"] for request in model.asked] == [0.0, 0.0, 0.7] + [0.7] * 5
+    samples = [request["sample"] for request in model.asked]
     assert samples[:2] == [0, 0]
     assert len({samples[2], samples[3]}) == 2
     assert len(set(samples[3:])) == 1
@@ -164,8 +164,8 @@ def test_reflexion__reads_the_answer_to_the_action_that_ended_the_trial(
 ):
     models = {"executor": ScriptedModel(*lines, FAIL), "reflection": ScriptedModel("A")}
     play(ReflexionAgent(profile, settings=Settings(d_max=2), form=form), models, task)
-    (asked,) = models["reflection"].asked
-    assert answered in asked["prompt"]
+    (request,) = models["reflection"].asked
+    assert answered in request["prompt"]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,8 @@ def test_agent__is_react_alone_at_a_d_max_of_1(name: str, game: GameProfile, env
         jobs = [(task.id, 0) for task in envs[0].get_wrapper_attr("tasks")[::9]]
         episodes = run_episodes(envs, agent, jobs, model=Recorded("d_max"))
         return [
-            (one.transcript, one.calls, one.claimed_success, one.stop_reason) for one in episodes
+            (episode.transcript, episode.calls, episode.claimed_success, episode.stop_reason)
+            for episode in episodes
         ]
 
     assert played(make_agent(name, profile=game, args={"d_max": 1})) == played(ReActAgent(game))
@@ -213,10 +214,10 @@ def test_reflexion__reads_its_last_reflections_in_the_next_trial():
     learned = [
         [
             line.rpartition(" ")[2]
-            for line in asked["prompt"].splitlines()
+            for line in request["prompt"].splitlines()
             if line.startswith("From an earlier")
         ]
-        for asked in models["executor"].asked[:5]
+        for request in models["executor"].asked[:5]
     ]
     assert learned == [[], ["A"], ["A", "B"], ["B", "C"], ["C", "D"]]
     assert models["reflection"].asked[0]["max_tokens"] == 256
@@ -238,7 +239,7 @@ def test_reflexion__reflects_on_the_thoughts_too_but_not_after_the_last_trial():
 def test_reflexion__without_memory_begins_as_if_nothing_had_been():
     models = {"executor": ScriptedModel(), "reflection": ScriptedModel(*"ABC")}
     play(ReflexionAgent(TEXTCRAFT, memory=0), models)
-    assert len({asked["prompt"] for asked in models["executor"].asked}) == 1
+    assert len({request["prompt"] for request in models["executor"].asked}) == 1
 
 
 class Losing(gym.Wrapper):

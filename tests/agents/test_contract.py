@@ -233,7 +233,7 @@ class TestAFunction(AgentContract):
 
 
 def test_contract__is_tested_for_every_agent():
-    assert {one.name for one in Named.__subclasses__()} == set(AGENTS)
+    assert {agent.name for agent in Named.__subclasses__()} == set(AGENTS)
 
 
 class Keeping:

@@ -51,11 +51,11 @@ def test_profile__knows_the_dialects_of_the_game():
     assert set(ALFWORLD.dialects) == set(WORDINGS)
     for dialect in WORDINGS:
         env = gym.make("ALFWorld-v0", dialect=dialect, expert=True)
-        told, info = env.reset(seed=3)
-        assert ALFWORLD.dialects_of(told) == []
+        transcript, info = env.reset(seed=3)
+        assert ALFWORLD.dialects_of(transcript) == []
         for command in info["expert_plan"]:
-            told += f"\n> {command}\n{env.step(command)[0]}"
-        assert ALFWORLD.dialects_of(told) == [dialect]
+            transcript += f"\n> {command}\n{env.step(command)[0]}"
+        assert ALFWORLD.dialects_of(transcript) == [dialect]
 
 
 @pytest.mark.parametrize("dialect", WORDINGS)

@@ -96,11 +96,11 @@ def _prompt(agent: str, game: str = "minetechtree") -> str:
     return Prompts().of(agent, game).text
 
 
-def _example(game: str, one: str) -> Example:
-    situation, _, rest = one.partition("\n\nGoal: ")
+def _example(game: str, shown: str) -> Example:
+    situation, _, rest = shown.partition("\n\nGoal: ")
     goal, *lines = rest.splitlines()
-    told = lines.pop(0) if lines[0].startswith("Inventory: ") else ""
-    return Example(game, situation, goal.removesuffix("."), told, lines)
+    inventory = lines.pop(0) if lines[0].startswith("Inventory: ") else ""
+    return Example(game, situation, goal.removesuffix("."), inventory, lines)
 
 
 def begin(example: Example) -> Any:
@@ -139,11 +139,11 @@ def wins(env: Any, actions: Iterable[str]) -> bool:
 
 def reflected() -> str:
     """Return the answer that is shown to who reflects."""
-    found = re.search(
+    match = re.search(
         r"An example of an answer:\n\n(.+)\n\nNow it is your turn", _prompt("reflexion"), re.S
     )
-    assert found
-    return found[1]
+    assert match
+    return match[1]
 
 
 def steps(plan: Plan | None) -> list[str]:

@@ -327,15 +327,15 @@ def test_agent__sends_exactly_these_prompts(name: str):
     task, agent, answers = EPISODES[name]
     models = {role: ScriptedModel(*texts) for role, texts in answers.items()}
     play(agent, models, task)
-    told = ""
+    exchanges = ""
     for role, model in models.items():
-        for asked in model.asked:
-            how = {key: asked[key] for key in ("stop", "max_tokens", "temperature", "sample")}
-            told += f"=== {role} {how}\n{prompt_text(asked['prompt'])}\n=== answers\n{asked['answer']}\n"
+        for request in model.asked:
+            how = {key: request[key] for key in ("stop", "max_tokens", "temperature", "sample")}
+            exchanges += f"=== {role} {how}\n{prompt_text(request['prompt'])}\n=== answers\n{request['answer']}\n"
     golden = GOLDEN / f"{name}.txt"
     if os.environ.get("REGENERATE_GOLDEN"):
-        golden.write_text(told, encoding="utf-8", newline="\n")
-    assert told == golden.read_text(encoding="utf-8")
+        golden.write_text(exchanges, encoding="utf-8", newline="\n")
+    assert exchanges == golden.read_text(encoding="utf-8")
 
 
 SEARCHED = ["alfworld", "hotpotqa", "textcraft", "webshop", "default"]
@@ -376,12 +376,12 @@ COMMANDS = {
 @pytest.mark.parametrize("game", COMMANDS)
 def test_prompts__of_react_tell_each_command_and_show_most_of_them(game: str):
     """Those that only look around need no example."""
-    told, _, shown = (
+    instructions, _, shown = (
         Prompts().of("react", game).text.partition("{situation}")[0].partition("\nHere ")
     )
     commands = COMMANDS[game].split()
     for word in (*commands, "think:", "Task completed!", "task failed!"):
-        assert word in told, word
+        assert word in instructions, word
     for word in commands:
         assert f"> {word}" in shown or word in ("examine", "inventory"), word
 

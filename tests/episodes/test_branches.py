@@ -79,16 +79,16 @@ def test_restore__leads_to_the_moment_and_starts_a_branch():
         yield from play.act("2")
         return None
 
-    found = played(episode)
-    assert found.transcript == [
+    record = played(episode)
+    assert record.transcript == [
         (None, "nothing said"),
         ("1", "said 1"),
         ("5", "said 15"),
         (None, "said 1"),
         ("2", "said 12"),
     ]
-    assert found.restores == [(3, 1)]
-    assert (found.steps, found.trials, found.reward, found.trace.parts) == (
+    assert record.restores == [(3, 1)]
+    assert (record.steps, record.trials, record.reward, record.trace.parts) == (
         3,
         1,
         6.0,
@@ -106,14 +106,14 @@ def test_restore__after_the_end_goes_on_and_the_best_leaf_counts():
                     yield from play.act(action)
         return False
 
-    found = played(episode)
-    assert (found.reward, found.stop_reason, found.won, found.claimed_success) == (
+    record = played(episode)
+    assert (record.reward, record.stop_reason, record.won, record.claimed_success) == (
         12.0,
         "agent",
         False,
         False,
     )
-    assert [origin for _, origin in found.restores] == [0, 0, 0]
+    assert [origin for _, origin in record.restores] == [0, 0, 0]
 
 
 def test_reward__of_an_inner_moment_is_no_leaf():
@@ -144,8 +144,8 @@ def test_won__is_latched_over_branches():
         yield from play.act("5")
         return None
 
-    found = played(episode)
-    assert found.won
+    record = played(episode)
+    assert record.won
 
 
 @pytest.mark.parametrize("bounds", [{"max_steps": 3}, {"max_calls": 0}])
@@ -159,9 +159,9 @@ def test_restore__refills_no_budget(bounds):
                 yield from play.ask("?")
         return None
 
-    found = played(episode, **bounds)
+    record = played(episode, **bounds)
     assert (
-        (found.steps, found.stop_reason) == (3, "max_steps")
+        (record.steps, record.stop_reason) == (3, "max_steps")
         if "max_steps" in bounds
         else (1, "max_calls")
     )
@@ -231,9 +231,9 @@ def test_snapshot__that_is_refused_leaves_the_agent_its_replay():
         yield from play.replay(["a", "b"])
         return None
 
-    found = played(episode, MutteringEnv())
-    assert [action for action, _ in found.transcript] == [None, "1", None, "a", "b"]
-    assert (found.steps, found.trials, found.restores) == (3, 2, [])
+    record = played(episode, MutteringEnv())
+    assert [action for action, _ in record.transcript] == [None, "1", None, "a", "b"]
+    assert (record.steps, record.trials, record.restores) == (3, 2, [])
 
 
 @settings(deadline=None)
@@ -270,14 +270,14 @@ def test_record__of_any_walk_through_moments_replays_and_has_the_best_leaf(walk)
                     over = True
         return None
 
-    found = played(episode)
-    replayed = run_episode(DigitsEnv(), RecordedActions(found.transcript, found.restores), seed=0)
+    record = played(episode)
+    replayed = run_episode(DigitsEnv(), RecordedActions(record.transcript, record.restores), seed=0)
     assert {name: getattr(replayed, name) for name in REPLAYED} == {
-        name: getattr(found, name) for name in REPLAYED
+        name: getattr(record, name) for name in REPLAYED
     }
-    assert replayed.transcript == found.transcript
-    assert found.reward <= max(sum(map(int, text)) for text in said)
-    assert found.won == any(text.startswith("123") for text in said)
+    assert replayed.transcript == record.transcript
+    assert record.reward <= max(sum(map(int, text)) for text in said)
+    assert record.won == any(text.startswith("123") for text in said)
 
 
 class Branching:
@@ -301,8 +301,8 @@ def test_run__with_branches_is_verified_and_a_forged_branch_is_found(tmp_path):
     assert [len(record["restores"]) for record in read_records(tmp_path / "run")] == [3, 3]
     file.write_text(text.replace("[5, 0]", "[5, 2]"))
     assert any(
-        "restores" in str(found) or "step" in str(found)
-        for found in verify(tmp_path / "run").differences
+        "restores" in str(difference) or "step" in str(difference)
+        for difference in verify(tmp_path / "run").differences
     )
     file.write_text(
         text.replace('"restores": [[1, 0], [3, 0], [5, 0]]', '"restores": [[1, 0], [3, 0]]', 1)
@@ -312,5 +312,5 @@ def test_run__with_branches_is_verified_and_a_forged_branch_is_found(tmp_path):
 
 def test_moments__of_a_wrapped_environment_are_those_of_its_wrappers():
     env = find("TextCraft-v0").make()
-    found = run_episode(env, Branching(), seed=3)
-    assert found.transcript[1][1] == found.transcript[3][1] == found.transcript[0][1]
+    record = run_episode(env, Branching(), seed=3)
+    assert record.transcript[1][1] == record.transcript[3][1] == record.transcript[0][1]

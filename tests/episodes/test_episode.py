@@ -107,16 +107,16 @@ def test_run_episode__tells_each_request_and_the_record_up_to_it():
         yield from play.act("0.25")
         return None
 
-    told = []
+    requests = []
     run_episode(
         CountdownEnv(),
         Scripted(episode),
         model=Echo(),
-        on_request=lambda request, record: told.append(
+        on_request=lambda request, record: requests.append(
             (request, len(record.transcript), sum(record.calls.values()))
         ),
     )
-    assert told == [(Act("0.5"), 1, 0), (Ask("?"), 2, 0), (Reset(), 2, 1), (Act("0.25"), 3, 1)]
+    assert requests == [(Act("0.5"), 1, 0), (Ask("?"), 2, 0), (Reset(), 2, 1), (Act("0.25"), 3, 1)]
 
 
 def test_run_episode__takes_the_belief_that_the_agent_returns():
@@ -443,7 +443,7 @@ def shape(node: Node) -> tuple[Any, ...]:
 
 def test_run_episode__keeps_the_tree_of_what_was_attempted():
     episode = run_episode(CountdownEnv(9), Scripted(dividing), seed=0, model=Echo())
-    one = ("1 actions", 3, 1, 1, 1, True, [])
+    leaf = ("1 actions", 3, 1, 1, 1, True, [])
     assert shape(episode.trace) == (
         *("", 0, 0, 0, 0, True),
         [
@@ -454,7 +454,10 @@ def test_run_episode__keeps_the_tree_of_what_was_attempted():
                 1,
                 1,
                 True,
-                [("1 actions", 2, 1, 1, 1, True, []), ("2 actions", 2, 0, 1, 1, True, [one, one])],
+                [
+                    ("1 actions", 2, 1, 1, 1, True, []),
+                    ("2 actions", 2, 0, 1, 1, True, [leaf, leaf]),
+                ],
             )
         ],
     )
@@ -894,14 +897,14 @@ def test_run_episode__asking_too_much_after_the_end_does_not_change_how_it_ended
 
 
 def sampling(
-    n: int, found: list[list[str]], *, temperature: float = 0.7, trial: int = 1
+    n: int, drawn: list[list[str]], *, temperature: float = 0.7, trial: int = 1
 ) -> Scripted:
     """Ask for some samples at once, and act once."""
 
     def episode(play: Play) -> Routine:
         with play.sub("part", "executor", 1):
             completions = yield from play.ask_many("p", n=n, temperature=temperature, sample=trial)
-            found.append([completion.text for completion in completions])
+            drawn.append([completion.text for completion in completions])
             yield from play.act("0")
         return True
 
@@ -909,42 +912,42 @@ def sampling(
 
 
 def test_ask_many__draws_samples_that_differ_and_counts_each():
-    found: list[list[str]] = []
+    drawn: list[list[str]] = []
     for seed, n in ((0, 4), (0, 4), (0, 2), (0, 1), (5, 1)):
-        episode = run_episode(CountdownEnv(1), sampling(n, found), seed=seed, model=Echo())
+        episode = run_episode(CountdownEnv(1), sampling(n, drawn), seed=seed, model=Echo())
         assert (episode.calls, episode.tokens) == ({"executor": n}, {"prompt_tokens": n})
         assert (episode.trace.children[0].calls, episode.trace.children[0].tokens) == (n, n)
-    assert found[0] == found[1]
-    assert len({*found[0]}) == 4
-    assert found[2] == found[0][:2]
-    assert found[3] == found[0][:1]
-    assert found[4] != found[3]
+    assert drawn[0] == drawn[1]
+    assert len({*drawn[0]}) == 4
+    assert drawn[2] == drawn[0][:2]
+    assert drawn[3] == drawn[0][:1]
+    assert drawn[4] != drawn[3]
 
 
 def test_ask_many__of_one_is_what_ask_draws():
-    found: list[list[str]] = []
+    drawn: list[list[str]] = []
 
     def asking(play: Play) -> Routine:
-        found.append([(yield from play.ask("p", temperature=0.7, sample=1)).text])
+        drawn.append([(yield from play.ask("p", temperature=0.7, sample=1)).text])
         return None
 
-    for agent in (Scripted(asking), sampling(1, found)):
+    for agent in (Scripted(asking), sampling(1, drawn)):
         run_episode(CountdownEnv(1), agent, seed=3, model=Echo())
-    assert found[0] == found[1]
+    assert drawn[0] == drawn[1]
 
 
 def test_ask_many__at_temperature_0_draws_equal_samples():
-    found: list[list[str]] = []
-    run_episode(CountdownEnv(1), sampling(3, found, temperature=0.0), seed=0, model=Echo())
-    assert len(found[0]) == 3
-    assert len({*found[0]}) == 1
+    drawn: list[list[str]] = []
+    run_episode(CountdownEnv(1), sampling(3, drawn, temperature=0.0), seed=0, model=Echo())
+    assert len(drawn[0]) == 3
+    assert len({*drawn[0]}) == 1
 
 
 @pytest.mark.parametrize("envs", [1, 2])
 def test_ask_many__sends_its_samples_out_together(envs: int):
-    found: list[list[str]] = []
+    drawn: list[list[str]] = []
     jobs = [(None, seed) for seed in range(envs)]
-    agent = sampling(3, found)
+    agent = sampling(3, drawn)
     played = list(
         run_episodes([CountdownEnv(1) for _ in range(envs)], agent, jobs, model=Together(3 * envs))
     )
@@ -953,11 +956,11 @@ def test_ask_many__sends_its_samples_out_together(envs: int):
 
 
 def test_ask_many__asks_for_none_where_the_budget_allows_fewer():
-    found: list[list[str]] = []
-    episode = run_episode(CountdownEnv(1), sampling(4, found), seed=0, model=Echo(), max_calls=3)
-    assert (episode.stop_reason, episode.calls, episode.steps, found) == ("max_calls", {}, 0, [])
+    drawn: list[list[str]] = []
+    episode = run_episode(CountdownEnv(1), sampling(4, drawn), seed=0, model=Echo(), max_calls=3)
+    assert (episode.stop_reason, episode.calls, episode.steps, drawn) == ("max_calls", {}, 0, [])
     assert run_episode(
-        CountdownEnv(1), sampling(4, found), seed=0, model=Echo(), max_calls=4
+        CountdownEnv(1), sampling(4, drawn), seed=0, model=Echo(), max_calls=4
     ).calls == {"executor": 4}
 
 
@@ -1009,12 +1012,12 @@ def test_run_episodes__sends_all_that_is_pending_as_one_batch():
 
 
 def test_run_episode__sends_samples_as_one_batch():
-    model, found = Batching(), []
-    run_episode(CountdownEnv(1), sampling(5, found), seed=0, model=model)
+    model, drawn = Batching(), []
+    run_episode(CountdownEnv(1), sampling(5, drawn), seed=0, model=model)
     assert model.sizes == [5]
     one_by_one: list[list[str]] = []
     run_episode(CountdownEnv(1), sampling(5, one_by_one), seed=0, model=Echo())
-    assert found == one_by_one
+    assert drawn == one_by_one
 
 
 def planning(executor_prompts: list[str], pause: float = 0.0) -> Scripted:

@@ -208,9 +208,9 @@ def test_process__ends_an_episode_that_never_returns_and_goes_on_in_a_new_worker
     assert sum(cut["tokens"].values()) == cut["trace"]["tokens"] > 0
     assert "its process was killed" in cut["trace"]["parts"][0]
     assert summarise(records).limits == {"seconds": 1}
-    found = verify(tmp_path, trusted=["tests"])
-    assert not found.count
-    assert [what for what in found.unverifiable if "no transcript" in what]
+    outcome = verify(tmp_path, trusted=["tests"])
+    assert not outcome.count
+    assert [what for what in outcome.unverifiable if "no transcript" in what]
     assert evaluate(spec, tmp_path, on_episode=pytest.fail) == records
 
 

@@ -129,8 +129,8 @@ def test_evaluate__of_a_world_that_does_not_say_shows_the_score_alone(tmp_path: 
     page = html_page({"run": records}, {"run": read_config(tmp_path / "run")})
     assert "the world did not say whether it was won" in page
     assert "? unknown" in page
-    found = compare(records, records)
-    assert (found.tasks, found.left_out, found.difference) == (0, 20, None)
+    comparison = compare(records, records)
+    assert (comparison.tasks, comparison.left_out, comparison.difference) == (0, 20, None)
     assert Tally(20, records).line().startswith("played 20, errors 0")
 
 
@@ -159,15 +159,15 @@ OUTCOMES = st.sampled_from(
 
 @given(st.lists(OUTCOMES, max_size=12), st.sampled_from(["exclude", "count"]))
 def test_summarise__counts_each_episode_once(outcomes: list[dict[str, Any]], errors):
-    records = [record(**{"won": None, **one, "reward": 1.0}) for one in outcomes]
-    found = summarise(records, errors=errors)
-    lost = sum(outcome_of(one) == "lost" for one in records)
-    limits = sum(found.limits.values())
-    assert found.won + lost + limits + found.unknown + found.errors == len(records)
-    assert found.episodes == len(records) - (found.errors if errors == "exclude" else 0)
-    assert (found.rate is None) == (bool(found.unknown) or not found.episodes)
-    if found.rate is not None:
-        assert found.rate == pytest.approx(found.won / found.episodes)
+    records = [record(**{"won": None, **outcome, "reward": 1.0}) for outcome in outcomes]
+    summary = summarise(records, errors=errors)
+    lost = sum(outcome_of(record) == "lost" for record in records)
+    limits = sum(summary.limits.values())
+    assert summary.won + lost + limits + summary.unknown + summary.errors == len(records)
+    assert summary.episodes == len(records) - (summary.errors if errors == "exclude" else 0)
+    assert (summary.rate is None) == (bool(summary.unknown) or not summary.episodes)
+    if summary.rate is not None:
+        assert summary.rate == pytest.approx(summary.won / summary.episodes)
 
 
 def test_summarise__counts_errors_as_lost_where_it_is_told_to():
@@ -197,8 +197,8 @@ def test_compare__counts_errors_as_lost_where_it_is_told_to():
         {"task": "b", "won": False, "limit": "context"},
     ]
     assert compare(first, second).lost == ("b",)
-    found = compare(first, second, errors="count")
-    assert (found.tasks, found.left_out, found.lost) == (2, 0, ("a", "b"))
+    comparison = compare(first, second, errors="count")
+    assert (comparison.tasks, comparison.left_out, comparison.lost) == (2, 0, ("a", "b"))
     assert verdict({"x": first, "y": second}, errors="count").standings[0].run == "x"
 
 
@@ -346,7 +346,7 @@ def test_evaluate__repeats_each_task_with_other_samples(tmp_path: Path):
     spec = replace(REPEATED, repeats=3, temperature=0.5)
     records = evaluate(spec, tmp_path / "run")
     assert [(record["task"], record["repeat"]) for record in records] == [
-        (one["task"], repeat) for repeat in range(3) for one in once
+        (first["task"], repeat) for repeat in range(3) for first in once
     ]
     assert [actions[0] for actions in said(records)[:3]] == [actions[0] for actions in said(once)]
     assert {record["seed"] for record in records} == {0}
@@ -356,9 +356,9 @@ def test_evaluate__repeats_each_task_with_other_samples(tmp_path: Path):
     assert {actions[1] for actions in said(once)} == {"0.0 0"}
     assert list(read_records(tmp_path / "run")) == json.loads(json.dumps(records))
     assert verify(tmp_path / "run", trusted=("tests",)).identical
-    found = read_config(tmp_path / "run")
-    assert (found["repeats"], found["temperature"]) == (3, 0.5)
-    assert found["tasks_sha256"] == read_config(tmp_path / "once")["tasks_sha256"]
+    config = read_config(tmp_path / "run")
+    assert (config["repeats"], config["temperature"]) == (3, 0.5)
+    assert config["tasks_sha256"] == read_config(tmp_path / "once")["tasks_sha256"]
 
 
 def test_evaluate__of_repeats_goes_on_where_it_stopped(tmp_path: Path):
@@ -406,20 +406,23 @@ MIXED = repeated((True, True), (True, False), (False, False), (True, False))
 
 
 def test_summarise__of_repeats_is_over_tasks():
-    found = summarise(MIXED)
-    assert (found.tasks, found.episodes, found.won, found.rate) == (4, 8, 4, 0.5)
-    assert [(one.k, one.tasks, one.at_least_one.mean, one.every.mean) for one in found.passes] == [
+    summary = summarise(MIXED)
+    assert (summary.tasks, summary.episodes, summary.won, summary.rate) == (4, 8, 4, 0.5)
+    assert [
+        (attempts.k, attempts.tasks, attempts.at_least_one.mean, attempts.every.mean)
+        for attempts in summary.passes
+    ] == [
         (1, 4, 0.5, 0.5),
         (2, 4, 0.75, 0.25),
     ]
-    assert (found.passes[0].at_least_one.low, found.passes[0].at_least_one.high) == (
-        found.low,
-        found.high,
+    assert (summary.passes[0].at_least_one.low, summary.passes[0].at_least_one.high) == (
+        summary.low,
+        summary.high,
     )
-    assert found.low > wilson_interval(2, 4)[0]
+    assert summary.low > wilson_interval(2, 4)[0]
     assert summarise(MIXED[::2]).passes == ()
     broken = [*MIXED[:-1], {**MIXED[-1], "error": "x"}]
-    assert [one.tasks for one in summarise(broken).passes] == [4, 3]
+    assert [attempts.tasks for attempts in summarise(broken).passes] == [4, 3]
     assert summarise(broken).rate == 0.625
 
 
@@ -432,14 +435,19 @@ def test_markdown__shows_success_with_more_attempts():
 
 def test_compare__of_repeats_is_by_the_shares_of_each_task():
     better = repeated((True, True), (True, True), (True, False), (False, True))
-    found = compare(MIXED, better)
-    assert (found.tasks, found.repeats, found.gained, found.lost) == (
+    comparison = compare(MIXED, better)
+    assert (comparison.tasks, comparison.repeats, comparison.gained, comparison.lost) == (
         4,
         2,
         ("task 1", "task 2"),
         (),
     )
-    assert (found.both, found.neither, found.difference, found.p_value) == (2, 0, 0.25, 0.5)
+    assert (comparison.both, comparison.neither, comparison.difference, comparison.p_value) == (
+        2,
+        0,
+        0.25,
+        0.5,
+    )
     best = verdict({"first": MIXED, "second": better}).standings[0]
     assert (best.run, best.won, best.behind) == ("second", 3.0, None)
 
@@ -453,7 +461,7 @@ def test_commands__show_success_with_more_attempts(tmp_path: Path, monkeypatch: 
     run("evaluate", *options, *model, "--out", "b", "--agent", "adapt")
     assert "exact p of the sign-flip test over tasks" in run("compare", "a", "b")
     held = json.loads(Path("a/summary.json").read_text())["all"]["passes"]
-    assert [one["k"] for one in held] == [1, 2, 3]
+    assert [attempts["k"] for attempts in held] == [1, 2, 3]
     run("report", "a", "b", "--out", "page.html")
     page = Path("page.html").read_text()
     assert "pass^k" in page

@@ -38,7 +38,7 @@ def test_read_line__reads_commands_and_recipes(text: str, line: tuple):
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "kind"),
+    ("name", "wanted", "kind"),
     [
         ("oak planks", "oak planks", 0),
         ("oak planks", "planks", 1),
@@ -46,8 +46,8 @@ def test_read_line__reads_commands_and_recipes(text: str, line: tuple):
         ("", "planks", None),
     ],
 )
-def test_match_kind__by_full_name_or_by_kind(name: str, asked: str, kind: int | None):
-    assert match_kind(tuple(name.split()), tuple(asked.split())) == kind
+def test_match_kind__by_full_name_or_by_kind(name: str, wanted: str, kind: int | None):
+    assert match_kind(tuple(name.split()), tuple(wanted.split())) == kind
 
 
 def test_reader__shows_what_makes_what_is_missing():

@@ -96,15 +96,15 @@ def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
 
 
 def test_trials__read_what_was_learnt_as_reflexion_writes_it(examples: list[Example]):
-    found = Counter()
+    kinds = Counter()
     for _, branch in branches(examples, "next trial", "reflection"):
         prompt = branch.spans[0].text.partition("What you did:")[0]
         earlier = [text.strip(" \n>") for text in prompt.split("From an earlier trial: ")[1:]]
         assert ReflexionAgent(TEXTCRAFT)._learned(earlier) in prompt
         assert all("New plan:\nStep 1: " in text for text in earlier)
-        found[branch.kind, len(earlier)] += 1
-    assert {1, 2} <= {number for kind, number in found if kind == "next trial"}
-    assert {0, 1, 2} == {number for kind, number in found if kind == "reflection"}
+        kinds[branch.kind, len(earlier)] += 1
+    assert {1, 2} <= {number for kind, number in kinds if kind == "next trial"}
+    assert {0, 1, 2} == {number for kind, number in kinds if kind == "reflection"}
 
 
 def test_trials__that_failed_end_as_the_player_ends_them(examples: list[Example]):
@@ -285,7 +285,7 @@ def test_executor__says_what_a_part_was_for_and_what_is_missing_still(examples: 
 
 
 def test_executor__compares_numbers_that_stand_side_by_side(examples: list[Example]):
-    found = set()
+    kinds = set()
     for _, branch in branches(examples, "goal", "sub-task"):
         for line in (line for line, _, learnt in turns(branch) if learnt):
             said = line.partition("Held: ")[2].partition(".")[0] + ";"
@@ -293,15 +293,15 @@ def test_executor__compares_numbers_that_stand_side_by_side(examples: list[Examp
                 assert int(needed) == int(held) + int(more) if more else int(held) >= int(needed), (
                     line
                 )
-                found.add(bool(more))
+                kinds.add(bool(more))
             if listed := re.search(r"makes (\d+)\.((?: \d+: \d+[,.])+) (\d+) times:", line):
                 makes, times = int(listed[1]), int(listed[3])
                 assert (
                     listed[2]
                     == f" {', '.join(f'{time}: {time * makes}' for time in range(1, times + 1))}."
                 ), line
-                found.add("listed")
-    assert found == {False, True, "listed"}
+                kinds.add("listed")
+    assert kinds == {False, True, "listed"}
 
 
 def test_executor__says_of_each_part_what_the_inventory_has_and_of_an_absent_one_nothing(

@@ -113,7 +113,7 @@ def test_questions__are_answered_from_their_text(examples: list[Example]):
 
 
 def test_refinements__search_only_places_that_were_not_searched(examples: list[Example]):
-    found = 0
+    count = 0
     for _, branch in branches(examples, "planner", "refiner"):
         if "I search the places that are left" in branch.spans[1].text:
             _, searched = re.findall(
@@ -121,8 +121,8 @@ def test_refinements__search_only_places_that_were_not_searched(examples: list[E
             )[-1]
             named = re.findall(r"places = (\[.*\])", branch.spans[1].text)[-1]
             assert not {*ast.literal_eval(searched)} & {*ast.literal_eval(named)}
-            found += 1
-    assert found
+            count += 1
+    assert count
 
 
 def test_households__are_none_of_other_splits(played):

@@ -99,11 +99,11 @@ def test_flaws__are_the_lines_that_the_plan_lacks(played):
 
 def test_updates__have_the_plan_and_what_the_episodes_taught(examples: list[Example]):
     for example, branch in branches(examples, "update"):
-        told, plan = example.situation + branch.spans[0].text, branch.spans[1].text
+        prompt, plan = example.situation + branch.spans[0].text, branch.spans[1].text
         lines = re.findall(r"^\d+\. (.+)$", plan, re.MULTILINE)
         every = [line for game in data.LINES.values() for line in game]
         assert lines
-        assert set(lines) == {line for line in every if line in told}
+        assert set(lines) == {line for line in every if line in prompt}
 
 
 def test_formalizers__write_what_the_game_takes(examples: list[Example]):

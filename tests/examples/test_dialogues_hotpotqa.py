@@ -71,44 +71,42 @@ def test_questions__are_none_of_those_that_agents_are_measured_on(questions: lis
     held_out = split_tasks(reading, "all")
     words = {task.question.question for task in held_out}
     hashes = {task_hash("HotpotQA-v0", task) for task in held_out}
-    assert not {asked.task.question.question for asked in questions} & words
-    assert not {task_hash("HotpotQA-v0", asked.task) for asked in questions} & hashes
-    assert {asked.task.question.type for asked in questions} == {"bridge", "comparison"}
+    assert not {quiz.task.question.question for quiz in questions} & words
+    assert not {task_hash("HotpotQA-v0", quiz.task) for quiz in questions} & hashes
+    assert {quiz.task.question.type for quiz in questions} == {"bridge", "comparison"}
 
 
 @pytest.mark.parametrize("agent", ["react", "adapt", "plan_and_execute", "reflexion"])
 def test_agents__win_with_the_teacher(agent: str, questions: list[data.Asked]):
-    for asked in questions:
-        record = data.play(asked, agent, random.Random(asked.task.id))
-        assert record.episode.won, asked.task.question.question
+    for quiz in questions:
+        record = data.play(quiz, agent, random.Random(quiz.task.id))
+        assert record.episode.won, quiz.task.question.question
         for exchange in record.exchanges:
-            assert exchange.prompt.startswith(asked.situation)
+            assert exchange.prompt.startswith(quiz.situation)
 
 
 def test_chain_of_thought__says_that_it_guesses(questions: list[data.Asked]):
     """Nothing of a made wiki can be known, so that it wins what it guesses."""
-    for asked in questions:
-        record = data.play(asked, "chain_of_thought", random.Random(asked.task.id))
-        (branch,) = dialogues(asked.situation, record.exchanges)
+    for quiz in questions:
+        record = data.play(quiz, "chain_of_thought", random.Random(quiz.task.id))
+        (branch,) = dialogues(quiz.situation, record.exchanges)
         assert re.search(r"I have read nothing of .+, so I guess\.\nfinish\[", branch.text)
         template = Prompts("short").of("chain_of_thought", "hotpotqa")
-        filled = template.fill(
-            situation=asked.situation, task="answer the question", information=""
-        )
-        assert asked.situation + branch.spans[0].text == filled
+        filled = template.fill(situation=quiz.situation, task="answer the question", information="")
+        assert quiz.situation + branch.spans[0].text == filled
 
 
 def test_answers__that_are_learnt_are_right_and_follow_from_what_was_read(
     questions: list[data.Asked],
 ):
     answered = 0
-    for asked in questions:
-        record = data.play(asked, "reflexion", random.Random(asked.task.id))
-        for branch in dialogues(asked.situation, record.exchanges):
+    for quiz in questions:
+        record = data.play(quiz, "reflexion", random.Random(quiz.task.id))
+        for branch in dialogues(quiz.situation, record.exchanges):
             for line, _, learnt in turns(branch) if branch.kind == "executor" else []:
                 if line.startswith("finish["):
-                    assert learnt == (line == finish(asked.task.question.answer))
-                    evidence = [sentence for hop in asked.hops for sentence in hop.evidence]
+                    assert learnt == (line == finish(quiz.task.question.answer))
+                    evidence = [sentence for hop in quiz.hops for sentence in hop.evidence]
                     assert not learnt or all(sentence in branch.text for sentence in evidence)
                     answered += learnt
     assert answered == QUESTION_COUNT
@@ -116,10 +114,10 @@ def test_answers__that_are_learnt_are_right_and_follow_from_what_was_read(
 
 def test_mistakes__are_not_learnt_and_are_recovered_from(questions: list[data.Asked]):
     erred = set()
-    for asked in questions:
-        for mistake in MISTAKES if asked.task.optimal_length <= data.LONGEST_PLAN else ():
-            scholar = data.Scholar(asked.task, asked.hops, random.Random(0), mistakes=(mistake,))
-            record = data.record(asked.env, data.agent("react"), asked.task.id, scholar, ())
+    for quiz in questions:
+        for mistake in MISTAKES if quiz.task.optimal_length <= data.LONGEST_PLAN else ():
+            scholar = data.Scholar(quiz.task, quiz.hops, random.Random(0), mistakes=(mistake,))
+            record = data.record(quiz.env, data.agent("react"), quiz.task.id, scholar, ())
             assert record.episode.won
             unlearnt = [exchange for exchange in record.exchanges if not exchange.said.learnt]
             hints = [exchange for exchange in unlearnt if "I look for the word" in exchange.prompt]
@@ -145,8 +143,8 @@ def test_lookups__that_are_learnt_are_of_words_in_an_order_that_the_question_tel
 ):
     orders = {word for relation in RELATIONS for word in words_for(relation.question)}
     first = later = hinted = 0
-    for asked in questions:
-        record = data.play(asked, "react", random.Random(asked.task.id))
+    for quiz in questions:
+        record = data.play(quiz, "react", random.Random(quiz.task.id))
         assert record.episode.won
         ranks: list[int] = []
         for exchange in record.exchanges:
@@ -156,7 +154,7 @@ def test_lookups__that_are_learnt_are_of_words_in_an_order_that_the_question_tel
             if action.startswith("lookup[") and exchange.said.learnt:
                 word = action.removeprefix("lookup[").removesuffix("]")
                 assert word in orders
-                known = [words_for(hop.relation.question) for hop in asked.hops]
+                known = [words_for(hop.relation.question) for hop in quiz.hops]
                 at = [words.index(word) for words in known if word in words]
                 assert at
                 assert len(ranks) in at, exchange.text
@@ -172,8 +170,8 @@ def test_lookups__that_are_learnt_are_of_words_in_an_order_that_the_question_tel
 def test_claims__of_failure_are_of_what_no_page_says(questions: list[data.Asked]):
     played = [
         record
-        for asked in questions
-        if (record := data.play_in_vain(asked, random.Random(asked.task.id)))
+        for quiz in questions
+        if (record := data.play_in_vain(quiz, random.Random(quiz.task.id)))
     ]
     assert len(played) > QUESTION_COUNT / 3
     for record in played:

@@ -70,7 +70,7 @@ def test_agents__win_in_unseen_rooms_with_the_teacher(agent: str):
     again = [
         record
         for record in records
-        if sum(asked.role == "planner" for asked in record.exchanges) > 1
+        if sum(exchange.role == "planner" for exchange in record.exchanges) > 1
     ]
     assert len(again) > len(records) / 4
 
@@ -80,9 +80,9 @@ def test_planner__knows_no_more_than_it_is_told(examples: list[Example]):
     named = 0
     for _, branch in branches(examples, "dep explainer"):
         prompt, said = branch.spans[0].text, branch.spans[1].text
-        found = re.fullmatch(r"\nNo (\w+) at (.+)\. (Next:|It is at) (\w+ \d+)\.", said)
-        assert found, said
-        thing, places, mark, following = found.groups()
+        match = re.fullmatch(r"\nNo (\w+) at (.+)\. (Next:|It is at) (\w+ \d+)\.", said)
+        assert match, said
+        thing, places, mark, following = match.groups()
         for place in places.split(", "):
             seen = re.findall(
                 rf"(?:On the|The) {place}(?:| is open\. In it), you see (.+)\.", prompt
@@ -90,10 +90,10 @@ def test_planner__knows_no_more_than_it_is_told(examples: list[Example]):
             assert seen, branch.text
             assert f" {thing} " not in seen[-1]
             named += 1
-        told = re.findall(
+        sightings = re.findall(
             rf"(?:On the|The) {following}(?:| is open\. In it), you see (.+)\.", prompt
         )
-        assert (mark == "It is at") == (bool(told) and f" {thing} " in told[-1])
+        assert (mark == "It is at") == (bool(sightings) and f" {thing} " in sightings[-1])
     assert named > 20
 
 

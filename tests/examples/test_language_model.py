@@ -613,8 +613,8 @@ def test_reward__what_is_learnt_of_a_group_are_the_won_episodes_as_the_agent_ask
     model = ScriptedModel(*won, "think: It cannot be made.", "task failed!", *won)
     groups = reward.play(model, [goal], 3, 0.8)
     assert [episode.won for episode in groups[goal]] == [True, False, True]
-    assert {asked["temperature"] for asked in model.asked} == {0.8}
-    assert len({asked["sample"] for asked in model.asked}) == 3
+    assert {request["temperature"] for request in model.asked} == {0.8}
+    assert len({request["sample"] for request in model.asked}) == 3
     (example,) = reward.learnable(groups.values())
     (branch,) = example.branches  # the two that were won are the same
     last = model.asked[len(won) - 1]

@@ -34,10 +34,11 @@ def test_scorer__does_not_mind_in_which_order_commands_stand():
     torch.manual_seed(0)
     order = torch.randperm(COMMANDS)
     moved = {
-        name: of[order.numpy()] if name.startswith("command") else of for name, of in graph.items()
+        name: tensor[order.numpy()] if name.startswith("command") else tensor
+        for name, tensor in graph.items()
     }
     scores, value = Scorer().double()(
-        {name: of.double() for name, of in batch(graph, moved).items()}
+        {name: tensor.double() for name, tensor in batch(graph, moved).items()}
     )
     assert (scores[0, order] - scores[1]).abs().max().item() < 1e-6
     assert (value[0] - value[1]).abs().max().item() < 1e-6

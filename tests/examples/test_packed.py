@@ -106,14 +106,16 @@ def test_prepare__writes_the_parts_of_the_plan_in_the_order_of_its_worlds(prepar
     from encoding import load_tokenizer, parts
 
     plan = prepare.Plan(worlds="textcraft=2,webshop=1", seed=4, tokens=8_000)
-    found = prepare.prepared(plan, base_file())
+    packed = prepare.prepared(plan, base_file())
     tokenizer = load_tokenizer(base_file())
     stream = (
         part for e in worlds.examples(plan.worlds, 4) for part in parts(tokenizer, e, 1200, 1800)
     )
-    for part, expected in zip(found, stream, strict=False):
+    for part, expected in zip(packed, stream, strict=False):
         assert all(map(np.array_equal, part, expected))
-    assert sum(len(part.ids) for part in found[:-1]) < 8_000 <= sum(len(part.ids) for part in found)
+    assert (
+        sum(len(part.ids) for part in packed[:-1]) < 8_000 <= sum(len(part.ids) for part in packed)
+    )
 
 
 def test_prepare__keeps_a_file_of_the_same_plan_and_says_what_differs_in_another(

@@ -196,7 +196,7 @@ def test_evaluate__opens_no_backend_when_nothing_is_left_to_play(tmp_path: Path)
 def test_make_backend__names_the_backends_there_are(name: str):
     with pytest.raises(UnknownName, match="loop, process, ray, ray:ADDRESS"):
         make_backend(name)
-    assert [type(make_backend(one)).__name__ for one in BACKENDS] == [
+    assert [type(make_backend(name)).__name__ for name in BACKENDS] == [
         "LoopBackend",
         "ProcessBackend",
     ] + 2 * ["RayBackend"]
@@ -209,15 +209,15 @@ def test_rollouts__go_on_as_long_as_one_asks(backend: str):
     endless = rollouts(
         RunSpec("TextCraft-v0", agent="react", split="test", backend=backend, **with_model), jobs
     )
-    found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
+    episodes = sorted(islice(endless, 6), key=lambda episode: episode.seed)
     endless.close()
-    assert len({episode.seed for episode in found}) == 6
+    assert len({episode.seed for episode in episodes}) == 6
     again = rollouts(
         RunSpec("TextCraft-v0", agent="react", **with_model),
-        [(one.task, one.seed) for one in found],
+        [(episode.task, episode.seed) for episode in episodes],
     )
-    assert sorted(again, key=lambda episode: episode.seed) == found
-    assert all(episode.calls["executor"] > 0 for episode in found)
+    assert sorted(again, key=lambda episode: episode.seed) == episodes
+    assert all(episode.calls["executor"] > 0 for episode in episodes)
 
 
 def test_rollouts__takes_an_agent_its_arguments_and_a_backend_of_ones_own():

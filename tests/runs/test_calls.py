@@ -56,7 +56,9 @@ def test_evaluate__keeps_every_call_as_the_model_read_it(tmp_path: Path, form: s
         if form == "line" or not isinstance(prompt, Dialogue):
             assert call.prompt == prompt
         else:
-            messages = [{"role": one.role, "content": one.content} for one in prompt.messages]
+            messages = [
+                {"role": message.role, "content": message.content} for message in prompt.messages
+            ]
             assert call.prompt == messages
     for record in records:
         of_episode = read_calls(tmp_path, key_of(record))

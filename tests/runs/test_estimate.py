@@ -71,23 +71,23 @@ def test_figures__are_measured_by_group_and_role(
 
 
 def test_estimate__asks_nothing_and_writes_nothing(tmp_path: Path):
-    found = estimate(REACT, tmp_path / "run")
+    estimated = estimate(REACT, tmp_path / "run")
     assert not list(tmp_path.iterdir())
-    assert (found.episodes, found.planned, found.cost, found.unpriced) == (
+    assert (estimated.episodes, estimated.planned, estimated.cost, estimated.unpriced) == (
         20,
         20,
         None,
         ("executor",),
     )
-    assert 20 < found.calls.low < found.calls.mean < found.calls.high < 1000
-    assert row_of(found)[4:] == ("-", "-")
+    assert 20 < estimated.calls.low < estimated.calls.mean < estimated.calls.high < 1000
+    assert row_of(estimated)[4:] == ("-", "-")
 
 
 def test_estimate__sums_the_groups_of_the_tasks():
-    found = estimate(replace(REACT, limit=None))
+    estimated = estimate(replace(REACT, limit=None))
     groups = {"depth 2": 77, "depth 3": 112, "depth 4": 11}
     figures = FIGURES["TextCraft-v0"]["react"]
-    for index, value in enumerate(found.prompt_tokens):
+    for index, value in enumerate(estimated.prompt_tokens):
         by_hand = sum(n * figures[group]["executor"][1][index] for group, n in groups.items())
         assert value == pytest.approx(by_hand)
 
@@ -109,29 +109,31 @@ def test_estimate__prices_each_role_by_its_model():
         planner="openai:large,price=100",
     )
     figures = FIGURES["TextCraft-v0"]["plan_and_execute"]
-    found = estimate(replace(spec, tasks=("minecraft:beehive",)))
+    estimated = estimate(replace(spec, tasks=("minecraft:beehive",)))
     (_, executor_reads, executor_writes), (_, planner_reads, planner_writes) = (
         [amount[0] for amount in figures["depth 2"][role]] for role in ("executor", "planner")
     )
     by_hand = executor_reads + 10 * executor_writes + 100 * (planner_reads + planner_writes)
-    assert found.cost.mean == pytest.approx(by_hand / 1e6)
+    assert estimated.cost.mean == pytest.approx(by_hand / 1e6)
     without = estimate(replace(spec, tasks=("minecraft:beehive",), planner="openai:large"))
-    assert without.cost.mean < found.cost.mean
+    assert without.cost.mean < estimated.cost.mean
     assert "The model of planner has no price, and counts as free." in notes(without)
 
 
 def test_estimate__is_nothing_for_an_agent_that_asks_no_model():
-    found = estimate(replace(REACT, agent="expert"))
-    assert (found.calls, found.cost) == (Amount(0, 0, 0), Amount(0, 0, 0))
-    assert row_of(found) == ("20", "0", "0", "0", "0", "-")
-    assert notes(found) == ["The agent asks no model."]
+    estimated = estimate(replace(REACT, agent="expert"))
+    assert (estimated.calls, estimated.cost) == (Amount(0, 0, 0), Amount(0, 0, 0))
+    assert row_of(estimated) == ("20", "0", "0", "0", "0", "-")
+    assert notes(estimated) == ["The agent asks no model."]
 
 
 def test_estimate__has_only_episodes_where_nothing_was_measured():
-    found = estimate(replace(REACT, agent="tests.runs.flawed_agents:Stumbling", model=None))
-    assert (found.episodes, found.calls, found.cost) == (20, None, None)
-    assert notes(found) == ["No figures for tests.runs.flawed_agents:Stumbling in TextCraft-v0."]
-    assert row_of(found) == ("20", "-", "-", "-", "-", "-")
+    estimated = estimate(replace(REACT, agent="tests.runs.flawed_agents:Stumbling", model=None))
+    assert (estimated.episodes, estimated.calls, estimated.cost) == (20, None, None)
+    assert notes(estimated) == [
+        "No figures for tests.runs.flawed_agents:Stumbling in TextCraft-v0."
+    ]
+    assert row_of(estimated) == ("20", "-", "-", "-", "-", "-")
 
 
 def test_estimate__goes_by_the_episodes_that_the_folder_has(tmp_path: Path):
@@ -140,17 +142,17 @@ def test_estimate__goes_by_the_episodes_that_the_folder_has(tmp_path: Path):
         records = evaluate(spec, tmp_path)
     played = [record for record in records if not record["error"]]
     before = (tmp_path / "episodes.jsonl").read_bytes()
-    found = estimate(spec, tmp_path)
-    assert (found.episodes, found.planned) == (20 - len(played), 20)
-    rest = found.episodes / len(played)
-    assert found.calls.mean == pytest.approx(
+    estimated = estimate(spec, tmp_path)
+    assert (estimated.episodes, estimated.planned) == (20 - len(played), 20)
+    rest = estimated.episodes / len(played)
+    assert estimated.calls.mean == pytest.approx(
         rest * sum(sum(record["calls"].values()) for record in played)
     )
-    assert found.cost.mean == pytest.approx(rest * sum(record["cost"] for record in played))
-    assert found.seconds.mean == pytest.approx(
+    assert estimated.cost.mean == pytest.approx(rest * sum(record["cost"] for record in played))
+    assert estimated.seconds.mean == pytest.approx(
         rest * sum(record["model_seconds"] for record in played) / 3
     )
-    assert notes(found) == [f"Taken from the run's own {len(played)} episodes so far."]
+    assert notes(estimated) == [f"Taken from the run's own {len(played)} episodes so far."]
     assert (tmp_path / "episodes.jsonl").read_bytes() == before
     with pytest.raises(RunError, match="another run"):
         estimate(replace(spec, seed=1), tmp_path)
@@ -167,18 +169,18 @@ def test_total__adds_what_is_known():
 
 
 def test_row_of__has_two_digits():
-    found = replace(
+    estimated = replace(
         estimate(REACT),
         calls=Amount(1234, 987, 45_678),
         prompt_tokens=Amount(3_456_789, 2_000_000, 4e6),
         cost=Amount(1234.5, 0.0123, 9),
         seconds=Amount(8000, 45, 600),
     )
-    assert row_of(found) == (
+    assert row_of(estimated) == (
         "20",
         "1.2k (990 to 46k)",
         "3.5M (2M to 4M)",
-        row_of(found)[3],
+        row_of(estimated)[3],
         "1,200 (0.012 to 9)",
         "2.2 h (45 s to 10 min)",
     )

@@ -78,11 +78,11 @@ def kill_in_the_middle(out: Path, sent: int, *options: str) -> tuple[int, str]:
             assert watch.under_way.wait(60)
             watch.allow(server, LATE)
             started.send_signal(sent)
-            told, _ = started.communicate(timeout=30)
+            output, _ = started.communicate(timeout=30)
         finally:
             started.kill()
         assert not watch.late.wait(SECONDS)
-    return started.returncode, told
+    return started.returncode, output
 
 
 @pytest.mark.parametrize("backend", ["loop", "process"])
@@ -93,8 +93,8 @@ def test_evaluate__asks_nothing_more_when_it_is_killed(tmp_path: Path, backend: 
 
 @pytest.mark.parametrize("backend", ["loop", "process"])
 def test_evaluate__asks_nothing_more_when_it_is_terminated(tmp_path: Path, backend: str):
-    status, told = kill_in_the_middle(
+    status, output = kill_in_the_middle(
         tmp_path / "run", signal.SIGTERM, "--backend", backend, "--workers", "2"
     )
     assert status == 143
-    assert f"Stopped with 0 episodes in {tmp_path / 'run'}; run it again to resume." in told
+    assert f"Stopped with 0 episodes in {tmp_path / 'run'}; run it again to resume." in output

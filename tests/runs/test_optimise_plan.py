@@ -53,21 +53,24 @@ HOW: dict[str, Any] = {"batch": 2, "iterations": 2}
 def files(folder: Path) -> dict[str, Any]:
     """Return what an optimisation wrote, without times, and without prices, since a replay costs
     nothing."""
-    found: dict[str, Any] = {file.name: file.read_text() for file in folder.glob("plan-*.txt")}
+    contents: dict[str, Any] = {file.name: file.read_text() for file in folder.glob("plan-*.txt")}
     for number in (1, 2):
         records = [
             {**without_timing(record), "cost": 0}
             for record in read_records(folder / f"batch-{number}")
         ]
-        found[f"batch-{number}"] = sorted(records, key=lambda record: record["task"])
-    return found
+        contents[f"batch-{number}"] = sorted(records, key=lambda record: record["task"])
+    return contents
 
 
 def test_optimise_plan__goes_on_wherever_it_was_killed(tmp_path: Path):
     done = optimise_plan(SPEC, tmp_path / "whole", **HOW)
     whole, paid = files(tmp_path / "whole"), list(Writer.prompts_read)
-    assert [(one.episodes, one.plan.name) for one in done] == [(2, "plan-1.txt"), (2, "plan-2.txt")]
-    assert sum(one.cost for one in done) == 0.5 * len(paid)
+    assert [(iteration.episodes, iteration.plan.name) for iteration in done] == [
+        (2, "plan-1.txt"),
+        (2, "plan-2.txt"),
+    ]
+    assert sum(iteration.cost for iteration in done) == 0.5 * len(paid)
     assert done[0].calls == {
         "thought": 4,
         "action": 4,
@@ -82,10 +85,10 @@ def test_optimise_plan__goes_on_wherever_it_was_killed(tmp_path: Path):
     ) + 3 * len(paid)
     assert whole["plan-1.txt"].strip() in paid[-1]
     assert len({record["task"] for number in (1, 2) for record in whole[f"batch-{number}"]}) == 4
-    told = json.loads((tmp_path / "whole" / "summary.json").read_text())
-    assert [one["plan"] for one in told["iterations"]] == ["plan-1.txt", "plan-2.txt"]
-    assert (sum(told["calls"].values()), told["cost"]) == (len(paid), 0.5 * len(paid))
-    assert sum(told["tokens"].values()) == sum(map(len, paid)) + 3 * len(paid)
+    kept = json.loads((tmp_path / "whole" / "summary.json").read_text())
+    assert [iteration["plan"] for iteration in kept["iterations"]] == ["plan-1.txt", "plan-2.txt"]
+    assert (sum(kept["calls"].values()), kept["cost"]) == (len(paid), 0.5 * len(paid))
+    assert sum(kept["tokens"].values()) == sum(map(len, paid)) + 3 * len(paid)
     lines = (tmp_path / "whole" / "report.md").read_text().splitlines()
     assert [line.split(" | ")[:3] for line in lines[2:4]] == [["| 1", "0", "2"], ["| 2", "0", "2"]]
     assert "| revision |" in lines[0]
@@ -96,11 +99,11 @@ def test_optimise_plan__goes_on_wherever_it_was_killed(tmp_path: Path):
         with pytest.raises(KeyboardInterrupt):
             optimise_plan(SPEC, out, **HOW)
         again = optimise_plan(SPEC, out, **HOW)
-        told = {name: text for name, text in files(out).items() if name.startswith("plan")}
-        assert told == {name: text for name, text in whole.items() if name.startswith("plan")}
+        kept = {name: text for name, text in files(out).items() if name.startswith("plan")}
+        assert kept == {name: text for name, text in whole.items() if name.startswith("plan")}
         assert sorted(Writer.prompts_read) == sorted(paid), f"killed at {kill}"
-        assert [(one.calls, one.tokens) for one in again] == [
-            (one.calls, one.tokens) for one in done
+        assert [(iteration.calls, iteration.tokens) for iteration in again] == [
+            (iteration.calls, iteration.tokens) for iteration in done
         ]
 
 
@@ -122,7 +125,9 @@ def test_optimise_plan__loses_no_call_when_its_process_is_killed(
     again = optimise_plan(spec, killed, **HOW)
     assert (tmp_path / "killed.txt").read_text() == (tmp_path / "whole.txt").read_text()
     assert files(killed) == files(whole)
-    assert [(one.calls, one.tokens) for one in again] == [(one.calls, one.tokens) for one in done]
+    assert [(iteration.calls, iteration.tokens) for iteration in again] == [
+        (iteration.calls, iteration.tokens) for iteration in done
+    ]
 
 
 def test_optimise_plan__does_more_iterations_elsewhere_and_writes_lost_plans_again(tmp_path: Path):
@@ -136,7 +141,10 @@ def test_optimise_plan__does_more_iterations_elsewhere_and_writes_lost_plans_aga
     out.rename(moved)
     seen = []
     optimise_plan(
-        SPEC, moved, **{**HOW, "iterations": 3}, on_iteration=lambda one: seen.append(one.number)
+        SPEC,
+        moved,
+        **{**HOW, "iterations": 3},
+        on_iteration=lambda iteration: seen.append(iteration.number),
     )
     assert seen == [1, 2, 3]
     (moved / "plan-1.txt").write_text("another\n")
@@ -242,11 +250,11 @@ def test_optimise_plan__refuses_what_makes_no_sense(how: dict, message: str, tmp
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "index"),
     [("heat", 3), ("Pick Two", 5), ("light", 1), ("simple", 0), (TASK_TYPES[2], 2)],
 )
-def test_full_name__is_that_of_the_only_group(name: str, found: int):
-    assert full_name(name, TASK_TYPES) == TASK_TYPES[found]
+def test_full_name__is_that_of_the_only_group(name: str, index: int):
+    assert full_name(name, TASK_TYPES) == TASK_TYPES[index]
 
 
 @pytest.mark.parametrize("name", ["pick", "slice", ""])

@@ -148,16 +148,16 @@ def test_ray__joins_the_cluster_that_the_process_is_connected_to(cluster):
             ),
             jobs,
         )
-        found = sorted(islice(endless, 6), key=lambda episode: episode.seed)
+        episodes = sorted(islice(endless, 6), key=lambda episode: episode.seed)
         endless.close()
         assert ray.is_initialized()
     finally:
         ray.shutdown()
     again = rollouts(
         RunSpec("TextCraft-v0", agent="react", model="tests.doubles:Crafter,reach=2"),
-        [(one.task, one.seed) for one in found],
+        [(episode.task, episode.seed) for episode in episodes],
     )
-    assert list(again) == found
+    assert list(again) == episodes
 
 
 def test_ray__makes_an_error_of_what_cannot_be_sent_and_says_why_workers_cannot_begin(
@@ -230,6 +230,6 @@ def test_example__trains_with_rllib():
 def test_command__asks_nothing_more_when_it_is_killed_or_terminated(
     tmp_path: Path, sent: int, status: int
 ):
-    ended, told = kill_in_the_middle(tmp_path / "run", sent, "--backend", "ray", "--workers", "2")
+    ended, output = kill_in_the_middle(tmp_path / "run", sent, "--backend", "ray", "--workers", "2")
     assert ended == status
-    assert ("Stopped with 0 episodes in" in told) == (sent == signal.SIGTERM)
+    assert ("Stopped with 0 episodes in" in output) == (sent == signal.SIGTERM)

@@ -31,8 +31,8 @@ REACT = RunSpec("TextCraft-v0", "test", "react", model=f"{CRAFTER},reach=9", lim
 
 
 def options(command: str) -> set[str]:
-    found = get_command(app).get_command(None, command).params  # type: ignore[attr-defined]
-    return {option for parameter in found for option in parameter.opts}
+    parameters = get_command(app).get_command(None, command).params  # type: ignore[attr-defined]
+    return {option for parameter in parameters for option in parameter.opts}
 
 
 def test_commands__have_an_option_for_each_field():

@@ -168,11 +168,11 @@ def test_evaluate__comes_to_the_same_with_any_number_of_workers(tmp_path: Path):
     config = RunSpec(
         "TextCraft-v0", "test", "try_again", model="tests.doubles:Crafter,reach=2", limit=12
     )
-    one, five = (
+    alone, by_five = (
         evaluate(config, tmp_path / "one"),
         evaluate(replace(config, workers=5), tmp_path / "five"),
     )
-    assert untimed(one) == untimed(five)
+    assert untimed(alone) == untimed(by_five)
     assert (
         json.loads((tmp_path / "one" / "summary.json").read_text())["all"]["calls"]["executor"] > 0
     )

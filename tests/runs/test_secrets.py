@@ -154,9 +154,10 @@ def echoes(request: Request) -> Reply:
     """Refuse a request with all of it in the message, as some proxies do, and with the key as
     OpenAI shows it."""
     coded = base64.b64encode(f"me:{KEY}".encode()).decode()
-    asked = f"{quote(request.path)} {request.path} {dict(request.headers)} {request.body}"
+    echoed = f"{quote(request.path)} {request.path} {dict(request.headers)} {request.body}"
     return sends(
-        {"error": {"message": f"Incorrect API key provided: {MASKED}. {coded} {asked}"}}, status=400
+        {"error": {"message": f"Incorrect API key provided: {MASKED}. {coded} {echoed}"}},
+        status=400,
     )
 
 
@@ -238,8 +239,8 @@ def test_commands__write_no_part_of_a_key(
 ):
     with given(way, monkeypatch, tmp_path) as options:
         for run in ("one", "two"):
-            told = ("--cassette", "tape.sqlite") if run == "one" else ("--max-calls", "3")
-            command(monkeypatch, *EVALUATE, *options, *told, "--out", run)
+            added = ("--cassette", "tape.sqlite") if run == "one" else ("--max-calls", "3")
+            command(monkeypatch, *EVALUATE, *options, *added, "--out", run)
         assert len(read_records("one")) == len(read_records("two")) == 2
         for arguments in (
             ("report", "one", "two"),
@@ -319,8 +320,8 @@ def test_make_model__raises_nothing_that_shows_the_key(
 )
 def test_worker_processes__know_the_key(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with given(PLAYED[name], monkeypatch, tmp_path) as options:
-        told = ("--backend", "process", "--workers", "2", "--max-calls", "3", "--out", "run")
-        run = [sys.executable, "-m", "textcraft_gym", *EVALUATE, *options, *told]
+        added = ("--backend", "process", "--workers", "2", "--max-calls", "3", "--out", "run")
+        run = [sys.executable, "-m", "textcraft_gym", *EVALUATE, *options, *added]
         done = subprocess.run(
             run,
             capture_output=True,

@@ -57,15 +57,15 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
             ["tests.doubles:Crafter,reach=2", "tests.doubles:Crafter,reach=3"],
         )
     )
-    found = sweep(BASE, cells, tmp_path)
-    assert list(found) == cells
+    results = sweep(BASE, cells, tmp_path)
+    assert list(results) == cells
     assert read_config(tmp_path / "adapt_d2_tests.doubles-Crafter-reach=2")["agent_args"] == {
         "form": "line",
         "d_max": 2,
     }
     rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
-    assert rows == tidy(found)
-    for cell, by_group in found.items():
+    assert rows == tidy(results)
+    for cell, by_group in results.items():
         (row,) = [
             r
             for r in rows
@@ -77,7 +77,7 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
     assert re.findall(r"(?m)^## (.*)$", page) == ["Sweep", WON, DEPTH]
     assert page.count("\n| ") == 3 * (2 + len(cells))
     again = []
-    assert sweep(BASE, cells, tmp_path, run=lambda *a: again.append(a) or _replay(*a)) == found
+    assert sweep(BASE, cells, tmp_path, run=lambda *a: again.append(a) or _replay(*a)) == results
     assert len(again) == len(cells)
 
 
@@ -100,8 +100,8 @@ def _replay(spec, out):
 
 
 def test_tables__have_a_column_for_each_group(tmp_path: Path):
-    found = sweep(BASE, [Cell("react", None, "tests.doubles:Crafter,reach=9")], tmp_path)
-    by_title = {title: dict(zip(*rows, strict=True)) for title, rows in tables(found).items()}
+    results = sweep(BASE, [Cell("react", None, "tests.doubles:Crafter,reach=9")], tmp_path)
+    by_title = {title: dict(zip(*rows, strict=True)) for title, rows in tables(results).items()}
     player = {"agent": "react", "d_max": "-", "model": "tests.doubles:Crafter,reach=9"}
     overall = by_title["Sweep"]
     assert (overall["n"], overall["won %"], overall["spread over runs"]) == ("6", "100.0", "-")
@@ -110,21 +110,22 @@ def test_tables__have_a_column_for_each_group(tmp_path: Path):
 
 
 def test_tables__have_no_groups_where_tasks_form_none(tmp_path: Path):
-    (found,) = sweep(BASE, [Cell("expert", None, "tests.doubles:Crafter")], tmp_path).values()
+    (results,) = sweep(BASE, [Cell("expert", None, "tests.doubles:Crafter")], tmp_path).values()
     cell = Cell("expert", None, "tests.doubles:Crafter")
-    assert list(tables({cell: {"all": found["all"]}})) == ["Sweep"]
-    assert list(tables({cell: found})) == ["Sweep", WON]  # it asks no model
+    assert list(tables({cell: {"all": results["all"]}})) == ["Sweep"]
+    assert list(tables({cell: results})) == ["Sweep", WON]  # it asks no model
 
 
 def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
     cells = [Cell("react", None, "tests.doubles:Crafter,reach=9", seed) for seed in (0, 1)]
-    (found,) = sweep(BASE, cells[:1], tmp_path).values()
+    (results,) = sweep(BASE, cells[:1], tmp_path).values()
     nothing = {
-        group: replace(of, episodes=0, calls={}, errors=of.episodes) for group, of in found.items()
+        group: replace(summary, episodes=0, calls={}, errors=summary.episodes)
+        for group, summary in results.items()
     }
     (_, alone), (_, both) = (
         tables(dict(zip(cells, runs, strict=False)))["Sweep"]
-        for runs in ([found], [found, nothing])
+        for runs in ([results], [results, nothing])
     )
     calls = tables({})["Sweep"][0].index("calls")
     assert alone[calls] == both[calls] != "0.0"
@@ -188,13 +189,13 @@ def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path
     assert [cell.name for cell in cells] == [
         f"random_tests.doubles-Crafter_seed{seed}" for seed in range(3)
     ]
-    found = sweep(replace(BASE, limit=20), cells, tmp_path)
+    results = sweep(replace(BASE, limit=20), cells, tmp_path)
     assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
-    rates = [by_group["all"].rate for by_group in found.values()]
+    rates = [by_group["all"].rate for by_group in results.values()]
     assert len(set(rates)) > 1  # so that the spread below is none by accident
-    headings, row = tables(found)["Sweep"]
+    headings, row = tables(results)["Sweep"]
     named = dict(zip(headings, row, strict=True))
     assert (named["runs"], named["n"]) == ("3", "60")
     assert named["won %"] == f"{100 * fmean(rates):.1f}"
     assert named["spread over runs"] == f"± {100 * stdev(rates):.1f}"
-    assert [row["seed"] for row in tidy(found) if row["group"] == "all"] == ["0", "1", "2"]
+    assert [row["seed"] for row in tidy(results) if row["group"] == "all"] == ["0", "1", "2"]

@@ -101,8 +101,8 @@ def checked(folder: Path, **options: Any) -> Verification:
     return verify(folder, trusted=("tests",), **options)
 
 
-def said(found: Verification) -> str:
-    return "\n".join(map(str, found.differences))
+def said(outcome: Verification) -> str:
+    return "\n".join(map(str, outcome.differences))
 
 
 def read_lines(folder: Path) -> list[dict[str, Any]]:
@@ -114,7 +114,7 @@ def read_lines(folder: Path) -> list[dict[str, Any]]:
 
 def write_lines(folder: Path, records: list[dict[str, Any]]) -> None:
     (folder / "episodes.jsonl").write_text(
-        "".join(json.dumps(one) + "\n" for one in records), encoding="utf-8"
+        "".join(json.dumps(record) + "\n" for record in records), encoding="utf-8"
     )
 
 
@@ -131,12 +131,12 @@ def forge_summary(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", CLEAN)
 def test_verify__finds_nothing_in_a_clean_run(played, name):
-    found = checked(played(name))
-    assert (found.differences, found.unverifiable) == ([], [])
-    assert found.identical
+    outcome = checked(played(name))
+    assert (outcome.differences, outcome.unverifiable) == ([], [])
+    assert outcome.identical
     records = read_records(played(name))
-    assert found.episodes == len(records) >= 2
-    assert found.steps == sum(record["steps"] for record in records) > 0
+    assert outcome.episodes == len(records) >= 2
+    assert outcome.steps == sum(record["steps"] for record in records) > 0
 
 
 def test_clean_runs__are_of_every_end_and_kind(played):
@@ -357,11 +357,11 @@ def test_verify__names_missing_and_doubled_episodes(copied):
     folder = copied("adapt")
     records = read_lines(folder)
     write_lines(folder, [*records[1:], records[-1]])
-    found = said(checked(folder))
-    assert f"1 of 6 episodes are missing: {records[0]['task']}" in found
+    message = said(checked(folder))
+    assert f"1 of 6 episodes are missing: {records[0]['task']}" in message
     assert (
         f"episodes.jsonl:6, {records[-1]['task']}: duplicate episode: only a failed episode may be retried"
-        in found
+        in message
     )
 
 
@@ -391,9 +391,9 @@ def test_verify__finds_other_recipes(copied, tmp_path):
     recipe["result"]["count"] = 3
     lines[stick] = json.dumps(recipe)
     (pack / "recipes.jsonl").write_text("\n".join(lines) + "\n")
-    found = said(checked(copied("adapt"), env_args={"recipes": str(pack)}))
-    assert "config.json: env_sha256: recorded " in found
-    assert ", step 0, a reset: recorded " in found or "step 0, a reset: recorded" in found
+    message = said(checked(copied("adapt"), env_args={"recipes": str(pack)}))
+    assert "config.json: env_sha256: recorded " in message
+    assert ", step 0, a reset: recorded " in message or "step 0, a reset: recorded" in message
 
 
 def test_verify__finds_other_prompts(copied, tmp_path):
@@ -438,40 +438,40 @@ def test_verify__takes_an_error_that_was_tried_again(tmp_path):
     evaluate(flawed, tmp_path)
     evaluate(flawed, tmp_path)
     assert len(read_lines(tmp_path)) == 6
-    found = checked(tmp_path)
-    assert found.identical
-    assert (found.episodes, found.errors) == (6, 0)
+    outcome = checked(tmp_path)
+    assert outcome.identical
+    assert (outcome.episodes, outcome.errors) == (6, 0)
 
 
 def test_verify__replays_errors_as_far_as_they_went_and_counts_them(played):
-    found = checked(played("errors"))
-    assert found.identical
-    assert found.errors == 6
-    assert "note: 6 failed episodes: no rate counts them" in "\n".join(found.lines("run", 20))
+    outcome = checked(played("errors"))
+    assert outcome.identical
+    assert outcome.errors == 6
+    assert "note: 6 failed episodes: no rate counts them" in "\n".join(outcome.lines("run", 20))
 
 
 def test_verify__does_not_pass_what_it_cannot_replay(tmp_path):
     """An agent that was given as an object cannot be made by name, but read no prompts; a
     transcript is needed."""
     evaluate(replace(CLEAN["errors"], agent=flawed_agents.Stumbling()), tmp_path)
-    found = checked(tmp_path)
-    assert found.identical
-    assert "agent 'Stumbling' cannot be made here" in found.notes[0]
+    outcome = checked(tmp_path)
+    assert outcome.identical
+    assert "agent 'Stumbling' cannot be made here" in outcome.notes[0]
     records = read_lines(tmp_path)
     records[0] |= {"transcript": [], "steps": 0, "trials": 1}
     write_lines(tmp_path, records)
-    found = checked(tmp_path)
-    assert any(f"{records[0]['task']}: no transcript" in what for what in found.unverifiable)
-    assert not found.identical
+    outcome = checked(tmp_path)
+    assert any(f"{records[0]['task']}: no transcript" in what for what in outcome.unverifiable)
+    assert not outcome.identical
 
 
 def test_verify__says_that_prompts_of_an_unknown_agent_are_not_rechecked(copied):
     folder = copied("adapt")
     (folder / "config.json").write_text(json.dumps({**read_config(folder), "agent": "adapt2"}))
-    found = checked(folder)
-    assert not found.differences
-    assert not found.identical
-    assert found.unverifiable == ["prompts (agent 'adapt2' cannot be made here: not trusted)"]
+    outcome = checked(folder)
+    assert not outcome.differences
+    assert not outcome.identical
+    assert outcome.unverifiable == ["prompts (agent 'adapt2' cannot be made here: not trusted)"]
 
 
 def test_verify__replays_a_run_whose_folder_of_prompts_is_not_here(copied, tmp_path):
@@ -479,9 +479,9 @@ def test_verify__replays_a_run_whose_folder_of_prompts_is_not_here(copied, tmp_p
     (folder / "config.json").write_text(
         json.dumps({**read_config(folder), "prompts": str(tmp_path / "theirs")})
     )
-    found = checked(folder)
-    assert (found.differences, found.episodes, found.identical) == ([], 6, False)
-    assert "theirs is no folder of prompts" in found.unverifiable[0]
+    outcome = checked(folder)
+    assert (outcome.differences, outcome.episodes, outcome.identical) == ([], 6, False)
+    assert "theirs is no folder of prompts" in outcome.unverifiable[0]
 
 
 def test_verify__of_an_unfinished_run_names_what_is_missing(copied):
@@ -492,11 +492,11 @@ def test_verify__of_an_unfinished_run_names_what_is_missing(copied):
     (folder / "summary.json").unlink()
     text = (folder / "episodes.jsonl").read_bytes()
     (folder / "episodes.jsonl").write_bytes(text[:-50])
-    found = checked(folder)
-    assert [str(one) for one in found.differences] == [
+    outcome = checked(folder)
+    assert [str(difference) for difference in outcome.differences] == [
         f"episodes.jsonl: 1 of 6 episodes are missing: {json.loads(text.splitlines()[-1])['task']}"
     ]
-    assert found.notes == ["the run is unfinished: it has no summary"]
+    assert outcome.notes == ["the run is unfinished: it has no summary"]
 
 
 @pytest.mark.parametrize("folder", ["moved", "other/place/of it"])
@@ -613,12 +613,12 @@ HOSTILE_VALUES = [
 def test_verify__says_what_it_expected_of_a_config(copied):
     folder = copied("random")
     config = read_config(folder)
-    for changed, found in (
+    for changed, shown in (
         ({**config, "seed": 1e300}, "1e+300"),
         ({**config, "seed": None}, "None"),
     ):
         (folder / "config.json").write_text(json.dumps(changed))
-        with pytest.raises(RunError, match=f"expected seed of type int, got {re.escape(found)}$"):
+        with pytest.raises(RunError, match=f"expected seed of type int, got {re.escape(shown)}$"):
             checked(folder)
     del config["seed"]
     (folder / "config.json").write_text(json.dumps(config))
@@ -676,10 +676,10 @@ def test_verify__finds_a_line_that_is_no_record(copied, line):
     folder = copied("random")
     with (folder / "episodes.jsonl").open("ab") as file:
         file.write(line + b"\n")
-    (found,) = checked(folder).differences
-    assert found.where == "episodes.jsonl:5"
+    (difference,) = checked(folder).differences
+    assert difference.where == "episodes.jsonl:5"
     expected = "expected an object, got |missing |not JSON: |nested too deeply$"
-    assert re.match(expected, found.what)
+    assert re.match(expected, difference.what)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no devices that are files")
@@ -773,15 +773,15 @@ def test_verify__finds_any_edit_of_one_field(played, tmp_path_factory, name, dat
     with suppress(Exception):  # a summary of what is no record
         forge_summary(folder)
     try:
-        found = checked(folder)
+        outcome = checked(folder)
     except RunError:  # no record any more
         return
-    assert not found.identical or cannot_be_rechecked(path, old, new)
+    assert not outcome.identical or cannot_be_rechecked(path, old, new)
 
 
 def test_speed__is_thousands_of_steps_a_second(played):
-    found = checked(played("random"))
-    assert found.steps / found.seconds > 1000
+    outcome = checked(played("random"))
+    assert outcome.steps / outcome.seconds > 1000
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

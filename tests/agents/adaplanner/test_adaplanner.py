@@ -55,7 +55,10 @@ def adaplanner(*, planner=(), checker=("no",), refiner=(), ask=(), agent=None, *
     return (
         episode,
         actions,
-        {role: [str(one["prompt"]) for one in model.asked] for role, model in models.items()},
+        {
+            role: [str(request["prompt"]) for request in model.asked]
+            for role, model in models.items()
+        },
     )
 
 
@@ -78,18 +81,18 @@ def steps(node: Node) -> list[tuple[str, bool | None]]:
     ],
 )
 def test_adaplanner__plays_the_function(written: str):
-    episode, actions, asked = adaplanner(planner=[written])
+    episode, actions, prompts = adaplanner(planner=[written])
     assert (episode.won, episode.claimed_success) == (True, True)
     assert actions == [*MADE, "get 3 honeycomb", "craft 1 beehive using 6 oak planks, 3 honeycomb"]
     assert episode.calls == {"planner": 1, "checker": 1}
-    assert asked["checker"][0].endswith(f"\n\n{CHECK}")
+    assert prompts["checker"][0].endswith(f"\n\n{CHECK}")
     titles = ["[Step 1] get logs", "[Step 2]", "[Step 3]", "[Step 4]"]
     assert steps(episode.trace) == [(title, True) for title in titles]
 
 
 def test_adaplanner__goes_on_where_the_functions_differ_with_the_variables_that_it_had():
     counted = GOOD.replace("'6 oak planks, 3 honeycomb'", "f'{n + 4} oak planks, 3 honeycomb'")
-    episode, actions, asked = adaplanner(
+    episode, actions, prompts = adaplanner(
         planner=[BAD], refiner=[counted, "Step 3, since honey is no honeycomb."]
     )
     assert episode.won
@@ -107,9 +110,9 @@ def test_adaplanner__goes_on_where_the_functions_differ_with_the_variables_that_
     }
     assert said["refiner"] == [counted, "Step 3, since honey is no honeycomb."]
     assert (said["planner"], said["checker"]) == ([BAD], ["no"])
-    (told,) = [text for text in episode.trace.parts if isinstance(text, str)]
-    assert told.startswith("In line 13, ")
-    mended, changed = asked["refiner"]
+    (feedback,) = [text for text in episode.trace.parts if isinstance(text, str)]
+    assert feedback.startswith("In line 13, ")
+    mended, changed = prompts["refiner"]
     assert BAD.strip("\n") in mended
     assert (
         "In line 13, assert agent.has('honeycomb') == 3, 'Error in [Step 3]: no honeycomb'\nError in [Step 3]"
@@ -120,11 +123,11 @@ def test_adaplanner__goes_on_where_the_functions_differ_with_the_variables_that_
 
 
 def test_adaplanner__tells_the_report_of_a_message():
-    _, _, asked = adaplanner(planner=[GOOD.replace("n >= 2", "n >= 9")])
+    _, _, prompts = adaplanner(planner=[GOOD.replace("n >= 2", "n >= 9")])
     assert (
         "Error in [Step 1]: 2 logs. The last actions and their answers:\nget 2 oak logs\nGot 2 oak logs\ninventory\n"
         "Inventory: [oak logs] (2)\n"
-    ) in asked["refiner"][0]
+    ) in prompts["refiner"][0]
 
 
 def test_adaplanner__begins_anew_after_some_tries():
@@ -152,10 +155,10 @@ def test_adaplanner__has_the_first_function_checked():
             planner=[broken], checker=[checker], agent=AdaPlannerAgent(TEXTCRAFT, tries=1)
         )
         assert episode.won == won
-    episode, actions, asked = adaplanner(planner=[broken], refiner=[GOOD])
+    episode, actions, prompts = adaplanner(planner=[broken], refiner=[GOOD])
     assert episode.won
     assert episode.calls["refiner"] == 1  # nothing was played that a step could be kept of
-    assert "this is no program: " in asked["refiner"][0]
+    assert "this is no program: " in prompts["refiner"][0]
     assert len(actions) == 5
 
 
@@ -163,15 +166,15 @@ def test_adaplanner__asks_what_its_function_asks():
     asking = GOOD.replace(
         "agent.get('oak logs', 2)", "agent.get(ask(f'Which {1 + 1} logs?'), literal_eval(ask('?')))"
     )
-    episode, _, asked = adaplanner(planner=[asking], ask=[" oak logs\n", "2"])
+    episode, _, prompts = adaplanner(planner=[asking], ask=[" oak logs\n", "2"])
     assert episode.won
-    assert asked["ask"] == ["Which 2 logs?\nAnswer:", "?\nAnswer:"]
+    assert prompts["ask"] == ["Which 2 logs?\nAnswer:", "?\nAnswer:"]
     assert episode.calls["ask"] == 2
 
 
 def test_adaplanner__is_told_that_nothing_failed_and_nothing_is_done():
-    _, _, asked = adaplanner(planner=[HEAD + LOGS], refiner=[GOOD, "2"])
-    assert UNFINISHED in asked["refiner"][0]
+    _, _, prompts = adaplanner(planner=[HEAD + LOGS], refiner=[GOOD, "2"])
+    assert UNFINISHED in prompts["refiner"][0]
 
 
 @pytest.mark.parametrize(
@@ -200,14 +203,14 @@ def test_adaplanner__fails_and_does_not_break(written: str):
 
 def test_adaplanner__shows_one_example_or_none():
     for examples in (0, 1):
-        _, _, asked = adaplanner(agent=AdaPlannerAgent(TEXTCRAFT, examples=examples, tries=1))
+        _, _, prompts = adaplanner(agent=AdaPlannerAgent(TEXTCRAFT, examples=examples, tries=1))
         assert (
-            ("example" in asked["planner"][0])
-            == (asked["planner"][0].count("def solution") == 2)
+            ("example" in prompts["planner"][0])
+            == (prompts["planner"][0].count("def solution") == 2)
             == bool(examples)
         )
-        assert "\n\nNow it is your turn." in asked["planner"][0]
-        assert "{" not in asked["planner"][0].rpartition("Now it is your turn")[2]
+        assert "\n\nNow it is your turn." in prompts["planner"][0]
+        assert "{" not in prompts["planner"][0].rpartition("Now it is your turn")[2]
 
 
 def test_adaplanner__keeps_the_first_success_of_a_kind_as_text(tmp_path: Path):
@@ -221,13 +224,13 @@ def test_adaplanner__keeps_the_first_success_of_a_kind_as_text(tmp_path: Path):
     learned = file.read_text(encoding="utf-8")
     assert learned.startswith("Crafting commands:\n")
     assert learned.endswith(f"\n\nGoal: craft beehive.\n{GOOD}")
-    _, _, asked = adaplanner(planner=[GOOD.replace("n >= 2", "n > 1")], agent=agent)
-    assert f"\n\n{learned}\nNow it is your turn" in asked["planner"][0]
+    _, _, prompts = adaplanner(planner=[GOOD.replace("n >= 2", "n > 1")], agent=agent)
+    assert f"\n\n{learned}\nNow it is your turn" in prompts["planner"][0]
     assert file.read_text(encoding="utf-8") == learned
     file.write_bytes(b"raise \xff" + b"x" * 10**6)
-    _, _, asked = adaplanner(planner=[GOOD], agent=agent)
-    assert "raise \ufffd" in asked["planner"][0]
-    assert len(asked["planner"][0]) < 40_000
+    _, _, prompts = adaplanner(planner=[GOOD], agent=agent)
+    assert "raise \ufffd" in prompts["planner"][0]
+    assert len(prompts["planner"][0]) < 40_000
 
 
 def test_adaplanner__wins_although_its_skill_cannot_be_written(

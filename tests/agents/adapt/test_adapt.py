@@ -102,9 +102,9 @@ def test_adapt__tells_every_attempt_what_is_held_now():
     plan = steps("Step 1 AND (Step 2 OR Step 3)", "get 3 honeycomb", "something else", "a third")
     executor = [FAIL, "get 3 honeycomb", DONE, "get 1 oak logs", FAIL, DONE]
     episode, models = adapt(executor, [plan], d_max=2)
-    prompts = [asked["prompt"] for asked in models["executor"].asked]
-    told = [prompt.rpartition("Goal: ")[2].split("\n>")[0] for prompt in prompts]
-    assert told == [
+    prompts = [request["prompt"] for request in models["executor"].asked]
+    goals = [prompt.rpartition("Goal: ")[2].split("\n>")[0] for prompt in prompts]
+    assert goals == [
         "craft beehive.",
         "get 3 honeycomb.",
         "get 3 honeycomb.",
@@ -118,11 +118,11 @@ def test_adapt__tells_every_attempt_what_is_held_now():
     episode, models = adapt(
         ["get 1 oak logs", FAIL, DONE, DONE], [steps("Step 1 AND Step 2", "a", "b")], d_max=2
     )
-    told = [
-        asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0]
-        for asked in models["executor"].asked
+    goals = [
+        request["prompt"].rpartition("Goal: ")[2].split("\n>")[0]
+        for request in models["executor"].asked
     ]
-    assert told[2:] == [f"{step}.\nInventory: [oak logs] (1) " for step in "ab"]
+    assert goals[2:] == [f"{step}.\nInventory: [oak logs] (1) " for step in "ab"]
 
 
 @pytest.mark.parametrize("reports_state", [False, True])
@@ -136,18 +136,18 @@ def test_adapt__tells_each_alternative_the_same_unless_it_is_the_state(reports_s
     executor = [FAIL, "get 3 honeycomb", DONE, FAIL, DONE, DONE]
     models = {"executor": ScriptedModel(*executor), "planner": ScriptedModel(plan)}
     play(ADaPTAgent(profile, settings=Settings(d_max=2)), models, "minecraft:beehive")
-    told = [
-        asked["prompt"].rpartition("Goal: ")[2].split("\n>")[0]
-        for asked in models["executor"].asked
+    goals = [
+        request["prompt"].rpartition("Goal: ")[2].split("\n>")[0]
+        for request in models["executor"].asked
     ]
     done = (
         "Inventory: [honeycomb] (3) "
         if reports_state
         else "The last action was: get 3 honeycomb\nGot 3 honeycomb"
     )
-    assert told[3] == f"b.\n{done}"
-    assert told[4] == (f"c.\n{done}" if reports_state else "c.")
-    assert told[5] == f"d.\n{done}"
+    assert goals[3] == f"b.\n{done}"
+    assert goals[4] == (f"c.\n{done}" if reports_state else "c.")
+    assert goals[5] == f"d.\n{done}"
 
 
 def test_adapt__stops_at_once_when_the_environment_ends_the_episode():
@@ -243,15 +243,15 @@ def test_adapt__has_the_depth_of_the_paper_and_refuses_none():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"), [({}, ""), ({"tell_planner": True}, "Inventory: [honeycomb] (3) \n")]
+    ("options", "inventory"), [({}, ""), ({"tell_planner": True}, "Inventory: [honeycomb] (3) \n")]
 )
-def test_adapt__tells_its_planner_what_is_held_only_where_asked_to(options, told: str):
+def test_adapt__tells_its_planner_what_is_held_only_where_asked_to(options, inventory: str):
     plans = [steps("Step 1 AND Step 2", "get 3 honeycomb", "more"), steps("Step 1", "most")]
     _, models = adapt([FAIL, "get 3 honeycomb", DONE, FAIL, DONE], plans, **options)
     assert (
         models["planner"]
         .asked[1]["prompt"]
-        .endswith(f"\n\nGoal: more.\n{told}Plan, one level down:")
+        .endswith(f"\n\nGoal: more.\n{inventory}Plan, one level down:")
     )
     assert "more.\nInventory: [honeycomb] (3) \n>" in models["executor"].asked[3]["prompt"]
 
@@ -281,5 +281,5 @@ def test_adapt__tells_nothing_of_a_state_that_was_taken_back():
     plans = [steps("Step 1", "get 1 oak logs")]
     options = {"rollback": "replay", "tell_planner": True, "d_max": 2}
     _, models = adapt(["get 3 honeycomb", FAIL, "get 1 oak logs", DONE], plans, **options)
-    told = models["planner"].asked[0]["prompt"], models["executor"].asked[2]["prompt"]
-    assert ["Inventory: [honeycomb] (3)" in text for text in told] == [True, False]
+    prompts = models["planner"].asked[0]["prompt"], models["executor"].asked[2]["prompt"]
+    assert ["Inventory: [honeycomb] (3)" in prompt for prompt in prompts] == [True, False]

@@ -49,8 +49,8 @@ def call_of(reader: CommandReader, command: str, number: int = 0) -> ToolCall:
             lambda name: r"(\d+)" if name[1] == "count" else "(.+)",
             re.escape(form.form),
         )
-        if found := re.fullmatch(pattern, command):
-            arguments: dict[str, Any] = dict(zip(form.parameters, found.groups(), strict=True))
+        if match := re.fullmatch(pattern, command):
+            arguments: dict[str, Any] = dict(zip(form.parameters, match.groups(), strict=True))
             if "count" in arguments:
                 arguments["count"] = float(arguments["count"])  # as some servers write numbers
             return ToolCall(f"call_{number}", form.name, json.dumps(arguments))

@@ -22,7 +22,7 @@ def test_react__plays_its_lines_and_answers_thoughts_itself():
     (attempt,) = episode.trace.children
     assert (attempt.task, attempt.role, attempt.outcome) == ("craft beehive", "executor", True)
     assert attempt.parts == ["think: first the comb", 1, "Think: task completed? No."]
-    first, second, third = (asked["prompt"] for asked in model.asked)
+    first, second, third = (request["prompt"] for request in model.asked)
     assert second == f"{first} think: first the comb\nOK.\n>"
     assert third == f"{second} get 3 honeycomb\nGot 3 honeycomb\n>"
 

@@ -31,12 +31,12 @@ def models(**answers: list[str]) -> dict[str, ScriptedModel]:
 
 
 def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue():
-    asked = models(
+    players = models(
         thought=["First\nthe bees.", "Then more."],
         action=["I get 3 honeycomb\nand fly", "fly"],
         formalizer=["get 3 honeycomb\nget 2 string", "fly"],
     )
-    episode = play(AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=2)), asked)
+    episode = play(AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=2)), players)
     assert [action for action, _ in episode.transcript[1:]] == ["get 3 honeycomb", "fly"]
     assert (episode.calls, episode.stop_reason) == (
         {"thought": 2, "action": 2, "formalizer": 2},
@@ -44,19 +44,19 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
     )
     assert episode.claimed_success is None
     how = [
-        {key: one[key] for key in ("stop", "max_tokens", "temperature")}
-        for one in asked["thought"].asked
+        {key: request[key] for key in ("stop", "max_tokens", "temperature")}
+        for request in players["thought"].asked
     ]
     assert how == [
         {"stop": (), "max_tokens": 1024, "temperature": 0.0},
         {"stop": ("\n",), "max_tokens": 100, "temperature": 0.0},
     ]
     assert (
-        asked["formalizer"]
+        players["formalizer"]
         .asked[0]["prompt"]
         .endswith("The player wrote: I get 3 honeycomb\nAs the game takes it:")
     )
-    roles, texts, *_ = zip(*prompt_messages(asked["thought"].asked[1]["prompt"]), strict=True)
+    roles, texts, *_ = zip(*prompt_messages(players["thought"].asked[1]["prompt"]), strict=True)
     assert roles == ("user", "assistant", "user", "assistant", "user")
     assert texts[1:4] == ("First\nthe bees.", "Action:", "get 3 honeycomb")
     assert texts[4].startswith("Got 3 honeycomb\n")
@@ -74,9 +74,9 @@ def test_turn__without_a_formalizer_plays_what_is_written():
 
 
 def test_plan__stands_in_the_first_message_and_changes_the_question():
-    asked = models()
-    play(AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), plan=PLAN), asked)
-    prompt = asked["thought"].asked[0]["prompt"]
+    players = models()
+    play(AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), plan=PLAN), players)
+    prompt = players["thought"].asked[0]["prompt"]
     assert PLAN in prompt
     assert "which step of the plan" in prompt.rpartition("\n")[2]
 
@@ -84,19 +84,19 @@ def test_plan__stands_in_the_first_message_and_changes_the_question():
 @pytest.mark.parametrize("reflect", ["none", "summary", "full"])
 @pytest.mark.parametrize("plan", [None, PLAN])
 def test_reflections__are_asked_in_the_dialogue_of_the_episode(reflect: str, plan: str | None):
-    asked = models(summary=["I flew."], flaws=["Nobody flies."], revision=["Walk."])
+    players = models(summary=["I flew."], flaws=["Nobody flies."], revision=["Walk."])
     episode = play(
-        AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), plan=plan, reflect=reflect), asked
+        AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), plan=plan, reflect=reflect), players
     )
     expected = {
         "none": [],
         "summary": ["summary"],
         "full": ["summary", "flaws", *(["revision"] if plan else [])],
     }
-    assert [role for role in ROLES[3:] if asked[role].asked] == expected[reflect]
+    assert [role for role in ROLES[3:] if players[role].asked] == expected[reflect]
     for role in expected[reflect]:
-        messages = prompt_messages(asked[role].asked[0]["prompt"])
-        assert messages[0] == prompt_messages(asked["thought"].asked[0]["prompt"])[0]
+        messages = prompt_messages(players[role].asked[0]["prompt"])
+        assert messages[0] == prompt_messages(players["thought"].asked[0]["prompt"])[0]
         assert any("you failed" in message.content for message in messages)
     told = experience(asdict(episode.trace), won=False)
     assert told.objective == "craft beehive"

@@ -44,7 +44,7 @@ def test_prompt_messages__of_a_text_is_one_message_of_the_user():
 def test_react__sends_its_turns_as_messages():
     model = ScriptedModel("think: the comb", "get 3 honeycomb", "Task completed!")
     play(ReActAgent(TEXTCRAFT), {"executor": model})
-    first, _, third = (asked["prompt"] for asked in model.asked)
+    first, _, third = (request["prompt"] for request in model.asked)
     assert first.messages == (Message("user", str(first)),)
     assert third.messages == (
         *first.messages,

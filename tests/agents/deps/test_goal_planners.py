@@ -49,8 +49,8 @@ def test_zero_shot__plans_once(agent):
 def test_zero_shot__plans_anew_when_told_what_failed():
     episode, questions = asked(ZeroShotAgent(TEXTCRAFT, rounds=2), GOALS[3], PLAN)
     assert (episode.won, len(questions)) == (True, 2)
-    told = questions[1]["prompt"][2].content
-    assert told == (
+    message = questions[1]["prompt"][2].content
+    assert message == (
         f'I failed on step 1 "{GOALS[3]}".\n'
         f"Inventory: You are not carrying anything.\n{REPLAN.format(task='craft beehive')}"
     )

@@ -88,8 +88,8 @@ def test_autoplan__answers_and_is_told_the_solution_when_it_learns():
         "terminated",
     )
     solution = "The right answer is Sarn, which follows from these pages: Harrow Vale, Tobin Aske."
-    told = f"The answer is not the right one: you failed. {solution}\nSummarise"
-    assert told in models["summary"].asked[0]["prompt"]
+    prompt = f"The answer is not the right one: you failed. {solution}\nSummarise"
+    assert prompt in models["summary"].asked[0]["prompt"]
     assert "flawed part of the plan" in models["flaws"].asked[0]["prompt"]
     assert experience(asdict(episode.trace), won=False).objective == f"Question: {MUSIC.question}"
 
@@ -197,8 +197,8 @@ def test_reflexion__answers_in_its_second_trial(form: str):
     episode = play("reflexion", models, form=form)
     assert (episode.won, episode.steps) == (True, 2)
     assert "finish[port lamby]" in str(models["reflection"].asked[0]["prompt"]).lower()
-    told = str(models["executor"].asked[1]["prompt"]).rpartition("Now it is your turn.")[2]
-    assert "From an earlier trial: That is where it was shot.\n" in told
+    prompt = str(models["executor"].asked[1]["prompt"]).rpartition("Now it is your turn.")[2]
+    assert "From an earlier trial: That is where it was shot.\n" in prompt
 
 
 def test_adapt__tells_what_was_read_to_the_steps_after():
@@ -212,11 +212,11 @@ def test_adapt__tells_what_was_read_to_the_steps_after():
     )
     episode = play("adapt", {"executor": executor, "planner": ScriptedModel(FIND)}, "q1", d_max=2)
     assert (episode.won, episode.claimed_success, episode.k_max) == (True, True, 2)
-    told = str(executor.asked[4]["prompt"]).rpartition("Your task is to: ")[2]
-    assert told.startswith(
+    prompt = str(executor.asked[4]["prompt"]).rpartition("Your task is to: ")[2]
+    assert prompt.startswith(
         "answer the question\nWhat was read:\nsearch[Harrow Vale]: Harrow Vale is a film of 1974."
     )
-    assert "search[Harrow]" not in told
+    assert "search[Harrow]" not in prompt
 
 
 def test_report__has_the_last_passages_that_were_read():
@@ -232,8 +232,8 @@ def test_report__has_the_last_passages_that_were_read():
     )
     models = {"executor": executor, "planner": ScriptedModel(FIND)}
     play("plan_and_execute", models, turns=99, patience=99)
-    told = str(executor.asked[-1]["prompt"]).rpartition("Your task is to: ")[2]
-    read = [line.partition("]: ")[0] for line in told.splitlines() if line.startswith("search[")]
+    prompt = str(executor.asked[-1]["prompt"]).rpartition("Your task is to: ")[2]
+    read = [line.partition("]: ")[0] for line in prompt.splitlines() if line.startswith("search[")]
     assert read == [f"search[{title}" for title in titles[-READ:]]
 
 

@@ -41,7 +41,7 @@ def fits(technique: Technique, way: Recipe) -> bool:
     left = list(technique.slots)
     for part in way.parts:
         of = [
-            slot for slot in left if {*members(part.item)} <= {names[one] for one in slot.members}
+            slot for slot in left if {*members(part.item)} <= {names[item] for item in slot.members}
         ]
         if not of or of[0].amount != part.amount:
             return False
@@ -59,12 +59,12 @@ def test_ways__are_those_of_the_recipes(item: str):
 def test_ways__of_what_is_got_are_those_of_the_world():
     got = {item: way for item, way in ways().items() if source(item)}
     assert {item: source(item) for item in got} == {
-        name_of(id): one.name for id, one in SOURCE_OF.items()
+        name_of(id): origin.name for id, origin in SOURCE_OF.items()
     }
-    for id, one in SOURCE_OF.items():
+    for id, origin in SOURCE_OF.items():
         way = got[name_of(id)]
-        assert (way.verb, way.makes.amount, way.parts) == (one.verb, 1, ())
-        assert way.tool == (name_of(tools_for(one)[0]) if one.level else "")
+        assert (way.verb, way.makes.amount, way.parts) == (origin.verb, 1, ())
+        assert way.tool == (name_of(tools_for(origin)[0]) if origin.level else "")
 
 
 def test_ways__lead_to_every_task_and_come_to_an_end():

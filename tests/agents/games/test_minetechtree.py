@@ -311,28 +311,28 @@ def test_failure__is_told_in_the_words_of_the_environment(
     plan: str, what: str, why: str, feedback: str
 ):
     agent = DEPSAgent(MINETECHTREE, rounds=1, selector="fixed", feedback="reason")
-    episode, told = watched(agent, plan, "Because.", ticks=LONG, feedback=feedback)
+    episode, messages = watched(agent, plan, "Because.", ticks=LONG, feedback=feedback)
     *done, failed = plan.splitlines()
     said = f"I succeeded on step {', '.join(map(str, range(1, len(done) + 1)))}. " if done else ""
     answer = f"Could not {what}: {why}" if feedback == "reason" else f"Could not {what}"
     inventory = episode.transcript[-1][1]
     assert (
-        told[1]
+        messages[1]
         == f'{said}I failed on step {len(done) + 1} "{failed}": {answer}\n{inventory}\n{WHY}'
     )
-    assert told[2] == REPLAN.format(task="obtain 1 diamond")
+    assert messages[2] == REPLAN.format(task="obtain 1 diamond")
     assert (episode.won, episode.claimed_success) == (False, False)
 
 
 @pytest.mark.parametrize(("plan", "what", "why"), REFUSED)
 def test_failure__is_left_to_the_model_to_explain(plan: str, what: str, why: str):
-    _, told = watched(
+    _, messages = watched(
         DEPSAgent(MINETECHTREE, rounds=1, selector="fixed"), plan, "Because.", ticks=LONG
     )
     failed = plan.splitlines()[-1]
-    assert f' "{failed}".\nInventory: ' in told[1].replace('I failed on step 1 "', ' "')
-    assert what not in told[1]
-    assert why not in told[1]
+    assert f' "{failed}".\nInventory: ' in messages[1].replace('I failed on step 1 "', ' "')
+    assert what not in messages[1]
+    assert why not in messages[1]
 
 
 def test_miss__is_a_failure_like_any_other_and_is_planned_again():
@@ -341,12 +341,12 @@ def test_miss__is_a_failure_like_any_other_and_is_planned_again():
     replans = []
     for seed in range(30):
         agent = DEPSAgent(MINETECHTREE, selector="fixed")
-        episode, told = watched(agent, *[line, "Because."] * 13, seed=seed, **env_args)
+        episode, messages = watched(agent, *[line, "Because."] * 13, seed=seed, **env_args)
         missed = [answer for action, answer in episode.transcript if action == "mine 1 oak log"][
             :-1
         ]
         assert all(answer.startswith("Failed to mine oak log") for answer in missed)
-        assert all(f'I failed on step 1 "{line}".\n' in said for said in told[1::2])
+        assert all(f'I failed on step 1 "{line}".\n' in said for said in messages[1::2])
         replans.append(len(missed))
     assert 0 in replans
     assert max(replans) >= 3
@@ -357,12 +357,12 @@ def test_failure__tells_of_trees_that_are_nowhere():
     seed = next(
         n for n in range(50) if "acacia" not in env.reset(seed=n, options={"task": "diamond"})[0]
     )
-    _, told = watched(
+    _, messages = watched(
         ZeroShotAgent(MINETECHTREE, rounds=1, feedback="reason"),
         "mine({'acacia log': 1})",
         seed=seed,
     )
-    assert "Could not mine acacia log: there are no acacia trees in this world\n" in told[1]
+    assert "Could not mine acacia log: there are no acacia trees in this world\n" in messages[1]
 
 
 @pytest.mark.parametrize(
@@ -392,8 +392,8 @@ def test_name__is_taken_for_the_known_one_that_is_most_like_it(line: str, played
 @pytest.mark.parametrize("verb", ["mine", "hunt", "craft", "smelt", "equip", "get"])
 def test_name__that_is_like_none_is_not_known(verb: str):
     line = f"{verb}({{'unobtainium': 1}}, null, null)"
-    episode, told = watched(ZeroShotAgent(MINETECHTREE, rounds=1, feedback="reason"), line)
-    assert told[1].startswith(
+    episode, messages = watched(ZeroShotAgent(MINETECHTREE, rounds=1, feedback="reason"), line)
+    assert messages[1].startswith(
         f'I failed on step 1 "{line}": I do not know unobtainium.\nInventory: '
     )
     assert actions(episode) == []
@@ -589,10 +589,12 @@ NO_PLANS = [
 
 @pytest.mark.parametrize("said", NO_PLANS, ids=range(len(NO_PLANS)))
 def test_planner__that_says_no_plan_is_told_so(said: str):
-    episode, told = watched(DEPSAgent(MINETECHTREE, rounds=1), said)
+    episode, messages = watched(DEPSAgent(MINETECHTREE, rounds=1), said)
     assert (episode.won, episode.stop_reason, episode.claimed_success) == (False, "agent", False)
     assert actions(episode) == []
-    assert told[1] == f"I found no step in that.\nInventory: You are not carrying anything.\n{WHY}"
+    assert (
+        messages[1] == f"I found no step in that.\nInventory: You are not carrying anything.\n{WHY}"
+    )
 
 
 def test_plan__of_a_thousand_lines_is_followed_as_far_as_its_bound():

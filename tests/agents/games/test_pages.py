@@ -109,8 +109,8 @@ def test_made_shop__is_read_as_it_is():
     for task in env.get_wrapper_attr("tasks")[:40]:
         _, info = env.reset(options={"task": task.id})
         page, *_, info = env.step(info["admissible_commands"][-1])
-        products = [market.products[one.asin] for one in read_listings(page)]
-        assert [(one.title, one.price) for one in read_listings(page)] == [
+        products = [market.products[listing.asin] for listing in read_listings(page)]
+        assert [(listing.title, listing.price) for listing in read_listings(page)] == [
             (p.title, p.prices[0]) for p in products
         ]
         assert [f"click[{product.asin.lower()}]" for product in products] == info[

@@ -82,10 +82,10 @@ def test_placing__repeats_a_goal_that_was_missed_and_gives_up_one_that_is_imposs
     """A block falls in this draw and takes another along, which a plan does not know."""
     episode = play(ZeroShotAgent(TABLETOP), "stack-block-pyramid/0", PYRAMID, reliability="cliport")
     said = [said for _, said in episode.transcript]
-    assert any("It took the" in one for one in said)
+    assert any("It took the" in answer for answer in said)
     assert not episode.won
     assert episode.claimed_success is False
-    missed = [number for number, one in enumerate(said) if one.startswith("Missed: ")]
+    missed = [number for number, answer in enumerate(said) if answer.startswith("Missed: ")]
     assert all(
         episode.transcript[number][0] == episode.transcript[number + 1][0] for number in missed
     )

@@ -116,10 +116,10 @@ def test_skill__fits_steps_of_its_kind(step: str, fitting: list[str]):
     "step", ["Search[a lamp]", "search for a lamp", "Search a lamp", "search for 'a [lamp]'"]
 )
 def test_search__plays_the_words_without_a_model(step: str):
-    agent, played, asked = attempted(step)
+    agent, played, requests = attempted(step)
     assert played == ["search[a lamp]"]
     assert agent.told == [f"The page in view:\n{RESULTS.strip()}"]
-    assert asked == {"simple_match": [], "detail_match": []}
+    assert requests == {"simple_match": [], "detail_match": []}
 
 
 def test_search__goes_to_the_first_page_before():
@@ -138,10 +138,12 @@ SIMPLE = "SimpleMatch[a red lamp]"
 
 def test_simple_match__names_a_listed_product_in_its_last_line_and_opens_nothing():
     answer = f"{FIRST} may be blue, and B999999999 is not there.\nb000000002, not {FIRST}."
-    agent, played, asked = attempted("Search[lamp]", SIMPLE, simple=(answer,))
+    agent, played, requests = attempted("Search[lamp]", SIMPLE, simple=(answer,))
     assert played == ["search[lamp]"]
     assert agent.told[1] == f"Product found: {SECOND}\nThe page in view:\n{RESULTS.strip()}"
-    ((prompt, most),) = [(one["prompt"], one["max_tokens"]) for one in asked["simple_match"]]
+    ((prompt, most),) = [
+        (request["prompt"], request["max_tokens"]) for request in requests["simple_match"]
+    ]
     situation = f"\n\nWebShop\na red lamp\n\nYour task is to: {SIMPLE}\n"
     assert prompt.endswith(f"{situation}{RESULTS.strip()}\n\nSimple match:")
     assert most == 400
@@ -154,15 +156,15 @@ def test_simple_match__gives_up_where_no_listed_product_is_named(answer: str):
 
 
 def test_simple_match__asks_nothing_where_no_results_are_in_view():
-    agent, _, asked = attempted(SIMPLE)
-    assert (agent.told, asked["simple_match"]) == ([None], [])
+    agent, _, requests = attempted(SIMPLE)
+    assert (agent.told, requests["simple_match"]) == ([None], [])
 
 
 LOOK = ("click[features]", "click[< prev]")
 
 
 def test_detail_match__reads_the_features_of_one_product():
-    agent, played, asked = attempted(
+    agent, played, requests = attempted(
         "Search[lamp]",
         f"DetailMatch[{SECOND}, red]",
         f"DetailMatch[{FIRST}, red]",
@@ -175,17 +177,17 @@ def test_detail_match__reads_the_features_of_one_product():
     ]
     assert agent.told[1] is None
     assert agent.told[2].startswith(f"Product found: {FIRST}\nThe page in view:\n[Back to Search]")
-    prompts = [one["prompt"] for one in asked["detail_match"]]
+    prompts = [request["prompt"] for request in requests["detail_match"]]
     assert all(words in prompts[0] for words in ("\nLamp 2 \n", "the features of lamp 2"))
     assert "of lamp 2" not in prompts[1]
     assert prompts[1].endswith("\n\nDetail match:")
-    assert [one["max_tokens"] for one in asked["detail_match"]] == [100, 100]
+    assert [request["max_tokens"] for request in requests["detail_match"]] == [100, 100]
 
 
 @pytest.mark.parametrize("step", [f"DetailMatch[{THIRD}, red]", "DetailMatch[a red lamp]"])
 def test_detail_match__fails_where_no_product_is_opened(step: str):
-    agent, _, asked = attempted("Search[lamp]", step)
-    assert (agent.told[1], asked["detail_match"]) == (None, [])
+    agent, _, requests = attempted("Search[lamp]", step)
+    assert (agent.told[1], requests["detail_match"]) == (None, [])
 
 
 def test_brief__tells_the_page_in_view_and_what_failed():
@@ -230,9 +232,9 @@ Execution Order: (Step 1 OR Step 2 OR (Step 3 AND Step 4))"""
 
 def outline(node: Node) -> list:
     return [
-        (one.task, one.role, one.depth, one.outcome)
-        for one in node.walk()
-        if one.role in ("skill", "executor")
+        (part.task, part.role, part.depth, part.outcome)
+        for part in node.walk()
+        if part.role in ("skill", "executor")
     ]
 
 
@@ -259,12 +261,12 @@ def test_adapt__plans_search_simple_match_and_buy_at_level_0():
     ]
     assert (episode.k_max, episode.calls) == (1, {"planner": 1, "simple_match": 1, "executor": 2})
     assert [(child.role, child.depth) for child in episode.trace.children] == [("task", 0)]
-    asked = models["planner"].asked
-    assert asked[0]["prompt"].endswith(
+    requests = models["planner"].asked
+    assert requests[0]["prompt"].endswith(
         "Your task is to: buy what the instruction asks for\nPlan, one level down:"
     )
-    told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
-    assert told.startswith(
+    situation = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
+    assert situation.startswith(
         f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1"
     )
 
@@ -279,12 +281,12 @@ def test_adapt__has_its_planner_look_into_products_only_where_simple_match_faile
         ("Buy[red]", "executor", 1, True),
     ]
     assert episode.k_max == 2
-    asked = models["planner"].asked
-    assert len(asked) == 2  # a DetailMatch that failed is planned no further
-    assert f"Your task is to: {SIMPLE}\nThe page in view:\n" in asked[1]["prompt"]
-    assert f"\nWhat failed so far: {SIMPLE}\nPlan, one level down:" in asked[1]["prompt"]
-    told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
-    assert told.startswith(f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n")
+    requests = models["planner"].asked
+    assert len(requests) == 2  # a DetailMatch that failed is planned no further
+    assert f"Your task is to: {SIMPLE}\nThe page in view:\n" in requests[1]["prompt"]
+    assert f"\nWhat failed so far: {SIMPLE}\nPlan, one level down:" in requests[1]["prompt"]
+    situation = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
+    assert situation.startswith(f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n")
 
 
 @pytest.mark.parametrize(("d_max", "planned"), [(2, 2), (3, 3), (4, 4)])
@@ -329,8 +331,8 @@ def test_plan_and_execute__has_the_same_modules_for_its_one_plan():
         (SIMPLE, "skill", 2, True),
         ("Buy[red]", "executor", 2, True),
     ]
-    told = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
-    assert told.startswith(
+    situation = models["executor"].asked[0]["prompt"].rpartition("Your task is to: ")[2]
+    assert situation.startswith(
         f"Buy[red]\nProduct found: {SECOND}\nThe page in view:\n[Back to Search] \nPage 1"
     )
 

@@ -149,16 +149,16 @@ def test_read_score__takes_the_number_after_the_word(text, score):
 def test_lats__succeeds_where_the_greedy_way_fails():
     greedy = played(LATSAgent(**{**SMALL, "iterations": 1, "samples": 1, "root_samples": 1}))
     assert (greedy.won, greedy.reward, greedy.claimed_success) == (False, 0.0, False)
-    found = played(LATSAgent(**SMALL))
-    assert (found.won, found.reward, found.claimed_success, found.stop_reason) == (
+    episode = played(LATSAgent(**SMALL))
+    assert (episode.won, episode.reward, episode.claimed_success, episode.stop_reason) == (
         True,
         1.0,
         True,
         "terminated",
     )
-    assert solved_actions(found) == IRON
-    assert set(found.calls) == {"executor", "judge", "reflection"}
-    assert (found.k_max, found.trace.children[0].role, found.trace.children[0].outcome) == (
+    assert solved_actions(episode) == IRON
+    assert set(episode.calls) == {"executor", "judge", "reflection"}
+    assert (episode.k_max, episode.trace.children[0].role, episode.trace.children[0].outcome) == (
         1,
         "search",
         True,
@@ -182,14 +182,14 @@ def test_lats__tells_later_prompts_what_failed():
 
 
 def test_lats__draws_its_tree_with_the_chosen_way():
-    found = played(LATSAgent(**SMALL))
-    (tree,) = [node for node in found.trace.children if node.task.startswith("search tree")]
+    episode = played(LATSAgent(**SMALL))
+    (tree,) = [node for node in episode.trace.children if node.task.startswith("search tree")]
     chosen = [node for node in tree.walk() if node.role == "chosen branch"]
     assert [node.task.partition(":")[0] for node in chosen[1:]] == IRON
     assert [node.depth for node in chosen] == [0, 1, 2, 3]
     assert (chosen[-1].outcome, chosen[0].outcome) == (True, None)
     assert {node.role for node in tree.walk()} == {"chosen branch", "branch", "simulated branch"}
-    assert sum(1 for _ in tree.walk()) - 1 == found.steps
+    assert sum(1 for _ in tree.walk()) - 1 == episode.steps
     assert "UCT" in chosen[1].task
 
 
@@ -203,29 +203,33 @@ def test_describe__says_what_a_node_came_to():
 
 
 def test_lats__keeps_one_child_of_equal_actions():
-    found = played(LATSAgent(**{**SMALL, "iterations": 1}), model=Gambler(("take gold",)))
-    assert [action for action, _ in found.transcript[:2]] == [None, "take gold"]
-    assert not any(origin == 0 for _, origin in found.restores)
+    episode = played(LATSAgent(**{**SMALL, "iterations": 1}), model=Gambler(("take gold",)))
+    assert [action for action, _ in episode.transcript[:2]] == [None, "take gold"]
+    assert not any(origin == 0 for _, origin in episode.restores)
 
 
 def test_lats__stops_when_every_way_has_ended():
-    found = played(
+    episode = played(
         LATSAgent(iterations=30, samples=2, root_samples=2),
         model=Gambler(("open door", "task failed!")),
     )
-    assert (found.won, found.claimed_success, found.stop_reason) == (False, False, "terminated")
-    assert found.steps == 1
-    assert found.calls["executor"] == 2
+    assert (episode.won, episode.claimed_success, episode.stop_reason) == (
+        False,
+        False,
+        "terminated",
+    )
+    assert episode.steps == 1
+    assert episode.calls["executor"] == 2
 
 
 def test_lats__cuts_the_tree_at_its_depth():
-    found = played(
+    episode = played(
         LATSAgent(**{**SMALL, "settings": Settings(lookahead=3, turns=2), "iterations": 30}),
         model=Gambler(("wait", "take gold")),
     )
-    (tree,) = [node for node in found.trace.children if node.task.startswith("search tree")]
+    (tree,) = [node for node in episode.trace.children if node.task.startswith("search tree")]
     assert max(node.depth for node in tree.walk()) == 2
-    assert not found.won
+    assert not episode.won
     visited = [node.task for node in tree.walk() if node.depth == 2 and "visits 0" not in node.task]
     assert visited
     assert all(
@@ -234,9 +238,9 @@ def test_lats__cuts_the_tree_at_its_depth():
 
 
 def test_lats__goes_on_after_an_invalid_action():
-    found = played(LATSAgent(**{**SMALL, "iterations": 1}), model=Gambler(("jump", "wait")))
-    assert ("jump", "Nothing happens.") in found.transcript
-    assert found.error is None
+    episode = played(LATSAgent(**{**SMALL, "iterations": 1}), model=Gambler(("jump", "wait")))
+    assert ("jump", "Nothing happens.") in episode.transcript
+    assert episode.error is None
 
 
 def test_lats__without_an_action_in_any_sample_gives_up():
@@ -244,8 +248,8 @@ def test_lats__without_an_action_in_any_sample_gives_up():
         def _answer(self, prompt, index):
             return Completion("I cannot.")
 
-    found = played(LATSAgent(**SMALL), model=Mute())
-    assert (found.steps, found.won, found.claimed_success) == (0, False, False)
+    episode = played(LATSAgent(**SMALL), model=Mute())
+    assert (episode.steps, episode.won, episode.claimed_success) == (0, False, False)
 
 
 def test_lats__is_refused_by_name_where_the_world_cannot_go_back_and_replays_by_choice():
@@ -278,20 +282,20 @@ def test_search__ends_wherever_a_budget_is_spent_with_a_true_record(name):
     bounds += [{"max_calls": count} for count in range(calls)]
     ends = set()
     for bound in bounds:
-        found = played(AGENTS[name](), **bound)
-        ends.add(found.stop_reason)
-        assert found.error is None
-        assert found.steps <= bound.get("max_steps", whole.steps)
-        assert sum(found.calls.values()) <= bound.get("max_calls", calls)
-        assert found.claimed_success is bool(found.won)
-        assert any(node.task.startswith("search tree") for node in found.trace.children)
-        assert whole.transcript[: len(found.transcript)] == found.transcript
+        episode = played(AGENTS[name](), **bound)
+        ends.add(episode.stop_reason)
+        assert episode.error is None
+        assert episode.steps <= bound.get("max_steps", whole.steps)
+        assert sum(episode.calls.values()) <= bound.get("max_calls", calls)
+        assert episode.claimed_success is bool(episode.won)
+        assert any(node.task.startswith("search tree") for node in episode.trace.children)
+        assert whole.transcript[: len(episode.transcript)] == episode.transcript
         again = run_episode(
-            KeysEnv(), RecordedActions(found.transcript, found.restores), seed=0, max_steps=9999
+            KeysEnv(), RecordedActions(episode.transcript, episode.restores), seed=0, max_steps=9999
         )
-        assert again.transcript == found.transcript
+        assert again.transcript == episode.transcript
         assert all(
-            getattr(again, field) == getattr(found, field)
+            getattr(again, field) == getattr(episode, field)
             for field in REPLAYED
             if field != "stop_reason"
         )
@@ -300,11 +304,11 @@ def test_search__ends_wherever_a_budget_is_spent_with_a_true_record(name):
 
 def test_tree_of_thoughts__goes_by_judgements_alone():
     for order in ("breadth", "depth"):
-        found = played(
+        episode = played(
             TreeOfThoughtsAgent(order=order, samples=5, width=1, settings=Settings(turns=4))
         )
-        assert (found.won, found.reward) == (False, 0.5), order  # the gold key is judged higher
-        assert "reflection" not in found.calls
+        assert (episode.won, episode.reward) == (False, 0.5), order  # the gold key is judged higher
+        assert "reflection" not in episode.calls
 
 
 def test_tree_of_thoughts__goes_back_in_depth_where_all_is_judged_too_low():
@@ -317,12 +321,12 @@ def test_tree_of_thoughts__goes_back_in_depth_where_all_is_judged_too_low():
                 else answer
             )
 
-    found = played(
+    episode = played(
         TreeOfThoughtsAgent(order="depth", samples=5, settings=Settings(turns=4), threshold=0.3),
         model=Doubting(),
     )
     first = [
-        node for node in found.trace.walk() if node.depth == 1 and node.role.endswith("branch")
+        node for node in episode.trace.walk() if node.depth == 1 and node.role.endswith("branch")
     ]
     assert [(node.task.partition(":")[0], bool(node.children)) for node in first[:2]] == [
         ("take gold", False),
@@ -348,8 +352,8 @@ def test_best_of_n__attempts_up_to_n_times_and_stops_at_a_success():
             )
             return Completion(f" Then.\nAction {turn}: {way[turn - 1]}")
 
-    found = played(BestOfNAgent(n=5), model=Fickle())
-    assert (found.won, len(found.restores), found.steps, found.reward) == (True, 2, 7, 1.0)
+    episode = played(BestOfNAgent(n=5), model=Fickle())
+    assert (episode.won, len(episode.restores), episode.steps, episode.reward) == (True, 2, 7, 1.0)
     assert not played(BestOfNAgent(n=2), model=Fickle()).won
 
 

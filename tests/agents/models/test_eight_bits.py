@@ -87,9 +87,9 @@ def test_dequantised__has_the_numbers_of_each_type(kind: int, form: str):
             struct.pack(form, *heads, *(numbers.get(form[-1], rng.random)() for _ in range(count)))
         )
     data = b"".join(blocks)
-    found = dequantised(np.frombuffer(data, np.uint8), Tensor((32, 2), kind, 0, len(data)))
-    assert found.shape == (2, 32)
-    assert found.ravel().tolist() == pytest.approx(READERS[kind](data), rel=1e-6)
+    values_read = dequantised(np.frombuffer(data, np.uint8), Tensor((32, 2), kind, 0, len(data)))
+    assert values_read.shape == (2, 32)
+    assert values_read.ravel().tolist() == pytest.approx(READERS[kind](data), rel=1e-6)
 
 
 def test_quantised__errs_by_half_a_step_at_most():
@@ -98,12 +98,12 @@ def test_quantised__errs_by_half_a_step_at_most():
         np.float32
     )
     values[7] = 0
-    found = np.array(read_q8_0(quantised(values).tobytes())).reshape(values.shape)
+    numbers = np.array(read_q8_0(quantised(values).tobytes())).reshape(values.shape)
     step = np.abs(values).max(1, keepdims=True) / 127
     assert np.all(
-        np.abs(found - values) <= step * (0.5 + 127 * 2.0**-11)
+        np.abs(numbers - values) <= step * (0.5 + 127 * 2.0**-11)
     )  # the scale itself is in half precision
-    assert not found[7].any()
+    assert not numbers[7].any()
 
 
 @pytest.mark.parametrize("stored_at_8_bits", [False, True])
@@ -121,17 +121,17 @@ def test_write__works_the_adapter_into_the_layers_that_it_has(
     assert size_of(before) == sum(tensor.size for tensor in after.tensors.values())
     for name, (width, *others) in before.shapes.items():
         expected = np.array(weights(model, name))
-        found = np.array(weights(tmp_path / "out.gguf", name))
+        numbers = np.array(weights(tmp_path / "out.gguf", name))
         if not others:
             assert after.tensors[name].type == F32
-            assert found.tolist() == expected.tolist()
+            assert numbers.tolist() == expected.tolist()
             continue
         assert after.tensors[name].type == Q8_0
         if name != "token_embd.weight":
             first = np.array(weights(adapter, f"{name}.lora_a")).reshape(-1, width)
             second = np.array(weights(adapter, f"{name}.lora_b")).reshape(others[0], -1)
             expected = expected + 2 * (second @ first).ravel()  # an alpha of twice the rank
-        assert np.abs(found - expected).max() <= np.abs(expected).max() * 0.005
+        assert np.abs(numbers - expected).max() <= np.abs(expected).max() * 0.005
 
 
 def test_write__without_an_adapter_copies_what_has_8_bits_already(

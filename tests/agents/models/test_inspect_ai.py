@@ -340,8 +340,8 @@ def test_option__is_one_of_inspects():
 @pytest.mark.parametrize("agent", ["react", "adapt", "plan_and_execute"])
 def test_episode__is_won_in_each_form(agent: str, form: str):
     def plays(messages: list[Any], tools: list[Any]) -> ModelOutput:
-        told = [{"role": message.role, "content": message.text} for message in messages]
-        words = next_words(Request("/v1/chat/completions", {}, {"messages": told}))
+        turns = [{"role": message.role, "content": message.text} for message in messages]
+        words = next_words(Request("/v1/chat/completions", {}, {"messages": turns}))
         output = says(f"Action: {words.text}" if not words.is_plan else words.text)
         if tools:
             verb, arguments = arguments_of(words.text)
@@ -367,9 +367,9 @@ def test_check__tries_a_model_of_inspect(monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("openai", reason="inspect_ai asks such servers by the package openai")
     monkeypatch.setenv("ZOO_API_KEY", "none")
     with serving(ZOO["think tags"].answer) as server:
-        found = check_model(f"inspect:openai-api/zoo/m,base_url={server.url}")
-    assert (found.status, found.reasoning) == (0, "shown, 20 words at most")
-    assert found.spec == f"{found.given},reasoning_tokens=4096"
+        check = check_model(f"inspect:openai-api/zoo/m,base_url={server.url}")
+    assert (check.status, check.reasoning) == (0, "shown, 20 words at most")
+    assert check.spec == f"{check.given},reasoning_tokens=4096"
 
 
 @pytest.mark.parametrize("name", FAULTS)

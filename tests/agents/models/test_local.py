@@ -498,16 +498,16 @@ def test_threads__are_few(
 def test_threads__are_those_of_the_process_that_computes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    asked = []
+    threads = []
     monkeypatch.setattr(
-        local, "LlamaServer", lambda options: asked.append(options.threads) or 1 / 0
+        local, "LlamaServer", lambda options: threads.append(options.threads) or 1 / 0
     )
     models = [LocalModel(folder / "tiny.gguf"), LocalModel(folder / "tiny.gguf", threads=2)]
     monkeypatch.setattr(local, "_default_threads", lambda: 7)
     for model in pickle.loads(pickle.dumps(models)):
         with pytest.raises(ZeroDivisionError):
             model.complete(PROMPT, **HOW)
-    assert asked == [7, 2]
+    assert threads == [7, 2]
 
 
 def test_name__tells_models_apart_that_answer_otherwise(

@@ -316,8 +316,8 @@ def test_page__has_every_option_with_its_default():
     section = page.partition("## A server\n")[2].partition("\n## ")[0]
     stated = dict(re.findall(r"(?m)^\| `(\w+)` \|.*\| ([^|]+) \|$", section))
     options = {
-        name: one.default
-        for name, one in inspect.signature(OpenAIModel).parameters.items()
+        name: parameter.default
+        for name, parameter in inspect.signature(OpenAIModel).parameters.items()
         if name != "name"
     }
     assert set(stated) == set(options)

@@ -49,8 +49,8 @@ def test_make_model__says_how_to_install_the_local_model(
         monkeypatch.setattr(local, "import_xllamacpp", lambda: None)
     with pytest.raises(ModelError) as caught:
         make_model("local")
-    for told in ("textcraft-gym setup local", "openai:MODEL"):
-        assert told in str(caught.value)
+    for advice in ("textcraft-gym setup local", "openai:MODEL"):
+        assert advice in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

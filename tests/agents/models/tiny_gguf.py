@@ -161,5 +161,7 @@ def _value(kind: int, value: Any) -> bytes:
         return _string(value)
     if kind == _ARRAY:
         item = _INT32 if isinstance(value[0], int) else _kind(value[0])
-        return struct.pack("<IQ", item, len(value)) + b"".join(_value(item, one) for one in value)
+        return struct.pack("<IQ", item, len(value)) + b"".join(
+            _value(item, item_value) for item_value in value
+        )
     return struct.pack({_BOOL: "<?", _UINT32: "<I", _INT32: "<i", _FLOAT: "<f"}[kind], value)

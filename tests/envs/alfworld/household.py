@@ -94,20 +94,20 @@ def household(goal: Goal, location: str) -> Problem:
     """Return the household with the agent at a location."""
     facts: list[tuple[str, ...]] = [("atLocation", "agent1", location)]
     things = {"agent1": "agent", location: "location"}
-    for one, kind, place, *holding in map(str.split, RECEPTACLES.strip().splitlines()):
-        things |= {one: "receptacle", kind: "rtype", place: "location"}
-        facts += [("receptacleType", one, kind), ("receptacleAtLocation", one, place)]
-        facts += [(predicate, one) for predicate in holding]
-    for one, receptacles, place, *holding in map(str.split, OBJECTS.strip().splitlines()):
-        kind = f"{one.partition('_')[0]}Type"
-        things |= {one: "object", kind: "otype"}
-        facts += [("objectType", one, kind), ("objectAtLocation", one, place)]
+    for id, kind, place, *holding in map(str.split, RECEPTACLES.strip().splitlines()):
+        things |= {id: "receptacle", kind: "rtype", place: "location"}
+        facts += [("receptacleType", id, kind), ("receptacleAtLocation", id, place)]
+        facts += [(predicate, id) for predicate in holding]
+    for id, receptacles, place, *holding in map(str.split, OBJECTS.strip().splitlines()):
+        kind = f"{id.partition('_')[0]}Type"
+        things |= {id: "object", kind: "otype"}
+        facts += [("objectType", id, kind), ("objectAtLocation", id, place)]
         facts += [
-            ("inReceptacle", one, receptacle)
+            ("inReceptacle", id, receptacle)
             for receptacle in receptacles.split(",")
             if receptacle != "-"
         ]
-        facts += [(predicate, one) for predicate in holding]
+        facts += [(predicate, id) for predicate in holding]
     facts += [("inReceptacleObject", *pair) for pair in INNER]
     facts += [
         ("canContain", kind, f"{name}Type")

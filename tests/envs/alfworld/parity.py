@@ -159,16 +159,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report(types: dict[str, str], compared: Iterable[Compared]) -> int:
     """Print the numbers of each type of task and of all, and return the exit status."""
     rows: defaultdict[str, list[Compared]] = defaultdict(list)
-    for one in compared:
-        rows[types[one.game]].append(one)
-    everything = [one for some in rows.values() for one in some]
+    for comparison in compared:
+        rows[types[comparison.game]].append(comparison)
+    everything = [comparison for some in rows.values() for comparison in some]
     for name, some in [*sorted(rows.items()), ("all", everything)]:
         records, mismatches = (
-            sum(one.records for one in some),
-            sum(len(one.mismatches) for one in some),
+            sum(comparison.records for comparison in some),
+            sum(len(comparison.mismatches) for comparison in some),
         )
         print(f"{name}: {len(some)} games, {records} records, {mismatches} mismatches")
-    return 1 if not everything or any(one.mismatches for one in everything) else 0
+    return 1 if not everything or any(comparison.mismatches for comparison in everything) else 0
 
 
 if __name__ == "__main__":

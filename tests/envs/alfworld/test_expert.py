@@ -129,15 +129,17 @@ def distances(game: Game) -> dict[tuple[object, ...], tuple[State, int | None]]:
                 states[key(after)] = after
                 unexplored.append(key(after))
             before[key(after)].append(here)
-    found: dict[tuple[object, ...], int] = {one: 0 for one, state in states.items() if state.won}
-    queue = deque(found)
+    distances: dict[tuple[object, ...], int] = {
+        one: 0 for one, state in states.items() if state.won
+    }
+    queue = deque(distances)
     while queue:
         here = queue.popleft()
         for one in before[here]:
-            if one not in found:
-                found[one] = found[here] + 1
+            if one not in distances:
+                distances[one] = distances[here] + 1
                 queue.append(one)
-    return {one: (state, found.get(one)) for one, state in states.items()}
+    return {one: (state, distances.get(one)) for one, state in states.items()}
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -44,17 +44,21 @@ def names(problem: Problem) -> dict[str, str]:
 
 def walkthrough(problem: Problem) -> list[str]:
     """Commands that win, made from the facts one object at a time."""
-    of = defaultdict(list)
+    arguments = defaultdict(list)
     for predicate, *ids in problem.facts:
-        of[predicate].append(ids)
-    called, rtypes, inside = names(problem), dict(of["receptacleType"]), dict(of["inReceptacle"])
-    openable = {one for (one,) in of["openable"]}
+        arguments[predicate].append(ids)
+    called, rtypes, inside = (
+        names(problem),
+        dict(arguments["receptacleType"]),
+        dict(arguments["inReceptacle"]),
+    )
+    openable = {id for (id,) in arguments["openable"]}
     task_type, otype, target = problem.goal
     here, commands = "", []
 
     def reach(receptacle: str) -> None:
         nonlocal here
-        place = dict(of["receptacleAtLocation"])[receptacle]
+        place = dict(arguments["receptacleAtLocation"])[receptacle]
         if place != here:
             commands.append(f"go to {called[receptacle]}")
             here = place
@@ -65,8 +69,8 @@ def walkthrough(problem: Problem) -> list[str]:
             openable.remove(receptacle)
             commands.append(f"open {called[receptacle]}")
 
-    objects = [thing for thing, one in of["objectType"] if one == otype]
-    targets = [one for one, rtype in rtypes.items() if rtype == target]
+    objects = [thing for thing, id in arguments["objectType"] if id == otype]
+    targets = [id for id, rtype in rtypes.items() if rtype == target]
     for thing in objects[: 2 if task_type == "pick_two_obj_and_place" else 1]:
         open_up(inside[thing])
         commands.append(f"take {called[thing]} from {called[inside[thing]]}")
@@ -76,14 +80,14 @@ def walkthrough(problem: Problem) -> list[str]:
             ("cool", "FridgeType"),
         ):
             if word in task_type:
-                appliance = next(one for one, rtype in rtypes.items() if rtype == kind)
+                appliance = next(id for id, rtype in rtypes.items() if rtype == kind)
                 reach(appliance)
                 commands.append(f"{word} {called[thing]} with {called[appliance]}")
         if targets:
             open_up(targets[0])
             commands.append(f"move {called[thing]} to {called[targets[0]]}")
         else:
-            lamp = next(thing for thing, one in of["objectType"] if one == target)
+            lamp = next(thing for thing, id in arguments["objectType"] if id == target)
             reach(inside[lamp])
             commands.append(f"use {called[lamp]}")
     return commands
@@ -99,7 +103,7 @@ def test_write_problem__reads_back_as_it_was():
 
 
 @pytest.mark.parametrize(
-    ("task_id", "told"),
+    ("task_id", "message"),
     [
         ("", "expected an id"),
         ("trial", "expected an id"),
@@ -109,8 +113,8 @@ def test_write_problem__reads_back_as_it_was():
         ("pick_and_place_simple-AppleSliced-1/trial", "Sliced"),
     ],
 )
-def test_export_game__refuses_ids_that_the_loader_would_pass_over(task_id, told, tmp_path):
-    with pytest.raises(GameError, match=told):
+def test_export_game__refuses_ids_that_the_loader_would_pass_over(task_id, message, tmp_path):
+    with pytest.raises(GameError, match=message):
         export_game(generate(split_ids("train")[0]), task_id, tmp_path, [])
     assert not list(tmp_path.iterdir())
 
@@ -136,10 +140,10 @@ def test_export_game__writes_what_is_read_as_an_official_game(task_type, tmp_pat
     assert (game["solvable"], game["walkthrough"]) == (True, walkthrough(problem))
     assert f'"Your task is to: {problem.task}"' in game["grammar"]
     data = json.loads(file.with_name("traj_data.json").read_text(encoding="utf-8"))
-    asked, target = (name.removesuffix("Type") for name in problem.goal[1:])
+    otype, target = (name.removesuffix("Type") for name in problem.goal[1:])
     where = "toggle_target" if task_type == "look_at_obj_in_light" else "parent_target"
     assert data["task_type"] == task_type
-    assert data["pddl_params"]["object_target"] == asked
+    assert data["pddl_params"]["object_target"] == otype
     assert data["pddl_params"][where] == target
 
 

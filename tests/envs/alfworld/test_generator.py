@@ -75,10 +75,10 @@ class Household(NamedTuple):
 
 def household(task_id: str) -> Household:
     problem = generate(task_id)
-    of: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    facts_of: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for predicate, *ids in problem.facts:
-        of[predicate].append(tuple(ids))
-    return Household(problem, of)
+        facts_of[predicate].append(tuple(ids))
+    return Household(problem, facts_of)
 
 
 @st.composite
@@ -116,13 +116,17 @@ def check_places(house: Household) -> None:
     at = house.of["receptacleAtLocation"]
     assert agent == "agent1"
     assert start not in {location for _, location in at}
-    assert sorted(one for one, _ in at) == sorted(house.rtype)
+    assert sorted(receptacle for receptacle, _ in at) == sorted(house.rtype)
     assert house.all("openable") == {
-        one for one, rtype in house.rtype.items() if rtype.removesuffix("Type") in facts.OPENABLE
+        receptacle
+        for receptacle, rtype in house.rtype.items()
+        if rtype.removesuffix("Type") in facts.OPENABLE
     }
     assert not {"opened", "isToggled", "isOn", "isHot", "isClean", "isSliced"} & set(house.of)
-    for one, rtype in house.rtype.items():
-        name = one.split("_bar_")[0].lower() + ("basin" if "basin" in one.lower() else "")
+    for receptacle, rtype in house.rtype.items():
+        name = receptacle.split("_bar_")[0].lower() + (
+            "basin" if "basin" in receptacle.lower() else ""
+        )
         assert name == rtype.removesuffix("Type").lower()
 
 
@@ -227,7 +231,7 @@ def test_generate__does_what_the_knobs_say(task_id):
     if receptacles is not None:
         assert len(house.rtype) == receptacles
     else:
-        assert set(house.rtype) == {one.id for one in room.default_receptacles}
+        assert set(house.rtype) == {receptacle.id for receptacle in room.default_receptacles}
     if distractors is not None:
         assert len(others) == distractors
     else:
@@ -248,12 +252,18 @@ def check_hidden(house: Household, hidden: int) -> None:
         if (house.inside[thing] in openable) is not (hidden == 100)
     ]
     task_type, otype, target = house.problem.goal
-    places = {one for one, rtype in house.rtype.items() if (rtype, otype) in house.of["canContain"]}
+    places = {
+        receptacle
+        for receptacle, rtype in house.rtype.items()
+        if (rtype, otype) in house.of["canContain"]
+    }
     if task_type in ("pick_and_place_simple", "pick_two_obj_and_place"):
-        places -= {one for one, rtype in house.rtype.items() if rtype == target}
+        places -= {receptacle for receptacle, rtype in house.rtype.items() if rtype == target}
     if task_type == "pick_cool_then_place_in_recep":
-        places -= {one for one, rtype in house.rtype.items() if rtype == "FridgeType"}
-    assert not wrong or not [one for one in places if (one in openable) is (hidden == 100)]
+        places -= {receptacle for receptacle, rtype in house.rtype.items() if rtype == "FridgeType"}
+    assert not wrong or not [
+        receptacle for receptacle in places if (receptacle in openable) is (hidden == 100)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -387,7 +397,7 @@ def test_split_ids__refuses_what_is_no_split():
 
 
 @pytest.mark.parametrize(
-    ("task_id", "told"),
+    ("task_id", "message"),
     [
         ("", "expected <task type>"),
         ("pick_and_place_simple-Book-None-Desk-302", "expected <task type>"),
@@ -418,13 +428,13 @@ def test_split_ids__refuses_what_is_no_split():
         ),
     ],
 )
-def test_generate__refuses_what_is_no_id(task_id, told):
-    with pytest.raises(GameError, match=told):
+def test_generate__refuses_what_is_no_id(task_id, message):
+    with pytest.raises(GameError, match=message):
         generate(task_id)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("pick_heat_then_place_in_recep", 301, 1), "set on floor plans 1-30, not on 301"),
         (("pick_heat_then_place_in_recep", 1, 100000), "0..99999"),
@@ -435,15 +445,15 @@ def test_generate__refuses_what_is_no_id(task_id, told):
         (("pick_a_fight", 1, 1), "unknown task type"),
     ],
 )
-def test_make_id__refuses_what_cannot_be(arguments, told):
-    with pytest.raises(ValueError, match=told):
+def test_make_id__refuses_what_cannot_be(arguments, message):
+    with pytest.raises(ValueError, match=message):
         make_id(*arguments)
 
 
 def test_build_room__follows_the_counts_of_the_floor_plans():
     for kind in facts.ROOM_KINDS.values():
         rooms = [
-            Counter(one.rtype for one in build_room(plan).default_receptacles)
+            Counter(receptacle.rtype for receptacle in build_room(plan).default_receptacles)
             for plan in kind.plans
         ]
         for rtype, among, least, _, most in kind.furniture:
@@ -467,10 +477,14 @@ def test_build_room__has_the_types_of_its_floor_plans():
             for name, among, least, _, most in kind.fixtures:
                 if name in facts.PART_OF:
                     wholes = [
-                        one.location for one in room.receptacles if one.rtype == facts.PART_OF[name]
+                        receptacle.location
+                        for receptacle in room.receptacles
+                        if receptacle.rtype == facts.PART_OF[name]
                     ]
                     assert sorted(wholes) == sorted(
-                        one.location for one in room.fixtures if one.otype == name
+                        receptacle.location
+                        for receptacle in room.fixtures
+                        if receptacle.otype == name
                     )
                 else:
                     assert least <= counts[name] <= most if among == 30 else counts[name] <= most

@@ -87,15 +87,15 @@ def cache(folder: Path) -> list[Path]:
 def test_index__remembered_finds_the_same_and_reads_only_what_cannot_be_played(
     folder: Path, read: list[str]
 ):
-    found, skipped = look(folder)
-    assert found == FOUND
+    games, skipped = look(folder)
+    assert games == FOUND
     complaints = ("JSONDecodeError", "unknown predicate edible", "Box has no type")
     for name, complaint, line in zip(BAD, complaints, skipped, strict=True):
         assert line.startswith(f"{folder / 'train' / name / 'trial' / 'game.tw-pddl'}: ")
         assert complaint in line
     assert read == sorted([*BAD, "light", "place"])
     read.clear()
-    assert look(folder) == (found, skipped)
+    assert look(folder) == (games, skipped)
     assert read == BAD
     assert len(cache(folder)) == 1
 
@@ -128,8 +128,8 @@ def test_index__reads_a_changed_file_again_and_forgets_a_removed_one(folder: Pat
 def test_index__of_a_game_that_is_good_no_more_lists_it(folder: Path):
     look(folder)
     write_game(folder, "place", "pick_and_place_simple", spoil="(edible agent1)")
-    found, skipped = look(folder)
-    assert found == FOUND[:1]
+    games, skipped = look(folder)
+    assert games == FOUND[:1]
     assert sum("place/trial" in line for line in skipped) == 1
 
 
@@ -239,8 +239,8 @@ NESTED = "(" * 50_000 + ")" * 50_000
 )
 def test_index__outlives_a_file_of_anything(folder: Path, content: bytes):
     write_game(folder, "cut").write_bytes(content)
-    found, skipped = look(folder)
-    assert found == FOUND
+    games, skipped = look(folder)
+    assert games == FOUND
     assert len(skipped) == len(BAD)
 
 
@@ -249,8 +249,8 @@ def test_index__passes_by_what_is_no_file(folder: Path):
     for name, make in (("pipe", os.mkfifo), ("folder", os.mkdir)):
         (folder / "train" / name / "trial").mkdir(parents=True)
         make(folder / "train" / name / "trial" / "game.tw-pddl")
-    found, skipped = look(folder)
-    assert found == FOUND
+    games, skipped = look(folder)
+    assert games == FOUND
     assert len(skipped) == len(BAD)
 
 

@@ -44,17 +44,17 @@ def problem(goal: Goal = HOT_APPLE, *more: tuple) -> Problem:
         BOWL: "BowlType",
     }
     facts: list[tuple[str, ...]] = [("atLocation", "agent1", "loc_bar_0")]
-    for number, (one, kind) in enumerate(receptacles.items(), 1):
-        facts += [("receptacleType", one, kind), ("receptacleAtLocation", one, f"loc_bar_{number}")]
+    for number, (id, kind) in enumerate(receptacles.items(), 1):
+        facts += [("receptacleType", id, kind), ("receptacleAtLocation", id, f"loc_bar_{number}")]
         facts += [
             ("canContain", kind, otype)
             for otype in ("AppleType", "BreadType", "KnifeType", "BowlType")
         ]
-    for one, kind in objects.items():
+    for id, kind in objects.items():
         facts += [
-            ("objectType", one, kind),
-            ("inReceptacle", one, TABLE),
-            ("objectAtLocation", one, "loc_bar_4"),
+            ("objectType", id, kind),
+            ("inReceptacle", id, TABLE),
+            ("objectAtLocation", id, "loc_bar_4"),
         ]
     facts += [
         ("openable", FRIDGE),
@@ -62,7 +62,7 @@ def problem(goal: Goal = HOT_APPLE, *more: tuple) -> Problem:
         ("toggleable", LAMP),
         ("sliceable", BREAD),
     ]
-    facts += [("pickupable", one) for one in (APPLE, BREAD, KNIFE, BOWL)]
+    facts += [("pickupable", id) for id in (APPLE, BREAD, KNIFE, BOWL)]
     facts += [(able, APPLE) for able in ("cleanable", "heatable", "coolable")]
     facts += [("isReceptacleObject", BOWL), ("sliceable", APPLE)]
     return Problem({}, (*facts, *more), goal, "put a hot apple in fridge.")

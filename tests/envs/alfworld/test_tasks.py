@@ -27,11 +27,11 @@ def test_tasks__of_the_splits_are_of_all_six_types():
         ("dev", 60),
         ("all", 3874),
     ):
-        found = tasks("ALFWorld-v0", split)
-        assert len(found) == len({task.id for task in found}) == count
-        assert set(Counter(task.task_type for task in found)) == set(TASK_TYPES)
+        split_tasks = tasks("ALFWorld-v0", split)
+        assert len(split_tasks) == len({task.id for task in split_tasks}) == count
+        assert set(Counter(task.task_type for task in split_tasks)) == set(TASK_TYPES)
     assert set(Counter(task.task_type for task in tasks("ALFWorld-v0", "dev")).values()) == {10}
-    assert {task.depth for task in found} == {2, 3, 4}
+    assert {task.depth for task in split_tasks} == {2, 3, 4}
 
 
 @pytest.mark.parametrize("split", ["valid_seen", "valid_unseen"])

@@ -30,7 +30,7 @@ class TalesEnv:
         from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
         from textworld.envs.wrappers import Filter
 
-        asked = {
+        requested = {
             "score": True,
             "max_score": True,
             "won": True,
@@ -38,7 +38,7 @@ class TalesEnv:
             "feedback": True,
             "moves": True,
         }
-        infos = textworld.EnvInfos(**asked, extras=["walkthrough", "gamefile"])
+        infos = textworld.EnvInfos(**requested, extras=["walkthrough", "gamefile"])
         self.env = textworld.start(
             str(file), infos, wrappers=[AlfredDemangler, AlfredInfos, Filter]
         )
@@ -74,12 +74,12 @@ def test_textworld_info__is_that_of_the_real_engine(number: int, tmp_path: Path)
             if turn >= 40 and not won:  # the plan of that moment
                 (command, *_) = expert_plan(env.unwrapped.game, env.unwrapped._state)
             _, _, won, _, info = env.step(command)
-            told = real.step(command)
+            infos = real.step(command)
             assert (
-                told["extra.gamefile"] is None
+                infos["extra.gamefile"] is None
             )  # alfworld tells it at the reset only; here it is in every info
             assert {key: info[key] for key in (*KEYS, "won")} == {
-                **told,
+                **infos,
                 "extra.gamefile": str(file),
             }
             if won:

@@ -61,8 +61,8 @@ def test_info__tells_pages_while_playing_and_the_score_at_the_end():
         False,
     )
     assert info["f1"] == pytest.approx(2 / 3)
-    told = {name: info[name] for name in ("won", "em", "answer", "gt_answer", "question_idx")}
-    assert told == {
+    shown = {name: info[name] for name in ("won", "em", "answer", "gt_answer", "question_idx")}
+    assert shown == {
         "won": False,
         "em": False,
         "answer": "the village Sarn!",
@@ -144,8 +144,10 @@ def test_expert__leaves_out_pages_that_there_are_not_and_lookups_that_are_too_ma
     facts = tuple(f" Number {number} of the list is here." for number in range(6))
     pages = [Page(f"Part {name}", ((*facts, f" The {name} is last."),)) for name in "ABCD"]
     gold = tuple((page.title, 6) for page in pages)
-    asked = [BORN._replace(id=str(count), gold=(("Nowhere", 0), *gold[:count])) for count in (1, 4)]
-    env = made(data=Corpus(Shelf(pages), {"dev": asked}), expert=True)
+    questions = [
+        BORN._replace(id=str(count), gold=(("Nowhere", 0), *gold[:count])) for count in (1, 4)
+    ]
+    env = made(data=Corpus(Shelf(pages), {"dev": questions}), expert=True)
     plans = [env.reset(options={"task": id})[1]["expert_plan"] for id in ("1", "4")]
     assert plans[0] == ["search[Part A]", "lookup[last]", "finish[Quill Bay]"]
     verbs = [action.partition("[")[0] for action in plans[1]]

@@ -227,16 +227,16 @@ def test_mine__without_a_skill_policy_says_so():
 
 
 def test_skill__has_so_many_ticks_and_sees_what_is_asked_for():
-    asked = []
+    skills = []
 
     def idle(skill: Skill, observation: Any) -> Any:
-        asked.append(skill)
+        skills.append(skill)
         return command()
 
     env = begin("oak_planks", Made(), skills=idle, skill_ticks=7)
     step = env.step("mine 2 cobblestone with wooden pickaxe")
     assert (step[4]["ticks"], step[4]["invalid_reason"]) == (7, "skill_failed")
-    assert asked[0] == Skill("mine", "cobblestone", 2, "wooden_pickaxe")
+    assert skills[0] == Skill("mine", "cobblestone", 2, "wooden_pickaxe")
 
 
 def test_time__truncates():

@@ -58,10 +58,10 @@ def test_order__tells_no_more_than_the_words(around: str):
     for seed in range(30):
         said = env.reset(seed=seed)[0]
         for line in said.split("\n")[1:3]:
-            told = line.rstrip(".").partition(": ")[2].split(", ")
+            places = line.rstrip(".").partition(": ")[2].split(", ")
             keys = [
                 (int(number[0]) if (number := re.findall("[0-9]+", each)) else 0, each)
-                for each in told
+                for each in places
             ]
             assert keys == sorted(keys)
 

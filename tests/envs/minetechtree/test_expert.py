@@ -83,8 +83,8 @@ def test_ways__take_nothing_that_is_not_among_their_skills():
         for place, (item, way) in enumerate(ways(wood).items()):
             needed = {*way.chosen, way.tool, way.fuel} - {""}
             assert needed <= way.skills - {item}
-            assert all(order.index(one) > place for one in needed)
-            assert way.skills == {item}.union(*(ways(wood)[one].skills for one in needed))
+            assert all(order.index(part) > place for part in needed)
+            assert way.skills == {item}.union(*(ways(wood)[part].skills for part in needed))
 
 
 def test_expert__wins_from_wherever_a_random_player_got_to():

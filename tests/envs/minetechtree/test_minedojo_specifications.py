@@ -42,10 +42,13 @@ NOT_IN_MINEDOJO = {
 
 @pytest.mark.usefixtures("installed")
 def test_specifications__are_all_that_minedojo_has():
-    found = read_specifications()
-    assert len(found) == 1572
-    assert all(one.prompt and one.guidance and one.category for one in found.values())
-    assert found["techtree_from_barehand_to_iron_pickaxe"].category == "techtree"
+    specifications = read_specifications()
+    assert len(specifications) == 1572
+    assert all(
+        specification.prompt and specification.guidance and specification.category
+        for specification in specifications.values()
+    )
+    assert specifications["techtree_from_barehand_to_iron_pickaxe"].category == "techtree"
 
 
 @pytest.mark.usefixtures("installed")

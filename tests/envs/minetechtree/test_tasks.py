@@ -98,10 +98,10 @@ def test_task__is_found_by_the_papers_name_and_by_its_id(paper, name):
 
 
 def test_task__of_several_items_has_the_longest_time_and_their_skills_together():
-    one = find_task("oak_boat+chest", "vanilla")
-    assert one == find_task(["oak_boat", "minecraft:chest"], "vanilla")
-    assert (one.id, one.group, one.depth, one.ticks) == ("oak_boat+chest", "2 goals", 5, 3000)
-    assert one.optimal_length == 5
+    task = find_task("oak_boat+chest", "vanilla")
+    assert task == find_task(["oak_boat", "minecraft:chest"], "vanilla")
+    assert (task.id, task.group, task.depth, task.ticks) == ("oak_boat+chest", "2 goals", 5, 3000)
+    assert task.optimal_length == 5
     assert find_task("diamond+shield+stick", "vanilla").ticks == 12000
     assert find_task("diamond+shield", "vanilla").optimal_length == 14
 

@@ -12,7 +12,7 @@ from textcraft_gym.envs.minetechtree.techtree import Slot, fills, tech_tree
 
 
 def at_table(item: str) -> set[bool]:
-    return {one.at_table for one in tech_tree().crafts[f"minecraft:{item}"]}
+    return {technique.at_table for technique in tech_tree().crafts[f"minecraft:{item}"]}
 
 
 def test_table__is_needed_where_the_pattern_is_larger_than_two_by_two():
@@ -78,11 +78,11 @@ def test_sources__give_what_recipes_know():
 def test_recipes__that_go_round_are_kept():
     tree = tech_tree()
     nuggets = [
-        one
-        for one in tree.crafts["minecraft:iron_ingot"]
-        if one.slots[0].members == ("minecraft:iron_nugget",)
+        technique
+        for technique in tree.crafts["minecraft:iron_ingot"]
+        if technique.slots[0].members == ("minecraft:iron_nugget",)
     ]
-    assert [one.slots[0].amount for one in nuggets] == [9]
+    assert [technique.slots[0].amount for technique in nuggets] == [9]
     assert "minecraft:iron_nugget" in tree.crafts
 
 

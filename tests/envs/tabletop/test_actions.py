@@ -28,11 +28,11 @@ shapes = st.sampled_from(SHAPES)
 
 
 @given(colours, colours, colours, st.sampled_from(FIELDS), st.sampled_from(SIDES))
-def test_parse__reads_colours_and_places(colour, one, other, field, side):
-    assert parse(f"put the {colour} blocks in a {one} bowl") == PutInBowl(colour, one)
+def test_parse__reads_colours_and_places(colour, first, other, field, side):
+    assert parse(f"put the {colour} blocks in a {first} bowl") == PutInBowl(colour, first)
     assert parse(f"put the {colour} block on the {field} brown block") == PutOnField(colour, field)
-    assert parse(f"put the {colour} block on the {one} and {other} blocks") == PutOnBlocks(
-        colour, one, other
+    assert parse(f"put the {colour} block on the {first} and {other} blocks") == PutOnBlocks(
+        colour, first, other
     )
     assert parse(f"move the {colour} ring to the {side}") == MoveRing(colour, side)
 

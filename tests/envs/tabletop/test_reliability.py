@@ -45,11 +45,13 @@ def test_cliport__repeated_until_done_comes_to_the_published_success(kind: str):
 
 def test_outcome__is_as_likely_as_the_rates_say():
     rates = Rates(0.6, 0.3)
-    found = [outcome(rates, "luck", thing, number) for thing in range(50) for number in range(100)]
-    shares = {one: found.count(one) / len(found) for one in set(found)}
+    results = [
+        outcome(rates, "luck", thing, number) for thing in range(50) for number in range(100)
+    ]
+    shares = {result: results.count(result) / len(results) for result in set(results)}
     assert shares == {
-        one: pytest.approx(share, abs=0.02)
-        for one, share in (("hit", 0.6), ("spoil", 0.3), ("miss", 0.1))
+        result: pytest.approx(share, abs=0.02)
+        for result, share in (("hit", 0.6), ("spoil", 0.3), ("miss", 0.1))
     }
 
 

@@ -261,7 +261,7 @@ def test_moves_left__are_the_fewest_by_brute_force():
         known = {(DARK,) * count: 0}
         edge = list(known)
         while edge:
-            found = []
+            reached = []
             for at in edge:
                 for ring, side in product(range(count), SIDES):
                     free = not {at[ring], side} & set(
@@ -270,8 +270,8 @@ def test_moves_left__are_the_fewest_by_brute_force():
                     after = (*at[:ring], side, *at[ring + 1 :])
                     if free and after not in known:
                         known[after] = known[at] + 1
-                        found.append(after)
-            edge = found
+                        reached.append(after)
+            edge = reached
         assert len(known) == 3**count
         assert all(moves_left(at) == moves for at, moves in known.items())
 

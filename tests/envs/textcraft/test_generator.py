@@ -23,11 +23,11 @@ def commands(text: str) -> list[str]:
 
 def gold_recipes(book, goal: str) -> list:
     """Every recipe of every item in the goal's tree, found anew."""
-    found, pending = [], [goal]
+    recipes, pending = [], [goal]
     seen = {goal}
     while pending:
         for recipe in book.recipes[pending.pop()]:
-            found.append(recipe)
+            recipes.append(recipe)
             inside = {
                 item
                 for slot in recipe.slots
@@ -36,7 +36,7 @@ def gold_recipes(book, goal: str) -> list:
             }
             pending += inside - seen
             seen |= inside
-    return found
+    return recipes
 
 
 def shown_ingredients(lines: list[str]) -> list[set[str]]:

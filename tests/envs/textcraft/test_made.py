@@ -97,7 +97,7 @@ def test_run__of_a_made_world_is_verified(tmp_path: Path) -> None:
 
 
 def test_demonstrations__are_made_of_a_made_world() -> None:
-    found = list(demonstrations("TextCraft-v0", "train", thoughts=True, recipes=RECIPES))
-    assert {demonstration["task"] for demonstration in found} == {
+    plays = list(demonstrations("TextCraft-v0", "train", thoughts=True, recipes=RECIPES))
+    assert {demonstration["task"] for demonstration in plays} == {
         task.id for task in textcraft_gym.tasks("TextCraft-v0", "train", recipes=RECIPES)
     }

@@ -14,8 +14,8 @@ PATTERN = re.compile(r"(.+)\[(.+)\]")
 
 
 def published(action: str) -> tuple[str, str]:
-    found = PATTERN.match(action)
-    return (found[1], found[2].lower()) if found else ("", "")
+    match = PATTERN.match(action)
+    return (match[1], match[2].lower()) if match else ("", "")
 
 
 @pytest.mark.parametrize(

@@ -131,10 +131,10 @@ def test_load__depends_on_the_seed(folder):
 
 
 def test_load__tells_its_progress(folder):
-    told = []
-    load(folder, progress=lambda read, size: told.append((read, size)))
-    assert told == sorted(told)
-    assert told[-1][0] == told[-1][1] == sum(file.stat().st_size for file in folder.iterdir())
+    calls = []
+    load(folder, progress=lambda read, size: calls.append((read, size)))
+    assert calls == sorted(calls)
+    assert calls[-1][0] == calls[-1][1] == sum(file.stat().st_size for file in folder.iterdir())
 
 
 def test_load__asks_for_a_goal(tmp_path):
@@ -175,18 +175,18 @@ def test_kept__is_all_that_a_later_start_needs(folder, unread):
 
 
 def test_load__shows_one_bar_after_the_other_and_none_where_everything_is_kept(folder, monkeypatch):
-    told: list[str] = []
+    calls: list[str] = []
 
     @contextmanager
     def bar(title: str) -> Iterator[Progress]:
-        told.append(title)
+        calls.append(title)
         yield lambda done, size: None
-        told.append("end")
+        calls.append("end")
 
     monkeypatch.setattr(store, "progress_bar", bar)
     load(folder)
     load(folder)
-    assert told == ["Reading items_shuffle.json", "end", "Writing the search index", "end"]
+    assert calls == ["Reading items_shuffle.json", "end", "Writing the search index", "end"]
 
 
 def test_kept__is_by_kind_of_goals_and_seed(folder, unread, cache):
@@ -249,11 +249,11 @@ def test_kept__is_written_in_parts(tmp_path, monkeypatch):
     sizes: dict[str, list[int]] = {}
     append = arrays._Writer.append
 
-    def told(self, name, part):
+    def measured(self, name, part):
         sizes.setdefault(name, []).append(part.nbytes)
         append(self, name, part)
 
-    monkeypatch.setattr(arrays._Writer, "append", told)
+    monkeypatch.setattr(arrays._Writer, "append", measured)
     monkeypatch.setattr(arrays, "_CHUNK", 10_000)
     monkeypatch.setattr(store, "FORMAT", store.FORMAT + 1)
     monkeypatch.setattr(bm25, "BLOCK", 1000)

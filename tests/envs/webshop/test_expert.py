@@ -30,31 +30,31 @@ GOALS = {
 }
 
 
-def earns_all(of: Shop, goal: Goal, state: State) -> bool:
-    return state.page == "done" and of.judge(goal, state.asin, dict(state.chosen)).score == 1.0
+def earns_all(store: Shop, goal: Goal, state: State) -> bool:
+    return state.page == "done" and store.judge(goal, state.asin, dict(state.chosen)).score == 1.0
 
 
-def fewest(of: Shop, goal: Goal, state: State) -> int | None:
+def fewest(store: Shop, goal: Goal, state: State) -> int | None:
     """How many actions it takes at least, with whatever is admissible."""
     reached, steps = {state}, 0
     seen = {state}
     while reached and steps < 9:
-        if any(earns_all(of, goal, one) for one in reached):
+        if any(earns_all(store, goal, customer) for customer in reached):
             return steps
         steps += 1
-        found = {
-            navigate(of, one, action)[0]._replace(visited=frozenset())
-            for one in reached
-            for action in admissible_commands(of, one, goal.instruction)
+        next_states = {
+            navigate(store, customer, action)[0]._replace(visited=frozenset())
+            for customer in reached
+            for action in admissible_commands(store, customer, goal.instruction)
         }
-        reached = found - seen
+        reached = next_states - seen
         seen |= reached
     return None
 
 
-def played(of: Shop, state: State, plan: list[str]) -> State:
+def played(store: Shop, state: State, plan: list[str]) -> State:
     for action in plan:
-        state, reason, _ = navigate(of, state, action)
+        state, reason, _ = navigate(store, state, action)
         assert not reason
     return state
 
@@ -64,19 +64,19 @@ def played(of: Shop, state: State, plan: list[str]) -> State:
 )
 @pytest.mark.parametrize("name", GOALS)
 def test_plan__is_as_short_as_any_from_wherever_the_customer_went(name, mode, products_per_page):
-    shelf = Shelf({one.asin: one for one in (LAMP, ODD, CHEAP, *MUGS[-3:])})
-    of, goal = Shop(shelf, mode=mode, products_per_page=products_per_page), GOALS[name]
-    goal = goal if goal.product.asin in of.products else replace(goal, product=LAMP)
+    shelf = Shelf({product.asin: product for product in (LAMP, ODD, CHEAP, *MUGS[-3:])})
+    store, goal = Shop(shelf, mode=mode, products_per_page=products_per_page), GOALS[name]
+    goal = goal if goal.product.asin in store.products else replace(goal, product=LAMP)
     draw = random.Random(name)
-    expert, state = Expert(of, goal), START
+    expert, state = Expert(store, goal), START
     for _ in range(25):
         plan = expert.plan(state)
         assert plan is not None
-        assert earns_all(of, goal, played(of, state, plan))
-        assert len(plan) == fewest(of, goal, state)
-        state = navigate(of, state, draw.choice(admissible_commands(of, state, goal.instruction)))[
-            0
-        ]
+        assert earns_all(store, goal, played(store, state, plan))
+        assert len(plan) == fewest(store, goal, state)
+        state = navigate(
+            store, state, draw.choice(admissible_commands(store, state, goal.instruction))
+        )[0]
         state = START if state.page == "done" else state
 
 
@@ -85,14 +85,14 @@ def test_plan__turns_pages_where_no_search_brings_the_product_to_the_first():
         f"B0MUG{number:05}": replace(MUGS[0], asin=f"B0MUG{number:05}") for number in range(30)
     }
     goal = Goal("a mug", twins["B0MUG00025"], (), (), 1.0)
-    of = Shop(Shelf(twins), products_per_page=3)
-    for one in twins.values():
-        assert len(Expert(of, replace(goal, product=one)).plan() or []) == 3  # any twin will do
-    dear = {asin: replace(one, price=5.0) for asin, one in twins.items() if asin != "B0MUG00025"}
-    of = Shop(Shelf({**twins, **dear}), products_per_page=3)
+    store = Shop(Shelf(twins), products_per_page=3)
+    for twin in twins.values():
+        assert len(Expert(store, replace(goal, product=twin)).plan() or []) == 3  # any twin will do
+    dear = {asin: replace(twin, price=5.0) for asin, twin in twins.items() if asin != "B0MUG00025"}
+    store = Shop(Shelf({**twins, **dear}), products_per_page=3)
     plan = ["search[a mug]", *["click[next >]"] * 8, "click[b0mug00025]", "click[buy now]"]
-    assert Expert(of, goal).plan() == plan
-    assert earns_all(of, goal, played(of, START, plan))
+    assert Expert(store, goal).plan() == plan
+    assert earns_all(store, goal, played(store, START, plan))
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_plan__turns_pages_where_no_search_brings_the_product_to_the_first():
     ],
 )
 def test_plan__is_none_where_nothing_earns_all(goal, why):
-    of = shop()
-    assert Expert(of, goal).plan() is None, why
-    assert fewest(of, goal, START) is None
+    store = shop()
+    assert Expert(store, goal).plan() is None, why
+    assert fewest(store, goal, START) is None
 
 
 def test_plan__does_without_values_that_cannot_be_clicked():
@@ -124,30 +124,30 @@ def test_plan__names_the_very_value_where_others_would_do():
 
 
 def test_plan__of_what_is_bought_is_none():
-    of = shop()
-    assert Expert(of, GOAL).plan(State("done", asin=LAMP.asin)) is None
+    store = shop()
+    assert Expert(store, GOAL).plan(State("done", asin=LAMP.asin)) is None
 
 
 def test_plan__keeps_what_is_chosen_and_buys_what_is_at_hand():
-    of, expert = shop(), Expert(shop(), GOAL)
+    store, expert = shop(), Expert(shop(), GOAL)
     at_lamp = played(
-        of, START, ["search[lamp]", "click[b0lamp0001]", "click[dark blue]", "click[small]"]
+        store, START, ["search[lamp]", "click[b0lamp0001]", "click[dark blue]", "click[small]"]
     )
     assert expert.plan(at_lamp) == ["click[red]", "click[buy now]"]
-    on_sub_page = played(of, at_lamp, ["click[red]", "click[features]"])
+    on_sub_page = played(store, at_lamp, ["click[red]", "click[features]"])
     assert expert.plan(on_sub_page) == ["click[< prev]", "click[buy now]"]
 
 
 def test_plan__searches_for_what_the_customer_cannot_know_only_where_nothing_else_finds_it():
     hidden = replace(LAMP, title="Zyx Qwv")
-    of, goal = Shop(Shelf({hidden.asin: hidden, ODD.asin: ODD})), replace(GOAL, product=hidden)
+    store, goal = Shop(Shelf({hidden.asin: hidden, ODD.asin: ODD})), replace(GOAL, product=hidden)
     for instruction, first in (
         ("a zyx for me", "search[a zyx for me]"),
         ("a thing", "search[Zyx Qwv]"),
     ):
-        plan = Expert(of, replace(goal, instruction=instruction)).plan()
+        plan = Expert(store, replace(goal, instruction=instruction)).plan()
         assert plan is not None
         assert plan[0] == first
-        assert (first in admissible_commands(of, START, instruction)) == (
+        assert (first in admissible_commands(store, START, instruction)) == (
             first != "search[Zyx Qwv]"
         )

@@ -21,9 +21,9 @@ def products(folder, **arguments) -> dict[str, Product]:
 
 
 def test_read_shop__reads_products(tmp_path):
-    found = products(write(tmp_path))
-    assert list(found) == [one["asin"] for one in ENTRIES]
-    assert found["B000000002"] == Product(
+    loaded = products(write(tmp_path))
+    assert list(loaded) == [one["asin"] for one in ENTRIES]
+    assert loaded["B000000002"] == Product(
         asin="B000000002",
         title="Lamp B000000002",
         description="It shines.",
@@ -36,11 +36,11 @@ def test_read_shop__reads_products(tmp_path):
         query="floor lamps",
         product_category="Home \u203a Lamps",
     )
-    assert found["B000000003"].options == {"style": ("a",), "color": ("red", "blue", "red")}
-    assert found["B000000003"].bullets == ("One",)
-    assert (found["B000000003"].description, found["B000000003"].attributes) == ("", ())
-    assert found["B000000004"].title == "<b>Lamp</b> \u0001\u0000 \u00e9\n"
-    assert (found["B000000004"].options, found["B000000004"].attributes) == ({}, ())
+    assert loaded["B000000003"].options == {"style": ("a",), "color": ("red", "blue", "red")}
+    assert loaded["B000000003"].bullets == ("One",)
+    assert (loaded["B000000003"].description, loaded["B000000003"].attributes) == ("", ())
+    assert loaded["B000000004"].title == "<b>Lamp</b> \u0001\u0000 \u00e9\n"
+    assert (loaded["B000000004"].options, loaded["B000000004"].attributes) == ({}, ())
 
 
 def test_read_shop__draws_prices_of_ranges_from_the_seed(tmp_path):
@@ -82,10 +82,10 @@ def test_read_shop__takes_a_price_that_is_missing_for_none(tmp_path):
 
 def test_read_shop__passes_over_what_the_original_passes_over(tmp_path):
     asins = ["nan", "B0123456789", "B1", "B1", "b1", "B2"]
-    found = products(
+    loaded = products(
         write(tmp_path, entries=[entry(asin, name=str(n)) for n, asin in enumerate(asins)])
     )
-    assert {asin: one.title for asin, one in found.items()} == {"B1": "2", "B2": "5"}
+    assert {asin: one.title for asin, one in loaded.items()} == {"B1": "2", "B2": "5"}
 
 
 def test_read_shop__reads_what_people_want(tmp_path):
@@ -126,14 +126,14 @@ def test_read_shop__draws_bounds_from_the_seed(tmp_path):
 
 
 def test_read_shop__tells_its_progress(tmp_path):
-    told = []
-    read(write(tmp_path), progress=lambda read, size: told.append((read, size)))
+    calls = []
+    read(write(tmp_path), progress=lambda read, size: calls.append((read, size)))
     sizes = [
         (tmp_path / name).stat().st_size for name in ("items_ins_v2.json", "items_human_ins.json")
     ]
     size = sum(file.stat().st_size for file in tmp_path.iterdir())
     # Before each entry of the three files, and at the end.
-    assert told == [
+    assert calls == [
         *[(sizes[0], size)] * len(ATTRIBUTES),
         *[(sum(sizes), size)] * len(HUMAN),
         *[(size, size)] * (len(ENTRIES) + 1),

@@ -47,10 +47,10 @@ WAYS: dict[str, list[str]] = {
 }
 
 
-def there(way: list[str], of: Shop) -> State:
+def there(way: list[str], store: Shop) -> State:
     state = START
     for action in way:
-        state, reason, _ = navigate(of, state, action)
+        state, reason, _ = navigate(store, state, action)
         assert not reason
     return state
 
@@ -58,8 +58,8 @@ def there(way: list[str], of: Shop) -> State:
 def shown(name: str, show_attrs: bool) -> dict:
     lines = {}
     for mode, render in MODES.items():
-        of = shop(mode=mode, show_attrs=show_attrs)
-        nodes = page(of, INSTRUCTION, there(WAYS[name], of), score=2 / 3)
+        store = shop(mode=mode, show_attrs=show_attrs)
+        nodes = page(store, INSTRUCTION, there(WAYS[name], store), score=2 / 3)
         lines[mode] = render(nodes).split("\n")
     return {"nodes": [" ".join(map(repr, node)) for node in nodes], **lines}
 
@@ -89,19 +89,19 @@ def test_attributes__change_no_page_but_the_products():
 
 
 def test_text__is_stripped_nodes_on_a_line():
-    of = shop()
-    said = text.text(page(of, INSTRUCTION, START))
+    store = shop()
+    said = text.text(page(store, INSTRUCTION, START))
     assert said == f"WebShop [SEP] Instruction: [SEP] {INSTRUCTION} [SEP] Search"
-    said = text.text(page(of, INSTRUCTION, there(WAYS["features"], of)))
+    said = text.text(page(store, INSTRUCTION, there(WAYS["features"], store)))
     header = f"Instruction: [SEP] {INSTRUCTION} [SEP] Back to Search"
     assert said == f"{header} [SEP] < Prev [SEP] Dims in ten steps [SEP] Warm light"
 
 
 def test_text_rich__marks_buttons_and_says_what_was_clicked():
-    of = shop()
-    said = text.text_rich(page(of, INSTRUCTION, START))
+    store = shop()
+    said = text.text_rich(page(store, INSTRUCTION, START))
     assert said == f"WebShop\nInstruction: \n{INSTRUCTION}\n[button] Search [button_]\n"
-    said = text.text_rich(page(of, INSTRUCTION, there(["search[lamp]"], of)))
+    said = text.text_rich(page(store, INSTRUCTION, there(["search[lamp]"], store)))
     assert said == (
         f"Instruction:\n{INSTRUCTION}\n[button] Back to Search [button_]\n"
         "Page 1 (Total results: 1)\n[button] Next > [button_]\n"
@@ -109,12 +109,14 @@ def test_text_rich__marks_buttons_and_says_what_was_clicked():
     )
     said = text.text_rich(
         page(
-            of, INSTRUCTION, there([*LAMP_PAGE, "click[red]", "click[small]", "click[< prev]"], of)
+            store,
+            INSTRUCTION,
+            there([*LAMP_PAGE, "click[red]", "click[small]", "click[< prev]"], store),
         )
     )
     assert "\n\n[clicked button] B0LAMP0001 [clicked button_]\n" in said
     said = text.text_rich(
-        page(of, INSTRUCTION, there([*LAMP_PAGE, "click[red]", "click[small]"], of))
+        page(store, INSTRUCTION, there([*LAMP_PAGE, "click[red]", "click[small]"], store))
     )
     assert said == (
         "You have clicked small.\nYou have clicked red.\n"
@@ -138,15 +140,15 @@ def test_text_rich__never_marks_a_chosen_value_that_json_escapes(value):
 
 
 def test_react__is_the_format_of_the_prompts_of_reference_agents():
-    of = shop(mode="react")
-    said = text.react(page(of, INSTRUCTION, START))
+    store = shop(mode="react")
+    said = text.react(page(store, INSTRUCTION, START))
     assert said == f"\nWebShop \nInstruction:  \n{INSTRUCTION} \n[Search] "
-    said = text.react(page(of, INSTRUCTION, there(["search[number lamp]"], of)))
+    said = text.react(page(store, INSTRUCTION, there(["search[number lamp]"], store)))
     assert said == (
         "\n[Back to Search] \nPage 1 (Total results: 12) \n[Next >] \n[B0LAMP0001] \nTall Reading Lamp \n"
         "$19.99 to $27.5 \n[B0MUG00001] \nMug number 1 \n$1.0 \n[B0MUG00002] \nMug number 2 \n$2.0 "
     )
-    said = text.react(page(of, INSTRUCTION, there([*LAMP_PAGE, "click[dark blue]"], of)))
+    said = text.react(page(store, INSTRUCTION, there([*LAMP_PAGE, "click[dark blue]"], store)))
     assert said == (
         "\n[Back to Search] \n[< Prev] \ncolor [red][[dark blue]][<b>'&'</b>]\nsize [small][large]\nTall Reading Lamp "
         "\nPrice: $19.99 to $27.5 \nRating: N.A. \n[Description] \n[Features] \n[Reviews] \n[Buy Now] "
@@ -178,15 +180,15 @@ def test_react__answers_in_a_line_where_no_page_is_new():
 def test_results_of_a_program__are_ten_a_page_of_which_the_first_are_shown_in_full(
     mode, bare, in_full
 ):
-    of = shop(mode=mode, products_per_page=in_full)
+    store = shop(mode=mode, products_per_page=in_full)
     asins = [f"B0MUG{number:05}" for number in range(1, 12)]
     for way, on_page in (
         (["search[number]"], asins[:10]),
         (["search[number]", "click[next >]"], asins[10:]),
     ):
-        said = text.react(page(of, INSTRUCTION, there(way, of))).partition("[Next >] ")[2]
+        said = text.react(page(store, INSTRUCTION, there(way, store))).partition("[Next >] ")[2]
         full = "".join(
-            f"\n[{asin}] \n{of.products[asin].title} \n{of.products[asin].price_tag} "
+            f"\n[{asin}] \n{store.products[asin].title} \n{store.products[asin].price_tag} "
             for asin in on_page[:in_full]
         )
         assert said == full + (

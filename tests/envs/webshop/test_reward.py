@@ -79,15 +79,17 @@ def test_reward__reports_the_weights_and_what_the_type_follows_from():
     near = other(
         title="Reading Chair", query="chairs", product_category="Home \u203a Lighting \u203a Chairs"
     )
-    found = reward(GOAL, near, {"size": "small"})
-    assert (found.w_att, found.w_option, found.w_price) == (3 / 6, 2 / 6, 1 / 6)
-    assert found.r_att is not None
-    assert found.r_option is not None
+    earned = reward(GOAL, near, {"size": "small"})
+    assert (earned.w_att, earned.w_option, earned.w_price) == (3 / 6, 2 / 6, 1 / 6)
+    assert earned.r_att is not None
+    assert earned.r_option is not None
     parts = (
-        found.r_att * found.w_att + found.r_option * found.w_option + found.r_price * found.w_price
+        earned.r_att * earned.w_att
+        + earned.r_option * earned.w_option
+        + earned.r_price * earned.w_price
     )
-    assert found.score == pytest.approx(found.r_type * parts)
-    assert (found.query_match, found.category_match, found.title_score) == (False, True, 1 / 6)
+    assert earned.score == pytest.approx(earned.r_type * parts)
+    assert (earned.query_match, earned.category_match, earned.title_score) == (False, True, 1 / 6)
     assert reward(replace(GOAL, options=()), LAMP, {}).w_option == 0.0
     assert match_types(LAMP, replace(LAMP, product_category="Home")) == (1.0, True, False, 1.0)
 
@@ -175,7 +177,7 @@ def test_has_attribute__table(wanted, has):
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "are"),
+    ("first", "second", "are"),
     # Each as thefuzz 0.22.1 decides it by token_set_ratio(one, other) > 85.
     [
         ("red", "red", True),
@@ -205,14 +207,14 @@ def test_has_attribute__table(wanted, has):
         ("a" * 19 + "b" * 3, "a" * 19 + "c" * 3, True),
     ],
 )
-def test_alike__as_thefuzz_decides(one, other, are):
-    assert alike(one, other) is are
-    assert alike(other, one) is are
+def test_alike__as_thefuzz_decides(first, second, are):
+    assert alike(first, second) is are
+    assert alike(second, first) is are
 
 
 @given(st.text(), st.text())
-def test_alike__takes_any_text(one, other):
-    assert alike(one, other) == alike(other, one)
+def test_alike__takes_any_text(first, second):
+    assert alike(first, second) == alike(second, first)
 
 
 @pytest.mark.parametrize(

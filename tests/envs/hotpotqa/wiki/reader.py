@@ -47,15 +47,15 @@ class Reader:
 
     def answers(self, question: str) -> set[str]:
         """Return the answers by every way to read a question."""
-        found: set[str] = set()
+        answers: set[str] = set()
         for kind, relation in RELATIONS:
             for entry in self.things(_full(relation.question, question)):
                 if entry.kind == kind and relation.name in entry.values:
-                    found |= self._written(relation, entry)
+                    answers |= self._written(relation, entry)
             for more, pattern in enumerate(relation.compare):
                 for first, second in self._pairs(pattern, question, kind, relation):
                     sizes = [size(entry.values[relation.name][0]) for entry in (first, second)]
-                    found.add((first if (sizes[0] > sizes[1]) == bool(more) else second).name)
+                    answers.add((first if (sizes[0] > sizes[1]) == bool(more) else second).name)
             for first, second in (
                 self._pairs(relation.same, question, kind, relation) if relation.same else ()
             ):
@@ -63,8 +63,8 @@ class Reader:
                     self._value(relation, entry) or entry.values[relation.name][0]
                     for entry in (first, second)
                 ]
-                found.add("yes" if values[0] == values[1] else "no")
-        return found
+                answers.add("yes" if values[0] == values[1] else "no")
+        return answers
 
     def things(self, words: str) -> list[Entry]:
         """Return what words may stand for: a name, a name with its kind, or what is related to
@@ -77,10 +77,10 @@ class Reader:
             else words
         )
         words = words if words in self._named else words.removeprefix("the ")
-        found = list(self._named.get(words, ()))
+        answers = list(self._named.get(words, ()))
         for kind, (_, phrase, *_rest) in KINDS.items():
             name = _full(phrase.removeprefix("the "), words)
-            found += [entry for entry in self._named.get(name, ()) if entry.kind == kind]
+            answers += [entry for entry in self._named.get(name, ()) if entry.kind == kind]
         for kind, relation in RELATIONS:
             for entry in (
                 self.things(_full(relation.noun.removeprefix("the "), words))
@@ -88,8 +88,8 @@ class Reader:
                 else ()
             ):
                 if entry.kind == kind and relation.name in entry.values:
-                    found += self._value(relation, entry)
-        return list(dict.fromkeys(found))
+                    answers += self._value(relation, entry)
+        return list(dict.fromkeys(answers))
 
     def _pairs(
         self, pattern: str, question: str, kind: str, relation: Relation
