@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 from typer.testing import CliRunner
 
@@ -44,6 +46,49 @@ def test_board__is_rechecked_from_its_runs_alone(board: Path):
     (entry,) = read_board(board)
     assert (entry.agent, entry.n, entry.limit, entry.success) == ("expert", 3, 3, 1.0)
     assert "| expert | - | 3 (first 3 tasks) | 100.0% |" in board.with_name("README.md").read_text()
+
+
+OWN = """
+from pathlib import Path
+
+import gymnasium as gym
+
+from textcraft_gym.envs.textcraft.env import TextCraftEnv
+
+Path("imported").touch()
+gym.register("Mine-v0", entry_point=TextCraftEnv)
+
+
+class Crafter:
+    def act(self, observation):
+        return "inventory"
+"""
+
+
+def test_submit__imports_what_is_trusted_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "own_of_board.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    mine = RunSpec("own_of_board:Mine-v0", "test", "own_of_board:Crafter", limit=2, max_steps=3)
+    evaluate(mine, "run")
+
+    def submitted(*arguments: str) -> str:
+        Path("imported").unlink(missing_ok=True)
+        monkeypatch.delitem(sys.modules, "own_of_board", raising=False)
+        monkeypatch.delitem(gym.registry, "Mine-v0", raising=False)
+        command = ["submit", *arguments, "--board", "mine/board.jsonl"]
+        result = CliRunner().invoke(app, command)
+        return f"{result.output}{result.exception or ''}"
+
+    assert "pass the module to --trust" in submitted("run")
+    assert not Path("imported").exists()
+    assert "it is on mine/board.jsonl" in submitted("run", "--trust", "own_of_board")
+    assert "pass the module to --trust" in submitted("--check")
+    assert not Path("imported").exists()
+    assert "all lines follow" in submitted("--check", "--trust", "own_of_board")
+    page = Path("mine/README.md").read_text()
+    assert "The runs are\nin `mine/runs`, so" in page
+    assert "textcraft-gym submit --check --board mine/board.jsonl\n" in page
+    assert "benchmarks" not in page
 
 
 def test_digest__is_that_of_whoever_plays_it_again(played: Path, tmp_path: Path):
@@ -112,3 +157,5 @@ def test_page__shows_names_as_text(board: Path):
 
 def test_suites_board__follows_from_its_runs():
     assert check(ROOT / BOARD) == []
+    page = (ROOT / BOARD).with_name("README.md").read_text()
+    assert page == table_page(read_board(ROOT / BOARD))

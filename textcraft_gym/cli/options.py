@@ -47,6 +47,13 @@ Wide = Annotated[
         help="Show every column in full, however narrow the terminal.",
     ),
 ]
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Module, environment or agent from outside the suite that a run may use; "
+        "may be repeated."
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option(

@@ -9,9 +9,10 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import shlex
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,17 +45,18 @@ MAX_EPISODES = 1 << 30
 HEAD = """# Board
 
 Each line is rechecked: every action of its run was played again, with the same result. The runs are
-in `benchmarks/board` of the repository, so that you need not believe it. In a checkout
+in `{folder}`{of}, so that you need not believe it.
 
-    textcraft-gym submit --check
+    textcraft-gym submit --check{option}
 
 replays them all, and computes each line anew. A replay shows what was won, not who played: agent,
 model, calls and cost are as the run states them. An episode that broke is lost.
 
-`textcraft-gym submit RUN` adds a run of yours. It refuses one that differs from its replay, is
-unfinished, or played chosen tasks.
+`textcraft-gym submit RUN{option}` adds a run of yours. It refuses one that differs from its replay,
+is unfinished, or played chosen tasks.
 
 """
+"""The beginning of a page, without the folder of its board and the option that names it."""
 
 
 class Entry(NamedTuple):
@@ -97,12 +99,13 @@ class Entry(NamedTuple):
         return self.digest[:16]
 
 
-def submit(folder: Path, board: Path = BOARD) -> Entry:
+def submit(folder: Path, board: Path = BOARD, *, trusted: Collection[str] = ()) -> Entry:
     """Recheck a run, and add it to a board.
 
     Args:
         folder: The run folder.
         board: The board's file; it is made where there is none.
+        trusted: As for ``verify``.
 
     Raises:
         RunError: If the run differs from its replay, is unfinished, or chose its tasks.
@@ -110,7 +113,7 @@ def submit(folder: Path, board: Path = BOARD) -> Entry:
     Returns:
         Its line. A run that was played alike is not added again.
     """
-    entry = entry_of(folder)
+    entry = entry_of(folder, trusted)
     entries = read_board(board)
     for other in entries:
         if other.digest == entry.digest:
@@ -119,12 +122,16 @@ def submit(folder: Path, board: Path = BOARD) -> Entry:
     entries.append(entry)
     lines = [json.dumps(one._asdict()) + "\n" for one in entries]
     atomic_write(board, "".join(lines))
-    atomic_write(board.with_name("README.md"), table_page(entries))
+    atomic_write(board.with_name("README.md"), table_page(entries, board))
     return entry
 
 
-def entry_of(folder: Path) -> Entry:
+def entry_of(folder: Path, trusted: Collection[str] = ()) -> Entry:
     """Return the line of a run that was rechecked now.
+
+    Args:
+        folder: The run folder.
+        trusted: As for ``verify``.
 
     Raises:
         RunError: If it differs from its replay, is unfinished, or chose its tasks.
@@ -132,7 +139,7 @@ def entry_of(folder: Path) -> Entry:
     config, records = read_config(folder), read_records(folder)
     if state := so_far(records, config):
         raise RunError(f"{folder} is not finished: {state}")
-    _recheck(folder, config)
+    _recheck(folder, config, trusted)
     summary = summarise(records, errors="count")
     if summary.rate is None:
         raise RunError(f"{folder}: the world does not say whether episodes were won")
@@ -155,14 +162,14 @@ def entry_of(folder: Path) -> Entry:
     )
 
 
-def _recheck(folder: Path, config: Mapping[str, Any]) -> None:
+def _recheck(folder: Path, config: Mapping[str, Any], trusted: Collection[str]) -> None:
     """Raise RunError for a run that chose its tasks or changed its world, or is not replayed."""
     for name in ("tasks", "env_args", "wrappers", "won_at"):
         if config[name]:
             raise RunError(
                 f"{folder}: expected a split of a world as it is, got {name} {config[name]!r}"
             )
-    outcome = verify(folder)
+    outcome = verify(folder, trusted=trusted)
     if not outcome.identical:
         raise RunError("; ".join(line.strip() for line in outcome.lines(folder.name, 3)))
 
@@ -178,8 +185,12 @@ def digest_of(records: Iterable[Record]) -> str:
     return digest.hexdigest()
 
 
-def check(board: Path = BOARD) -> list[str]:
+def check(board: Path = BOARD, *, trusted: Collection[str] = ()) -> list[str]:
     """Recheck every run of a board, and return what is wrong with its lines.
+
+    Args:
+        board: The board's file.
+        trusted: As for ``verify``.
 
     Raises:
         RunError: If the board cannot be read.
@@ -191,7 +202,7 @@ def check(board: Path = BOARD) -> list[str]:
     for entry in entries:
         try:
             with _unpacked(_place(board, entry)) as folder:
-                here = entry_of(folder)
+                here = entry_of(folder, trusted)
         except (RunError, OSError, EOFError, ValueError, zlib.error) as error:
             wrong.append(f"{entry.run}: {error}")
             continue
@@ -200,7 +211,7 @@ def check(board: Path = BOARD) -> list[str]:
             if value != recomputed:
                 wrong.append(f"{entry.run}: {name} is {recomputed!r}, the board says {value!r}")
     page = board.with_name("README.md")
-    if not page.exists() or read_bounded(page) != table_page(entries):
+    if not page.exists() or _tables(read_bounded(page)) != _tables(table_page(entries, board)):
         wrong.append(f"{page} does not show the lines of {board.name}")
     return wrong
 
@@ -261,9 +272,14 @@ def _entry(fields: dict[str, Any]) -> Entry:
     return entry
 
 
-def table_page(entries: Sequence[Entry]) -> str:
-    """Return the board as a page of Markdown, by world and split, the best first."""
-    parts = [HEAD]
+def table_page(entries: Sequence[Entry], board: Path = BOARD) -> str:
+    """Return the board as a page of Markdown, by world and split, the best first.
+
+    Args:
+        entries: Its lines.
+        board: Its file, which the page names.
+    """
+    parts = [_head(board)]
     games = sorted({(entry.world, entry.split) for entry in entries})
     for world, split in games:
         parts.append(f"## {world}, split {split}\n\n")
@@ -274,6 +290,19 @@ def table_page(entries: Sequence[Entry]) -> str:
             parts.append(f"| {' | '.join(map(_cell, _cells(entry)))} |\n")
         parts.append("\n")
     return "".join(parts).rstrip() + "\n"
+
+
+def _tables(page: str) -> str:
+    """Return a page without its beginning, which names the board as whoever wrote it did."""
+    return page[page.find("\n## ") :]
+
+
+def _head(board: Path) -> str:
+    """Return the beginning of a page, which names the board as its caller did."""
+    if board == BOARD:
+        return HEAD.format(folder=board.parent / "runs", of=" of the repository", option="")
+    option = f" --board {shlex.quote(str(board))}"
+    return HEAD.format(folder=board.parent / "runs", of="", option=option)
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from textcraft_gym.cli.options import Trust
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.verify.board import BOARD, check, read_board
 from textcraft_gym.verify.board import submit as submit_run
@@ -18,11 +19,16 @@ app = typer.Typer(add_completion=False)
 def submit(
     runs: Annotated[list[Path] | None, typer.Argument(help="Run folders.")] = None,
     board: Annotated[
-        Path, typer.Option(help="File of the board; runs are copied to runs/ beside it.")
+        Path,
+        typer.Option(
+            help="File of the board, made where there is none; runs are copied to runs/ beside it, "
+            "and README.md shows the table."
+        ),
     ] = BOARD,
     is_check: Annotated[
         bool, typer.Option("--check", help="Recheck every run of the board, and its lines.")
     ] = False,
+    trust: Trust = None,
 ) -> None:
     """Recheck runs, and add them to a board of results.
 
@@ -33,13 +39,13 @@ def submit(
     if is_check == bool(runs):
         raise ValueError("expected run folders or --check")
     for run in runs or ():
-        entry = submit_run(run, board)
+        entry = submit_run(run, board, trusted=trust or ())
         say(
             f"{run}: rechecked {entry.n} episodes, success {100 * entry.success:.1f}%; "
             f"it is on {board}"
         )
     if is_check:
-        wrong = check(board)
+        wrong = check(board, trusted=trust or ())
         for line in wrong:
             say(line)
         if wrong:

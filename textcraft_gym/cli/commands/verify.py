@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from textcraft_gym.cli.options import Json
+from textcraft_gym.cli.options import Json, Trust
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunError
 from textcraft_gym.plugins import key_values
@@ -33,13 +33,7 @@ def verify(
     env: Annotated[
         str | None, typer.Option(help="Without run folders, check only this environment.")
     ] = None,
-    trust: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Module, environment or agent from outside the suite that a run may use; "
-            "may be repeated."
-        ),
-    ] = None,
+    trust: Trust = None,
     env_arg: Annotated[
         list[str] | None,
         typer.Option(help="KEY=VALUE for gym.make, replacing the run's; may be repeated."),
