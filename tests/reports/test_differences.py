@@ -33,6 +33,7 @@ def found(*configs: dict) -> list[str]:
         ({"limit": 8}, "limits of tasks differ: none and 8"),
         ({"wrappers": ("A", "B")}, "wrappers differ: none and A, B"),
         ({"env_args": {"distractors": 9}}, "distractors differs: default and 9"),
+        ({"env_args": {"admissible": True}}, "hints differ: none and admissible commands"),
         ({"seed": 3}, "seeds differ: 0 and 3"),
         ({"version": "2", "codes": ["def"]}, "versions differ: 1 and 2"),
         ({"codes": ["abc", "def"]}, "code differs: abc and abc then def"),

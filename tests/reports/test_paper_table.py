@@ -155,12 +155,20 @@ def test_formats__have_the_same_numbers():
 
 
 @settings(max_examples=30)
-@given(st.lists(st.integers(0, 8), min_size=1, max_size=5), st.integers(0, 8))
-def test_table__bold_is_the_best_that_is_no_oracle(won: list[int], expert: int):
-    runs = {f"run {n}": (config(f"m:A{n}"), played(count)) for n, count in enumerate(won)}
-    found = table({"expert": (config("expert"), played(expert)), **runs})
+@given(
+    st.lists(st.integers(0, 8), min_size=1, max_size=5),
+    st.lists(st.integers(0, 8), min_size=3, max_size=3),
+)
+def test_table__bold_is_the_best_without_the_mark(won: list[int], told: list[int]):
+    sees = config("m:Peek", env_args={"admissible": True})
+    marked = zip((config("expert"), config("random"), sees), told, strict=True)
+    runs = {about["agent"]: (about, played(count)) for about, count in marked}
+    runs |= {f"run {n}": (config(f"m:A{n}"), played(count)) for n, count in enumerate(won)}
+    found = table(runs)
+    assert [row.label.endswith("†") for row in found.rows] == [True] * 3 + [False] * len(won)
     best = [row.cells[found.columns[-1]].is_best for row in found.rows]
-    assert best == [False, *(count == max(won) > min(won) for count in won)]
+    assert best == [False] * 3 + [count == max(won) > min(won) for count in won]
+    assert any(note.startswith("† Peek sees the list of admissible") for note in found.notes)
 
 
 def test_table__rows_are_told_apart_by_model_options_or_name():
@@ -177,6 +185,14 @@ def test_table__rows_are_told_apart_by_model_options_or_name():
     assert labels(*(config("adapt", agent_args={"d_max": depth}) for depth in (1, 2))) == [
         "ADaPT, d_max 1",
         "ADaPT, d_max 2",
+    ]
+    own = ("mine:Crafter", "theirs:Crafter", "mine:ReAct", "mine:Digger", "react")
+    assert labels(*map(config, own)) == [
+        "mine:Crafter",
+        "theirs:Crafter",
+        "mine:ReAct",
+        "Digger",
+        "ReAct",
     ]
     assert labels(config("react", max_steps=9), config("react"), config("adapt")) == [
         "ReAct: run 0",
@@ -209,6 +225,7 @@ def test_figure__is_an_image_by_itself():
     found = two_worlds()
     image = ElementTree.fromstring(plots.figure(found))
     words = ["".join(text.itertext()) for text in image.iter("{http://www.w3.org/2000/svg}text")]
+    assert "† The expert is told a shortest solution: it is no rival." in words
     assert {"ReAct", "ADaPT", "Expert†", "TextCraft", "ALFWorld", "Pick2"} <= set(words)
     left, top, width, height = map(float, image.attrib["viewBox"].split())
     bars = 0

@@ -45,7 +45,9 @@ def test_board__is_rechecked_from_its_runs_alone(board: Path):
     )
     (entry,) = read_board(board)
     assert (entry.agent, entry.n, entry.limit, entry.success) == ("expert", 3, 3, 1.0)
-    assert "| expert | - | 3 (first 3 tasks) | 100.0% |" in board.with_name("README.md").read_text()
+    assert (
+        "| Expert† | - | 3 (first 3 tasks) | 100.0% |" in board.with_name("README.md").read_text()
+    )
 
 
 OWN = """
@@ -60,6 +62,8 @@ gym.register("Mine-v0", entry_point=TextCraftEnv)
 
 
 class Crafter:
+    env_args = {"admissible": True}
+
     def act(self, observation):
         return "inventory"
 """
@@ -89,6 +93,8 @@ def test_submit__imports_what_is_trusted_alone(tmp_path: Path, monkeypatch: pyte
     assert "The runs are\nin `mine/runs`, so" in page
     assert "textcraft-gym submit --check --board mine/board.jsonl\n" in page
     assert "benchmarks" not in page
+    assert "| Crafter† | - | 2 (first 2 tasks) |" in page
+    assert "† Crafter sees the list of admissible commands" in page
 
 
 def test_digest__is_that_of_whoever_plays_it_again(played: Path, tmp_path: Path):
@@ -150,7 +156,7 @@ def test_submit__refuses_what_it_cannot_recheck(
 def test_page__shows_names_as_text(board: Path):
     (entry,) = read_board(board)
     page = table_page([entry._replace(model="<img>|[x](y)*`\n#")])
-    (row,) = [line for line in page.splitlines() if line.startswith("| expert")]
+    (row,) = [line for line in page.splitlines() if line.startswith("| Expert")]
     assert row.count("|") == 9
     assert not set(row) & set("<>[]*`")
 

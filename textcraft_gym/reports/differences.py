@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.agents.models.spec import name_and_options
+from textcraft_gym.registration import INFO_OF
+from textcraft_gym.reports.notes import told
 from textcraft_gym.reports.tables import codes
 
 Config: TypeAlias = Mapping[str, Any]
@@ -26,6 +28,8 @@ _EPISODE = (
     _Setting("episode_cost", "budgets differ: {} in money an episode", "unlimited"),
     _Setting("episode_seconds", "budgets differ: {} seconds an episode", "unlimited"),
 )
+_HINTS = {"admissible": "admissible commands", "expert": "the solution"}
+"""What an agent is told, by the argument of the environment."""
 _ASKED = (
     _Setting("prompts", "prompts differ: {}", "standard"),
     _Setting("planner", "planners differ: {}"),
@@ -68,12 +72,14 @@ def differences(configs: Mapping[str, Config]) -> list[str]:
     """
     asking = {run: config for run, config in configs.items() if config.get("model")}
     has_one_agent = len({config["agent"] for config in configs.values()}) == 1
-    world = [*_different(configs, _WORLD), *_options(configs, "env_args", is_shared=True)]
+    worlds = {run: _without_hints(config) for run, config in configs.items()}
+    world = [*_different(configs, _WORLD), *_options(worlds, "env_args", is_shared=True)]
     asked = [*_different(asking, _ASKED), *_models(asking, has_one_agent)]
     phrases = [
         *step_budgets(configs),
         *_different(asking, _CALLS),
         *_different(configs, _EPISODE),
+        *_hints(configs),
         *asked,
         *_options(configs, "agent_args", is_shared=has_one_agent),
         *world,
@@ -124,6 +130,21 @@ def _options(configs: Mapping[str, Config], key: str, *, is_shared: bool) -> Ite
                 values[run] = of_run.get(name)
         if phrase := _phrase(f"{_braced(name)} differs: {{}}", values, "default"):
             yield phrase
+
+
+def _hints(configs: Mapping[str, Config]) -> Iterator[str]:
+    """Yield how what agents are told differs."""
+    hints = {}
+    for run, config in configs.items():
+        hints[run] = " and ".join(_HINTS[argument] for argument in told(config)) or None
+    if phrase := _phrase("hints differ: {}", hints, "none"):
+        yield phrase
+
+
+def _without_hints(config: Config) -> Config:
+    given = config.get("env_args") or {}
+    kept = {name: value for name, value in given.items() if name not in INFO_OF}
+    return {**config, "env_args": kept}
 
 
 def _models(asking: Mapping[str, Config], has_one_agent: bool) -> Iterator[str]:

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from textcraft_gym.registration import INFO_OF
 from textcraft_gym.reports.advice import advice
+from textcraft_gym.reports.agent_names import agent_names
 
 Record = Mapping[str, Any]
 Config = Mapping[str, Any]
 
 ADVANTAGES = {
     "expert": "The expert is told a shortest solution: it is no rival.",
-    "random": "The random agent draws from the list of admissible commands, which other agents do "
-    "not see. Where the list is short, it often wins by chance.",
+    "random": "The random agent draws from the list of admissible commands, which agents do not "
+    "see by default. Where the list is short, it often wins by chance.",
     "repeater": "The repeater is told the solution, and plays its first action for ever.",
 }
-"""Agents that the world tells more than others."""
+"""Agents that the world tells more than others, and what they make of it."""
+SEEN = {
+    "admissible": "sees the list of admissible commands, which agents do not see by default.",
+    "expert": "sees a shortest solution: it is no rival.",
+}
+"""What any other agent sees, by the argument of the environment that shows it."""
 
 
 def so_far(records: Sequence[Record], config: Config) -> str:
@@ -37,10 +44,28 @@ def unfinished(
     return {run: state for run, state in states.items() if state}
 
 
+def told(config: Config) -> list[str]:
+    """Return the arguments of the environment by which a run's agent is told more than others."""
+    given = config.get("env_args") or {}
+    return [argument for argument in INFO_OF if given.get(argument)]
+
+
+def is_told(config: Config) -> bool:
+    """Return whether a run's agent is told more than others."""
+    return config["agent"] in ADVANTAGES or bool(told(config))
+
+
 def advantages(configs: Iterable[Config]) -> list[str]:
     """Return which agents of runs are told more than others, each once."""
-    agents = {str(config["agent"]) for config in configs}
-    return [text for agent, text in ADVANTAGES.items() if agent in agents]
+    by_agent: dict[str, dict[str, None]] = {}
+    for config in configs:
+        by_agent.setdefault(str(config["agent"]), {}).update(dict.fromkeys(told(config)))
+    names = agent_names(by_agent)
+    texts = [text for agent, text in ADVANTAGES.items() if agent in by_agent]
+    for agent, arguments in by_agent.items():
+        if agent not in ADVANTAGES:
+            texts += [f"{names[agent]} {SEEN[argument]}" for argument in arguments]
+    return texts
 
 
 def notes(records: Sequence[Record], config: Config) -> list[str]:

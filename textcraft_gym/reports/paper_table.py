@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import stdev
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.models.spec import name_and_options
-from textcraft_gym.agents.registry import TITLES
 from textcraft_gym.errors import MissingExtra
 from textcraft_gym.registration import SUITE, find
+from textcraft_gym.reports.agent_names import agent_names
 from textcraft_gym.reports.compare import verdicts
 from textcraft_gym.reports.differences import as_sentence, differences
 from textcraft_gym.reports.metrics import (
@@ -24,7 +24,7 @@ from textcraft_gym.reports.metrics import (
     outcome_of,
     summarise_by_group,
 )
-from textcraft_gym.reports.notes import ADVANTAGES, unfinished
+from textcraft_gym.reports.notes import advantages, is_told, unfinished
 from textcraft_gym.reports.pools import Pool
 from textcraft_gym.reports.success import cluster_bootstrap
 
@@ -32,8 +32,6 @@ Config: TypeAlias = Mapping[str, Any]
 
 TOLD, OTHER = "†", "‡"
 """Marks of agents that are told more than others, and of runs on other tasks than the first."""
-ORACLE = "expert"
-"""The agent that is best by its nature, and never in bold."""
 
 
 class Column(NamedTuple):
@@ -54,7 +52,8 @@ class Cell:
         between_runs: The standard deviation between the runs of several seeds; None for one run.
         tasks: Number of tasks.
         mark: ``OTHER`` if the tasks are others than those of the world's first run; else empty.
-        is_best: Whether no rival on the same tasks has a higher rate, and some a lower one.
+        is_best: Whether no rival on the same tasks has a higher rate, and some a lower one; rows
+            with the mark ``TOLD`` are no rivals.
     """
 
     rate: float
@@ -120,6 +119,7 @@ def paper_table(pooled: Sequence[Pool], *, errors: Errors = "exclude") -> PaperT
     """
     labels = _labels(pooled)
     worlds = _worlds(pooled, labels, errors)
+    no_rivals = {labels[pool.name] for pool in pooled if is_told(pool.config)}
     columns: list[Column] = []
     cells: dict[str, dict[Column, Cell]] = {label: {} for label in labels.values()}
     for world in worlds:
@@ -129,7 +129,7 @@ def paper_table(pooled: Sequence[Pool], *, errors: Errors = "exclude") -> PaperT
         of_world = _columns(world, summaries)
         columns += of_world
         for column in of_world:
-            for label, cell in _cells(world, column, summaries, errors).items():
+            for label, cell in _cells(world, column, summaries, errors, no_rivals).items():
                 cells[label][column] = cell
     rows = [Row(_marked(label, pooled, labels), of_row) for label, of_row in cells.items()]
     return PaperTable(columns, rows, list(_notes(pooled, worlds, rows)))
@@ -140,9 +140,10 @@ def _labels(pooled: Sequence[Pool]) -> dict[str, str]:
 
     Runs of one label are of one row, each in its world.
     """
+    agents = agent_names(str(pool.config["agent"]) for pool in pooled)
     labels: dict[str, str] = {}
     for parts in (1, 2, 3):
-        labels = {pool.name: ", ".join(_parts(pool.config)[:parts]) for pool in pooled}
+        labels = {pool.name: ", ".join(_parts(pool.config, agents)[:parts]) for pool in pooled}
         places = {(labels[pool.name], _place(pool.config)) for pool in pooled}
         models = {(labels[pool.name], _model(pool.config)) for pool in pooled}
         if len(places) == len(pooled) and len(models) == len(set(labels.values())):
@@ -153,11 +154,10 @@ def _labels(pooled: Sequence[Pool]) -> dict[str, str]:
     }
 
 
-def _parts(config: Config) -> list[str]:
-    agent = str(config["agent"])
+def _parts(config: Config, agents: Mapping[str, str]) -> list[str]:
     model = _model(config)
     options = config.get("agent_args") or {}
-    parts = [TITLES.get(agent, agent)]
+    parts = [agents[str(config["agent"])]]
     if model:
         parts.append(model)
     return [*parts, *(f"{name} {value}" for name, value in options.items())]
@@ -216,6 +216,7 @@ def _cells(
     column: Column,
     summaries: Mapping[str, Mapping[str, Summary]],
     errors: Errors,
+    no_rivals: Set[str],
 ) -> dict[str, Cell]:
     """Return the cells of a column by the labels of their rows."""
     rates = {}
@@ -227,7 +228,7 @@ def _cells(
     cells = {}
     for number, labels in enumerate(world.sets):
         played = [label for label in labels if label in rates]
-        rivals = [label for label in played if world.runs[label].config["agent"] != ORACLE]
+        rivals = [label for label in played if label not in no_rivals]
         of_rivals = [rates[label] for label in rivals]
         for label in played:
             summary = summaries[label][column.group]
@@ -279,7 +280,7 @@ def _marked(label: str, pooled: Sequence[Pool], labels: Mapping[str, str]) -> st
     for pool in members:
         configs = dict.fromkeys(pool.runs, pool.config)
         states += unfinished(pool.runs, configs).values()
-    if any(pool.config["agent"] in ADVANTAGES for pool in members):
+    if any(is_told(pool.config) for pool in members):
         label += TOLD
     return f"{label} ({'; '.join(states)})" if states else label
 
@@ -297,10 +298,8 @@ def _notes(pooled: Sequence[Pool], worlds: Sequence[_World], rows: Sequence[Row]
         configs = {label: pool.config for label, pool in world.runs.items()}
         if sentence := as_sentence(differences(configs)):
             yield f"{world.name}: {sentence}" if len(worlds) > 1 else sentence
-    agents = {str(pool.config["agent"]) for pool in pooled}
-    for agent in ADVANTAGES:
-        if agent in agents:
-            yield f"{TOLD} {ADVANTAGES[agent]}"
+    for text in advantages(pool.config for pool in pooled):
+        yield f"{TOLD} {text}"
     others = {cell.tasks for row in rows for cell in row.cells.values() if cell.mark}
     if others:
         yield f"{OTHER} On other tasks, and not compared."

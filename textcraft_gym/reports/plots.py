@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from textcraft_gym.errors import require
 from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
-from textcraft_gym.reports.paper_table import Cell, Column, PaperTable, Row
+from textcraft_gym.reports.paper_table import TOLD, Cell, Column, PaperTable, Row
 from textcraft_gym.reports.tables import Runs
 
 SHARE = "share of episodes (%)"
@@ -29,6 +30,8 @@ MARGIN = 8
 """Margin on both sides of a figure."""
 LONGEST_LABEL = 56
 """Maximum number of characters shown of a row's label in a figure."""
+NOTE_LETTERS = 82
+"""Maximum number of characters in a line of a note below a figure."""
 TITLE = 30
 LINE, BAR, RATE_BAR = 20, 16, 14
 """Heights: of a line, of a bar (one a line), and of a success rate's bar (without a gap)."""
@@ -142,7 +145,8 @@ def success_by_group(runs: Runs) -> Markup:
 def figure(table: PaperTable) -> str:
     """Return the success of a table for a paper as an image by itself, worlds one below the other.
 
-    It is black on white in a font that every system has, and holds its legend.
+    It is black on white in a font that every system has, and holds its legend and its notes on
+    agents.
     """
     axis = Axis(_left(column.heading for column in table.columns), _ticks(100.0))
     drawn: list[Markup] = []
@@ -161,6 +165,11 @@ def figure(table: PaperTable) -> str:
                 y = _grouped(drawn, column, table.rows, axis, y)
         drawn += axis.words(y - 6, "success (%)")
         y += 36
+    for note in table.notes:
+        if note.startswith(TOLD):
+            for line in wrap(note, NOTE_LETTERS):
+                drawn.append(_text(0, y + 12, line, font_size=11))
+                y += LINE - 4
     width = WIDTH + 2 * MARGIN
     image = _element(
         "svg",

@@ -19,8 +19,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from textcraft_gym.errors import RunError
+from textcraft_gym.registration import INFO_OF
+from textcraft_gym.reports.agent_names import agent_names
 from textcraft_gym.reports.metrics import summarise
-from textcraft_gym.reports.notes import so_far
+from textcraft_gym.reports.notes import advantages, is_told, so_far, told
+from textcraft_gym.reports.paper_table import TOLD
 from textcraft_gym.reports.records import (
     Record,
     key_of,
@@ -65,6 +68,7 @@ class Entry(NamedTuple):
     Attributes:
         model: The model; empty if none was asked.
         agent: The agent.
+        told: The arguments of the environment by which it is told more than others.
         world: The environment's id.
         split: The split.
         n: Number of episodes.
@@ -80,6 +84,7 @@ class Entry(NamedTuple):
 
     model: str
     agent: str
+    told: str
     world: str
     split: str
     n: int
@@ -97,6 +102,12 @@ class Entry(NamedTuple):
     def run(self) -> str:
         """The name of its run's folder."""
         return self.digest[:16]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What its run's config says of the agent."""
+        env_args = {argument: True for argument in self.told.split(", ") if argument}
+        return {"agent": self.agent, "env_args": env_args}
 
 
 def submit(folder: Path, board: Path = BOARD, *, trusted: Collection[str] = ()) -> Entry:
@@ -147,6 +158,7 @@ def entry_of(folder: Path, trusted: Collection[str] = ()) -> Entry:
     return Entry(
         model=str(config.get("model") or "") if calls else "",
         agent=config["agent"],
+        told=", ".join(told(config)),
         world=config["env"],
         split=config["split"] or "",
         n=len(records),
@@ -164,11 +176,12 @@ def entry_of(folder: Path, trusted: Collection[str] = ()) -> Entry:
 
 def _recheck(folder: Path, config: Mapping[str, Any], trusted: Collection[str]) -> None:
     """Raise RunError for a run that chose its tasks or changed its world, or is not replayed."""
+    # What an agent is told is no other world: its line has a mark.
+    changed = {name: value for name, value in config["env_args"].items() if name not in INFO_OF}
     for name in ("tasks", "env_args", "wrappers", "won_at"):
-        if config[name]:
-            raise RunError(
-                f"{folder}: expected a split of a world as it is, got {name} {config[name]!r}"
-            )
+        value = changed if name == "env_args" else config[name]
+        if value:
+            raise RunError(f"{folder}: expected a split of a world as it is, got {name} {value!r}")
     outcome = verify(folder, trusted=trusted)
     if not outcome.identical:
         raise RunError("; ".join(line.strip() for line in outcome.lines(folder.name, 3)))
@@ -280,6 +293,7 @@ def table_page(entries: Sequence[Entry], board: Path = BOARD) -> str:
         board: Its file, which the page names.
     """
     parts = [_head(board)]
+    names = agent_names(entry.agent for entry in entries)
     games = sorted({(entry.world, entry.split) for entry in entries})
     for world, split in games:
         parts.append(f"## {world}, split {split}\n\n")
@@ -287,7 +301,9 @@ def table_page(entries: Sequence[Entry], board: Path = BOARD) -> str:
         parts.append("| --- | --- | --- | --- | --- | --- | --- | --- |\n")
         of_game = [entry for entry in entries if (entry.world, entry.split) == (world, split)]
         for entry in sorted(of_game, key=lambda entry: -entry.success):
-            parts.append(f"| {' | '.join(map(_cell, _cells(entry)))} |\n")
+            parts.append(f"| {' | '.join(map(_cell, _cells(entry, names[entry.agent])))} |\n")
+        for text in advantages(entry.config for entry in of_game):
+            parts.append(f"\n{TOLD} {_cell(text)}\n")
         parts.append("\n")
     return "".join(parts).rstrip() + "\n"
 
@@ -305,10 +321,10 @@ def _head(board: Path) -> str:
     return HEAD.format(folder=board.parent / "runs", of="", option=option)
 
 
-def _cells(entry: Entry) -> tuple[str, ...]:
+def _cells(entry: Entry, name: str) -> tuple[str, ...]:
     played = f"first {entry.limit} tasks" if entry.limit else "all tasks"
     return (
-        entry.agent,
+        f"{name}{TOLD if is_told(entry.config) else ''}",
         entry.model or "-",
         f"{entry.n} ({played})",
         f"{100 * entry.success:.1f}%",

@@ -16,7 +16,7 @@ from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.errors import RunError
 from textcraft_gym.printable import printable
-from textcraft_gym.registration import SUITE
+from textcraft_gym.registration import INFO_OF, SUITE
 from textcraft_gym.reports.metrics import summarise_by_group
 from textcraft_gym.reports.notes import notes
 from textcraft_gym.reports.records import (
@@ -180,7 +180,8 @@ def verify(
         # them the replay is faster.
         if spec.env in SUITE and not spec.wrappers:
             run.close()
-            run = Run(replace(spec, agent=_substitute, agent_args={}))
+            needed = {name: spec.env_args[name] for name in spec.env_args if name not in INFO_OF}
+            run = Run(replace(spec, agent=_substitute, agent_args={}, env_args=needed))
         env = run.env
     except Exception as error:  # a user's world may raise anything
         why = printable(f"{type(error).__name__}: {error}")
@@ -243,6 +244,11 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, outcome: Verific
         recorded, here = config[name], planned.identity[name]
         if recorded != here:
             outcome.differs("config.json", f"{name}: recorded {recorded}, here {here}: {meaning}")
+
+    asked = getattr(planned.run.agent, "env_args", {})
+    for name in asked:
+        if name not in config["env_args"]:
+            outcome.differs("config.json", f"env_args: the agent asks for {name}={asked[name]}")
 
     if mixed := several_codes(config):
         outcome.notes.append(printable(mixed))
