@@ -56,6 +56,7 @@ class OwnAgent:
     """
 
     asks = False
+    claims = False
 
     def __init__(self, name: str, agent: Any, make: Callable[[], Any] | None = None) -> None:
         self.name = name

@@ -11,6 +11,7 @@ class ExpertAgent:
     """Plays ``info["expert_plan"]``, which environments give when made with ``expert=True``."""
 
     asks: ClassVar[bool] = False
+    claims: ClassVar[bool] = False
     env_args: ClassVar[dict[str, Any]] = {"expert": True}
 
     def episode(self, play: Play) -> Routine:
@@ -18,4 +19,4 @@ class ExpertAgent:
         step = play.first
         while step.info["expert_plan"]:
             step = yield from play.act(step.info["expert_plan"][0])
-        return step.won
+        return None

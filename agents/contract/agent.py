@@ -501,7 +501,7 @@ class Agent(Protocol):
     """Plays episodes.
 
     An agent that asks no model may say so by an attribute ``asks = False``: then its runs name
-    none.
+    none. One that never says whether it has won has ``claims = False``: then a win is no claim.
     """
 
     def episode(self, play: Play) -> Routine:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -9,7 +12,9 @@ from scipy.stats import binomtest
 
 from textcraft_gym.reports.metrics import groups, summarise, summarise_by_group
 from textcraft_gym.reports.success import wilson_interval
-from textcraft_gym.reports.tables import markdown
+from textcraft_gym.reports.tables import effort_table, markdown
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.runner import evaluate
 
 
 @given(
@@ -141,6 +146,22 @@ def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
     assert summarise([record(won=False)]).precision is summarise([record(won=False)]).recall is None
 
 
+class Told:
+    """Wins, and neither divides its task nor says that it has won."""
+
+    env_args: ClassVar[dict[str, bool]] = {"expert": True}
+
+    def act(self, observation: str, info: Mapping[str, Any]) -> tuple[str, dict[str, int]]:
+        return info["expert_plan"][0], {"calls": 1}
+
+
+def test_effort__of_an_agent_without_levels_and_claims_is_a_dash(tmp_path: Path):
+    records = evaluate(RunSpec("TextCraft-v0", "test", Told, limit=2), tmp_path)
+    assert [(one["won"], one["claimed_success"]) for one in records] == [(True, None)] * 2
+    _, *rows = effort_table({"run": summarise_by_group(records)})
+    assert {row[-5:] for row in rows} == {("-",) * 5}
+
+
 def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
     runs = {"with": [record(calls={"executor": 4}, claimed_success=True)], "without": [record()]}
     _, _, effort = markdown(
@@ -160,6 +181,6 @@ def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
         "says it won: missed %",
     ]
     assert lines[2:] == [
-        ["with", group, "4.0", "0", "-", "0.00", "0.00", "1", "100.0", "0.0"]
+        ["with", group, "4.0", "0", "-", "-", "-", "1", "100.0", "0.0"]
         for group in ("depth 2", "all")
     ]

@@ -397,7 +397,8 @@ class EpisodeRunner:
             _check_claim("episode() to return", stop.value)
             self.episode.claimed_success = stop.value
         except EpisodeOver as over:
-            self.episode.claimed_success = over.claim
+            if getattr(self.agent, "claims", True):
+                self.episode.claimed_success = over.claim
         finally:
             routine.close()
             if isinstance(self.world.unwrapped, Draws):

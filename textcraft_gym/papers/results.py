@@ -147,7 +147,7 @@ def _number(summary: Summary, measure: Measure) -> float | None:
     if measure == "calls":
         return sum(summary.calls.values())
     if measure == "claimed":
-        return 100 * summary.claimed / summary.episodes
+        return 100 * (summary.claimed or 0) / summary.episodes
     if measure == "cost":  # 0 is no price: that of the model is not known
         return summary.cost / (summary.episodes + summary.errors) or None
     share = summary.rate if measure == "success" else summary.reward

@@ -53,9 +53,11 @@ class Summary:
         cost: Total cost of all completions, including those of errors.
         replies: Number of replies of models that could not be taken as they were, by kind, over all
             episodes.
-        k_max: Mean of the deepest level of decomposition at which something was executed.
+        k_max: Mean of the deepest level of decomposition at which something was executed; None of
+            an agent that never divided a task.
         k_max_won: The same over the episodes won, as ADaPT's paper reports it.
-        claimed: Number of episodes that the agent claimed to have won.
+        claimed: Number of episodes that the agent claimed to have won; None if it never said
+            whether it had won.
         rightly_claimed: Number of these that were won.
         restores: Number of returns to an earlier moment, over all episodes.
         passes: Success with 1, 2, ... attempts; empty unless tasks were played more than once.
@@ -80,7 +82,7 @@ class Summary:
     replies: dict[str, int]
     k_max: float | None
     k_max_won: float | None
-    claimed: int
+    claimed: int | None
     rightly_claimed: int
     restores: int
     passes: tuple[PassRates, ...]
@@ -95,7 +97,7 @@ class Summary:
     @property
     def recall(self) -> float | None:
         """Share of the won episodes that were claimed; None without any, or if any is unknown."""
-        if self.unknown or not self.won:
+        if self.unknown or not self.won or self.claimed is None:
             return None
         return self.rightly_claimed / self.won
 
@@ -171,6 +173,7 @@ class _Sums:
         self.by_task: dict[str, list[int]] = {}
         self.rewards, self.ratios, self.costs = array("d"), array("d"), array("d")
         self.depth: float = 0
+        self.says = False
         self.steps = self.tokens = self.k_max = self.k_max_won = self.claimed = (
             self.rightly_claimed
         ) = self.restores = 0
@@ -199,6 +202,7 @@ class _Sums:
         self.restores += len(record["restores"])
         if outcome == "limit":
             self.limits[record["limit"]] += 1
+        self.says |= record["claimed_success"] is not None
         if record["claimed_success"]:
             self.claimed += 1
             self.rightly_claimed += outcome == "won"
@@ -240,9 +244,9 @@ class _Sums:
             tokens=_share(self.tokens, played),
             cost=fsum(self.costs),
             replies=dict(self.replies),
-            k_max=_share(self.k_max, played),
-            k_max_won=_share(self.k_max_won, won),
-            claimed=self.claimed,
+            k_max=_share(self.k_max, played) if self.k_max else None,
+            k_max_won=_share(self.k_max_won, won) if self.k_max else None,
+            claimed=self.claimed if self.says else None,
             rightly_claimed=self.rightly_claimed,
             restores=self.restores,
             passes=passes,

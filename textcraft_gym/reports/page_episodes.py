@@ -104,7 +104,7 @@ def line(run: int, record: Record) -> Line:
         steps=str(record["steps"]),
         optimal=str(record["optimal_length"] or "-"),
         calls=str(sum(record["calls"].values())),
-        k_max=str(record["k_max"]),
+        k_max=str(record["k_max"] or "-"),
         seconds=seconds(record.get("seconds")),
         stop_reason=stop_reason,
         error=record.get("error") or "",

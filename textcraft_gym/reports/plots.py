@@ -284,11 +284,11 @@ def claims_and_reward(runs: Runs) -> Markup:
 
 
 def _claims(run: str, summary: Summary) -> Panel:
-    right, total = summary.rightly_claimed, summary.episodes
+    right, total, claimed = summary.rightly_claimed, summary.episodes, summary.claimed or 0
     # Episodes both claimed and won are subtracted twice, so they are added back.
-    neither = total - summary.claimed - summary.won + right
+    neither = total - claimed - summary.won + right
     # In the order of the colours.
-    counts = (right, summary.claimed - right, summary.won - right, neither)
+    counts = (right, claimed - right, summary.won - right, neither)
     parts = []
     for (name, colour), count in zip(CLAIMS.items(), counts, strict=True):
         parts.append(_share(count, total, colour, run, name))

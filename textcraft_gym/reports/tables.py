@@ -192,7 +192,7 @@ def _effort(run: str, group: str, roles: list[str], summary: Summary) -> tuple[s
         money(summary.cost),
         number(summary.k_max, digits=2),
         number(summary.k_max_won, digits=2),
-        str(summary.claimed),
+        number(summary.claimed, digits=0),
         number(summary.precision, 100),
         number(missed, 100),
     )
