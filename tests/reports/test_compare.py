@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from statistics import NormalDist
@@ -18,9 +19,11 @@ from textcraft_gym.reports.paired import (
     holm,
     mcnemar_p_value,
     paired_interval,
+    paired_p_value,
     power,
     two_sample_p_value,
 )
+from textcraft_gym.reports.success import wilson_interval
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 
@@ -54,15 +57,46 @@ def changes(gained: int, lost: int, tasks: int) -> list[Fraction]:
 def test_paired_interval__covers_the_truth_about_as_often_as_it_says(
     both: float, only_first: float, only_second: float
 ):
+    @cache
+    def interval(gained: int, lost: int) -> tuple[float, float]:
+        return paired_interval(changes(gained, lost, 100))
+
     generator = random.Random(0)
     covered = 0
     for _ in range(1000):
         drawn = [generator.random() for _ in range(100)]
         lost = sum(both <= x < both + only_first for x in drawn)
         gained = sum(both + only_first <= x < both + only_first + only_second for x in drawn)
-        low, high = paired_interval(changes(gained, lost, 100))
+        low, high = interval(gained, lost)
         covered += low <= only_second - only_first <= high
     assert 0.93 <= covered / 1000 <= 0.99
+
+
+CHANGES = st.lists(
+    st.sampled_from([Fraction(n, d) for d in (1, 2, 3) for n in range(-d, d + 1)]), max_size=12
+)
+
+
+@given(
+    st.one_of(CHANGES, st.builds(changes, st.integers(0, 30), st.integers(0, 30), st.just(60))),
+    st.sampled_from([0.05, 0.05 / 3, 0.05 / 45]),
+)
+def test_paired_interval__excludes_0_exactly_where_the_test_is_clear(
+    found: list[Fraction], level: float
+):
+    low, high = paired_interval(found, level)
+    mean = float(sum(found) / len(found)) if found else 0.0
+    assert -1 <= low <= mean + 1e-9
+    assert mean - 1e-9 <= high <= 1
+    assert (low > 0 or high < 0) == (paired_p_value(found) < level)
+
+
+def test_paired_interval__of_whole_tasks_that_all_change_is_clopper_and_pearsons():
+    limits = binomtest(14, 20).proportion_ci(method="exact")
+    low, high = paired_interval(changes(14, 6, 20))
+    share = wilson_interval(20, 20)[0]
+    assert low == pytest.approx((2 * limits.low - 1) * (1 if limits.low < 0.5 else share), abs=0.01)
+    assert high == pytest.approx(2 * limits.high - 1)
 
 
 def test_paired_interval__knows_little_without_tasks():
@@ -191,7 +225,7 @@ def test_holm__intervals_have_the_level_of_the_step_that_decides(p_values: list[
         if abs(adjusted.p_value - 0.05) < 1e-6 or p_value < 1e-300:
             continue
         estimate = -normal.inv_cdf(p_value / 2)  # in standard errors
-        excludes = estimate > adjusted.z
+        excludes = estimate > -normal.inv_cdf(adjusted.level / 2)
         assert excludes == (adjusted.p_value < 0.05)
 
 

@@ -96,14 +96,14 @@ def test_mean_over_tasks__covers_the_truth_about_as_often_as_it_says(
 ):
     rng = random.Random(0)
     covered = 0
-    for _ in range(600):
+    for _ in range(150):
         chances = [rng.betavariate(alpha, beta) for _ in range(tasks)]
         shares = [
             sum(rng.random() < chance for _ in range(repeats)) / repeats for chance in chances
         ]
         found = mean_over_tasks(shares, tasks * repeats)
         covered += found.low <= alpha / (alpha + beta) <= found.high
-    assert 0.92 <= covered / 600 <= 0.98
+    assert 0.92 <= covered / 150 <= 0.98
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 5))
@@ -131,7 +131,7 @@ def test_sign_flip_p_value__is_soon_found_for_many_tasks():
 def test_paired_interval__covers_the_mean_change_of_shares():
     rng = random.Random(0)
     covered = 0
-    for _ in range(600):
+    for _ in range(150):
         changes = []
         for _ in range(50):
             first, second = rng.betavariate(1, 1), rng.betavariate(2, 1)
@@ -139,7 +139,7 @@ def test_paired_interval__covers_the_mean_change_of_shares():
             changes.append(Fraction(wins[1] - wins[0], 4))
         low, high = paired_interval(changes)
         covered += low <= 2 / 3 - 1 / 2 <= high
-    assert 0.92 <= covered / 600 <= 0.99
+    assert 0.92 <= covered / 150 <= 0.99
 
 
 @pytest.mark.parametrize("seeds", [1, 3])

@@ -234,9 +234,9 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
     ]
 
 
-def _verdict(order: Order, changes: Sequence[Fraction], p_value: float, z: float) -> Verdict:
+def _verdict(order: Order, changes: Sequence[Fraction], p_value: float, level: float) -> Verdict:
     difference = float(sum(changes) / len(changes))
-    low, high = paired_interval(changes, z)
+    low, high = paired_interval(changes, level)
     judgement: Judgement = "as published" if difference > 0 else "the other way"
     if p_value >= SIGNIFICANT or not difference:
         judgement = "too close to tell"

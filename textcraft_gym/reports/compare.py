@@ -37,7 +37,7 @@ class Comparison:
             it won.
         lost: Tasks that the first run won more often.
         difference: Success rate of the second run minus that of the first; None without tasks.
-        low, high: Its 95% interval, over tasks.
+        low, high: Its 95% interval, over tasks, which excludes 0 where the p-value is below 0.05.
         p_value: Exact two-sided p-value: McNemar's, or with repeats that of the sign-flip test.
     """
 
@@ -254,8 +254,10 @@ def _pairs(
     comparisons = [_compare(shares[worse], shares[better], pairing) for better, worse in names]
     adjusted = holm([comparison.p_value for comparison in comparisons])
     pairs = []
-    for (better, worse), comparison, (p_value, z) in zip(names, comparisons, adjusted, strict=True):
-        low, high = paired_interval(_changes(shares[worse], shares[better]), z)
+    for (better, worse), comparison, (p_value, level) in zip(
+        names, comparisons, adjusted, strict=True
+    ):
+        low, high = paired_interval(_changes(shares[worse], shares[better]), level)
         pairs.append(Pair(better, worse, comparison, p_value, low, high))
     return pairs
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 import numpy as np
 
-from textcraft_gym.reports.success import FINEST, Z_95
+from textcraft_gym.reports.success import FINEST, mean_over_tasks
 
 SIGNIFICANT = 0.05
 """A difference is clear if its p-value is below this."""
 
 
 class Adjusted(NamedTuple):
-    """A p-value adjusted for several tests, and the normal quantile of an interval beside it."""
+    """A p-value adjusted for several tests, and the level of an interval beside it."""
 
     p_value: float
-    z: float
+    level: float
 
 
 def holm(p_values: Sequence[float]) -> list[Adjusted]:
@@ -39,8 +39,7 @@ def holm(p_values: Sequence[float]) -> list[Adjusted]:
         if largest < SIGNIFICANT:
             tests = len(p_values) - rank
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
-        z = -NormalDist().inv_cdf(SIGNIFICANT / (2 * tests))
-        adjusted[index] = Adjusted(largest, z)
+        adjusted[index] = Adjusted(largest, SIGNIFICANT / tests)
     return adjusted
 
 
@@ -65,8 +64,7 @@ def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
     Royal Statistical Society 4, 1937.
     """
     # In whole steps, so that the sums are indices.
-    scale = min(FINEST, math.lcm(*(change.denominator for change in changes)))
-    sizes = [round(change * scale) for change in changes]
+    sizes = _in_steps(changes).tolist()
     reach = sum(map(abs, sizes))
     # The chance of each sum from -reach to reach.
     chances = np.zeros(2 * reach + 1)
@@ -119,19 +117,108 @@ def two_sample_p_value(first: Sequence[float], second: Sequence[float]) -> float
     return tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0)
 
 
-def paired_interval(changes: Sequence[Fraction], z: float = Z_95) -> tuple[float, float]:
-    """Return the adjusted Wald interval of the mean change of a task, which is from -1 to 1.
+def paired_interval(changes: Sequence[Fraction], level: float = SIGNIFICANT) -> tuple[float, float]:
+    """Return the interval of the mean change of a task, which is from -1 to 1.
 
-    Source: D. G. Bonett and R. M. Price, Adjusted Wald confidence interval for a difference of
-    binomial proportions based on paired data, Journal of Educational and Behavioral Statistics 37,
-    2012; there with changes of whole tasks.
+    It excludes 0 exactly where ``paired_p_value`` is below the level. The mean is the product of
+    how much tasks change and of the balance of gains and losses, from -1 to 1. That of the balance
+    inverts the exact test; with changes of whole tasks it is Clopper and Pearson's. That of the
+    size is Wilson's. The limits are the extremes of the product on the ellipse of both.
+
+    Source: C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in
+    the case of the binomial, Biometrika 26, 1934.
+
+    Args:
+        changes: The change of each task.
+        level: The level of the test; the interval covers the rest.
     """
-    # The adjustment adds one gained and one lost task, so that small samples keep their coverage.
-    tasks = len(changes) + 2
-    mean = float(sum(changes)) / tasks
-    square = (float(sum(change * change for change in changes)) + 2) / tasks
-    half = z * math.sqrt((square - mean * mean) / tasks)
-    return max(-1.0, mean - half), min(1.0, mean + half)
+    return _lower(changes, level), -_lower([-change for change in changes], level)
+
+
+def _lower(changes: Sequence[Fraction], level: float) -> float:
+    sizes = _in_steps(changes)
+    z = -NormalDist().inv_cdf(level / 2)
+    share = mean_over_tasks(
+        [abs(float(change)) for change in changes], len(changes) * _scale(changes), z
+    )
+    total = int(np.abs(sizes).sum())
+    if not total or share.mean is None:  # nothing tells gains from losses
+        return -share.high
+    balance = int(sizes.sum()) / total
+    drop = balance - _least_balance(sizes, paired_p_value(changes) < level, level / 2)
+    angles = np.linspace(0, math.pi / 2, 301)
+    ends = []
+    for end in (share.low, share.high):
+        size = float(share.mean) + (end - float(share.mean)) * np.sin(angles)
+        ends.append(float(((balance - drop * np.cos(angles)) * size).min()))
+    return max(-1.0, min(ends))
+
+
+def _least_balance(sizes: np.ndarray, is_clear: bool, tail: float) -> float:
+    """Return the balance at which sums as large as that of the changes have the chance ``tail``.
+
+    A change of size ``v`` is a gain with the odds ``exp(2 * tilt * v)``; at the tilt 0 that is the
+    null hypothesis of the exact test.
+
+    Args:
+        sizes: The changes in whole steps.
+        is_clear: Whether the test rejects its null hypothesis.
+        tail: The chance.
+    """
+    observed, weights = int(sizes.sum()), np.abs(sizes[sizes != 0]).astype(float)
+    total = float(weights.sum())
+    if observed == -total:
+        return -1.0
+
+    def expected(tilt: float) -> float:
+        return float((weights * np.tanh(tilt * weights)).sum())
+
+    # The chances of all sums about the observed one, so that none that matters is rounded to 0.
+    middle = _root(lambda tilt: expected(tilt) - min(observed, total - 0.5), -20.0, 20.0)
+    chances = np.ones(1)
+    for size in weights.astype(int):
+        gain = 1 / (1 + math.exp(-2 * middle * size))
+        longer = np.zeros(len(chances) + 2 * size)
+        longer[2 * size :] = gain * chances
+        longer[: len(chances)] += (1 - gain) * chances
+        chances = longer
+    sums = np.arange(-total, total + 1) - observed
+    with np.errstate(divide="ignore"):
+        logs = np.log(chances)
+
+    def excess(tilt: float) -> float:
+        tilted = logs + (tilt - middle) * sums
+        shares = np.exp(tilted - tilted.max())
+        return float(shares[sums >= 0].sum() / shares.sum()) - tail
+
+    if is_clear and observed > 0:
+        return expected(_root(excess, 0.0, middle)) / total
+    highest = min(0.0, middle)
+    lowest = highest - 1 / total
+    while excess(lowest) > 0:
+        lowest = 2 * lowest - highest
+    return expected(_root(excess, lowest, highest)) / total
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a growing function is 0, between two values; never the lower of them."""
+    for _ in range(40):
+        middle = (low + high) / 2
+        if function(middle) > 0:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _scale(changes: Sequence[Fraction]) -> int:
+    """Return the number of steps of a whole task, in which changes are counted."""
+    return min(FINEST, math.lcm(*(change.denominator for change in changes)))
+
+
+def _in_steps(changes: Sequence[Fraction]) -> np.ndarray:
+    scale = _scale(changes)
+    return np.array([round(change * scale) for change in changes], dtype=np.int64)
 
 
 def power(tasks: int, repeats: int = 1, pairs: int = 1) -> str:

@@ -88,7 +88,7 @@ def pass_rates(counts: Iterable[tuple[int, int]]) -> tuple[PassRates, ...]:
     return tuple(rates)
 
 
-def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
+def mean_over_tasks(shares: Sequence[float], episodes: int, z: float = Z_95) -> TaskMean:
     """Return the mean of a share over tasks, with a Wilson interval.
 
     The interval is that for the effective number of episodes, which is the number of independent
@@ -102,9 +102,10 @@ def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
     Args:
         shares: The share of each task, from 0 to 1.
         episodes: Number of episodes of all these tasks.
+        z: The normal quantile of the interval.
     """
     if not shares:
-        return TaskMean(None, *wilson_interval(0, 0))
+        return TaskMean(None, *wilson_interval(0, 0, z))
     tasks, mean = len(shares), fmean(shares)
     # Of independent episodes the mean varies by mean * (1 - mean) / number, of these tasks by
     # spread / tasks.
@@ -116,7 +117,7 @@ def mean_over_tasks(shares: Sequence[float], episodes: int) -> TaskMean:
     else:
         effective = mean * (1 - mean) / spread * tasks
     effective = max(tasks, min(episodes, effective))
-    return TaskMean(mean, *wilson_interval(math.fsum(shares) * effective / tasks, effective))
+    return TaskMean(mean, *wilson_interval(math.fsum(shares) * effective / tasks, effective, z))
 
 
 def cluster_bootstrap(shares: Sequence[Fraction]) -> tuple[float, float]:
