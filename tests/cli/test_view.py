@@ -29,6 +29,7 @@ from textcraft_gym.reports.calls import FILE, Calls, lines_of, member
 from textcraft_gym.reports.growing import find_runs, grown
 from textcraft_gym.reports.metrics import summarise
 from textcraft_gym.reports.page_episodes import Line, inside, line
+from textcraft_gym.reports.page_runs import RunLine, runs_page
 from textcraft_gym.reports.records import key_of, read_records
 from textcraft_gym.serving.wsgi import run_wsgi
 
@@ -304,6 +305,7 @@ def until(browser: Any, script: str) -> Any:
 def open_call(browser: Any, episode: str) -> str:
     """Open an episode and its first call, and return what is in it."""
     row = f"[...document.querySelectorAll('.episode')].find((row) => row.dataset.task === '{episode}')"
+    until(browser, row)
     browser.execute_script(f"{row}.querySelector('summary').click()")
     until(browser, f"{row}.querySelectorAll('.call').length > 0")
     browser.execute_script(f"{row}.querySelector('.call > summary').click()")
@@ -403,3 +405,30 @@ def test_bundle__is_read_from_the_disk_with_its_calls(browser: Any, played: Path
     assert call.prompt in text
     assert call.text in text
     assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(420, True), (1265, False)])
+def test_index__has_a_line_for_each_run_and_all_columns_where_they_fit(
+    browser: Any, tmp_path: Path, width: int, hidden: bool
+):
+    names = ["alfworld-react-a_rather_long-name", "b"]
+    played = ("adapt", "openai:a-model-of-some-length", "ALFWorld-v0", "valid_unseen")
+    updated = "2026-01-02T03:04:05+00:00"
+    lines = [
+        RunLine(name, *played, 134, 134, True, 1.0, 0.9, 1.0, 0, 0, "", updated) for name in names
+    ]
+    page = runs_page("runs", lines, dict.fromkeys(names, "report"), is_live=True)
+    (tmp_path / "index.html").write_text(page, "utf-8")
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.get((tmp_path / "index.html").as_uri())
+        table = "document.querySelector('.wide')"
+        scrolls = browser.execute_script(f"return {table}.scrollWidth > {table}.clientWidth")
+        rows = browser.find_elements("css selector", "tbody tr")
+        heights = [row.size["height"] for row in rows]
+        titles = [row.find_element("tag name", "th").get_attribute("title") for row in rows]
+        assert (scrolls, titles) == (hidden, names)
+        assert heights[0] == pytest.approx(heights[1], abs=1)  # on one line
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -189,13 +189,14 @@ def _page(
         if pool.name not in whole:
             whole[pool.name] = summarise(pool.records, errors=errors)
     games = _games(pooled, errors)
-    worlds = list(dict.fromkeys(_world(pool.config) for pool in pooled))
+    worlds = _worlds(runs, configs, by_group)
     page = (
         templates()
         .get_template("report.html")
         .render(
-            title=f"Evaluation: {'; '.join(worlds)}",
+            title=f"Evaluation: {'; '.join(world['name'] for world in worlds)}",
             games=games,
+            worlds=worlds,
             apart=len(games) > len(worlds),
             errors=errors,
             whole=whole,
@@ -204,8 +205,6 @@ def _page(
             advantages=advantages(configs.values()),
             episodes=sum(map(len, runs.values())),
             **_facts(runs, configs),
-            **_tables(runs, by_group),
-            **_plots(runs, by_group),
             advice={run: advice(records) for run, records in runs.items()},
             filters=filters(runs, groups(by_group.values())),
             script=script("report.js"),
@@ -252,6 +251,24 @@ def _facts(
         settings[run] = _kept(config, is_folded=False)
         folded[run] = _kept(config, is_folded=True)
     return {"settings": _settings(settings), "folded": _settings(folded)}
+
+
+def _worlds(
+    runs: Mapping[str, Sequence[Record]],
+    configs: Mapping[str, Config],
+    by_group: Mapping[str, Mapping[str, Summary]],
+) -> list[dict[str, Any]]:
+    """Return the name, the tables and the plots of each world and split."""
+    played: dict[str, list[str]] = {}
+    for run in runs:
+        played.setdefault(_world(configs[run]), []).append(run)
+    worlds = []
+    for name, names in played.items():
+        of_world = {run: runs[run] for run in names}
+        summaries = {run: by_group[run] for run in names}
+        tables, drawn = _tables(of_world, summaries), _plots(of_world, summaries)
+        worlds.append({"name": name, **tables, **drawn})
+    return worlds
 
 
 def _tables(
@@ -366,7 +383,7 @@ def templates() -> Environment:
     environment = html_environment("textcraft_gym.reports")
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.globals.update(
-        percent=_percent, points=points, p_value=_p_value, min_shared=MIN_SHARED
+        percent=_percent, points=points, behind=_behind, p_value=_p_value, min_shared=MIN_SHARED
     )
     return environment
 
@@ -475,6 +492,11 @@ def _by_run(rows: Rows) -> dict[str, Rows]:
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def _behind(difference: float) -> str:
+    """Return how many points a run is behind; less than 0 is ahead."""
+    return points(difference).removeprefix("+")
 
 
 def _p_value(p_value: float) -> str:

@@ -83,9 +83,10 @@ function callOf(calls, index) {
   const read = call.tokens.prompt_tokens ?? 0;
   const written = call.tokens.completion_tokens ?? 0;
   const words = (call.error ?? (call.text.trim() || call.tool_calls.map((made) => made.name).join(", "))).split("\n", 1)[0];
+  const numbers = [`${counted(read, "token")} read`, `${written.toLocaleString("en")} written`, `${call.seconds.toFixed(2)} s`];
   const heading = [
-    make("span", "role", call.role), " ", make("span", call.error ? "start error" : "start", words.slice(0, 100)), " ",
-    make("span", "quiet", `${counted(read, "token")} read, ${written.toLocaleString("en")} written, ${call.seconds.toFixed(2)} s`),
+    make("span", "role", call.role), " ", make("span", call.error ? "start error" : "start", words.slice(0, 100)),
+    ...numbers.flatMap((number) => [" ", make("span", "number", number)]),
   ];
   const details = foldable("call", heading, false);
   details.addEventListener("toggle", () => details.append(...insideOfCall(calls, index)), { once: true });
@@ -158,11 +159,14 @@ function pictureOf(svg) {
 
 function treeWithButtons(record) {
   const tree = treeOf(record.trace, record, true);
-  const buttons = ["Open all", "Close all"].map((words, number) => {
+  const all = ["details.node", "details.call"];
+  const choices = [["Open all", all, true], ["Close all", all, false]];
+  if (record.calls.length) choices.unshift(["Open parts", all.slice(0, 1), true]);
+  const buttons = choices.map(([words, folds, open]) => {
     const button = make("button", "", words);
     button.type = "button";
     button.addEventListener("click", () => {
-      for (const node of tree.querySelectorAll("details.node")) node.open = number === 0;
+      for (const fold of tree.querySelectorAll(folds)) fold.open = open;
       tree.open = true;
     });
     return button;
@@ -258,9 +262,9 @@ function cellOf(line, column) {
 }
 
 function rowOf(line) {
-  const run = make("span", "whose", make("span", "run", line.run));
+  const run = make("span", "whose", make("span", "run", ...breakable(line.run)));
   const heading = [
-    make("span", "task", line.task), run, make("span", `outcome ${line.outcome}`, index.outcomes[line.outcome]),
+    make("span", "task", ...breakable(line.task)), run, make("span", `outcome ${line.outcome}`, index.outcomes[line.outcome]),
     ...CELLS.map((column) => cellOf(line, column)),
   ];
   if (line.error) heading.push(make("span", "message error", line.error));
