@@ -45,6 +45,8 @@ FIRST = {"own_agent.md": 20}
 NOT_FOUND = "---\nsearch:\n  exclude: true\n---\n"
 """Head of a page that a search leaves out."""
 _LINK = re.compile(r"(!?\[(?:[^\[\]]|\n)*\]\()([^)\s#]+)(#[^)]*)?\)")
+_NUMBERS = re.compile(r"<td>(?=[-+]?\d[-+\d.,%± ()\[\]†‡*]*</td>)")
+"""The start of a cell with a number, and perhaps its interval."""
 _CODE = re.compile(r"```.*?```", re.DOTALL)
 
 
@@ -158,6 +160,11 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     markdown = re.sub(r"^```(\w+) [\w.]+$", r"```\1", markdown, flags=re.MULTILINE)
     parts = re.split(r"(```.*?```)", markdown, flags=re.DOTALL)
     return "".join(part if part.startswith("```") else _LINK.sub(link, part) for part in parts)
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Mark the cells of tables that hold numbers alone."""
+    return _NUMBERS.sub('<td class="numbers">', html)
 
 
 def on_post_build(*, config: MkDocsConfig) -> None:

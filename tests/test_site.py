@@ -139,6 +139,12 @@ def test_notebooks__show_what_they_print(notebook: Path, site: Path):
         assert output.splitlines()[-1].strip() in text
 
 
+def test_site__marks_numbers_and_their_intervals(site: Path):
+    page = (site / "results" / "overview.html").read_text("utf-8")
+    assert '<td class="numbers">40.2 [34, 47] (19)</td>' in page
+    assert "<td>ReAct</td>" in page
+
+
 def test_site__is_small(site: Path):
     assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) < 10_000_000
 
