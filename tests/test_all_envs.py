@@ -173,6 +173,19 @@ class Suite(EnvContract):
             terminated = env.step(action)[2]
         assert terminated
 
+    def test_set_split__draws_as_an_environment_of_that_split(self):
+        one, other = self.splits
+        env = gym.make(self.env_id, split=one)
+        env.unwrapped.set_split(other)
+        made = gym.make(self.env_id, split=other)
+        assert [task.id for task in env.unwrapped.tasks] == [
+            task.id for task in made.unwrapped.tasks
+        ]
+        assert env.reset(seed=1)[1]["task"] == made.reset(seed=1)[1]["task"]
+        with pytest.raises(UnknownName):
+            env.unwrapped.set_split("no such split")
+        assert env.reset(seed=1)[1]["task"] == made.reset(seed=1)[1]["task"]
+
     @pytest.mark.parametrize("walked", [0, 6])
     def test_expert__plays_an_admissible_command_from_wherever_the_player_went(self, walked: int):
         env = gym.make(self.env_id, split="all", admissible=True, expert=True, max_episode_steps=-1)

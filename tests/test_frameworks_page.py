@@ -119,7 +119,7 @@ def test_verl__is_won_by_each_trajectory_alone():
     assert call(other, "inventory")[0] == "Inventory: You are not carrying anything."
     played = [call(one, action) for action in actions]
     assert [reward for _, reward, _ in played] == [0] * (len(actions) - 1) + [1]
-    assert call(one, "inventory") == ("The episode is over.", 0, True)
+    assert call(one, "inventory") == ("The episode is over: reset begins another.", 0, True)
     assert len(tool.games) == 2
     del one
     gc.collect()

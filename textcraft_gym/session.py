@@ -17,7 +17,7 @@ from textcraft_gym.registration import check_is_text, find
 from textcraft_gym.task import UNGROUPED, Task, tasks_of
 from textcraft_gym.wrappers.registry import make_wrapper
 
-OVER = "The episode is over."
+OVER = "The episode is over: reset begins another."
 """The answer to a command after the end of an episode."""
 WON, LOST = "The game is won.", "The game is over."
 """The last line of a tool's answer at the end of a game, which tells an agent's loop to stop."""

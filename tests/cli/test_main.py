@@ -31,12 +31,14 @@ from textcraft_gym.cli import progress
 from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.main import main
 from textcraft_gym.cli.play import Session, completions
+from textcraft_gym.commands import CommandForm
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.registration import SUITE
 from textcraft_gym.reports.records import read_records
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
+from textcraft_gym.spaces import AnyText
 
 
 def run(*arguments: str, stdin: str = "") -> str:
@@ -591,7 +593,8 @@ def test_play__draws_its_task_from_the_split():
 def test_play__takes_actions_back():
     typed = "get 2 oak logs\nundo\ninventory\nundo\nundo\nfly\nquit\n"
     output = run("play", "TextCraft-v0", "--task", "minecraft:beehive", stdin=typed)
-    assert "Undid the last action.\nInventory: You are not carrying anything.\nUndid" in output
+    taken = "Took back: get 2 oak logs\nInventory: You are not carrying anything.\n"
+    assert f"{taken}Took back: inventory\n" in output
     assert "Nothing to undo." in output
     assert "Possible now: get, inventory.\n" in output
 
@@ -826,7 +829,7 @@ def test_play__completes_with_tab_in_a_terminal():
         command, stdin=inner, stdout=inner, stderr=inner, env={**os.environ, "TERM": "xterm"}
     ) as game:
         try:
-            wait_for("leaves.")
+            wait_for("exit.")
             os.write(terminal, b"get 1 honeyc")
             wait_for("honeycomb")  # in the menu
             os.write(terminal, b"\t")
@@ -1228,3 +1231,70 @@ def test_commands__work_with_closed_standard_streams(tmp_path: Path, closed: str
     assert (started.returncode, b"Traceback" in started.stderr) == (0, False)
     ends = (tmp_path / "ends").read_text().splitlines()
     assert ends == ["SystemExit(0)"] * len(EVERY_COMMAND) + ["SystemExit(2)"]
+
+
+class Sitter(gym.Env[str, str]):
+    """A game whose player may exit, which is an action."""
+
+    observation_space = action_space = AnyText()
+
+    def reset(self, *, seed=None, options=None):
+        return "You sit.", {"admissible_commands": ["exit", "wait"]}
+
+    def step(self, action):
+        info = {"admissible_commands": ["exit", "wait"], "won": action == "exit"}
+        return f"You {action}.", 0.0, action == "exit", False, info
+
+
+@pytest.mark.parametrize("typed", ["exit", "quit", "QUIT", ""])
+def test_play__leaves_without_a_step(typed: str):
+    for env in ("TextCraft-v0", "WebShopLite-v0", "Tabletop-v0"):
+        output = run("play", env, stdin=f"{typed}\nhelp\n" if typed else "")
+        assert output.endswith("\nLeft the game.\n")
+        assert "Could not" not in output
+        assert "Invalid" not in output
+        assert "Actions of this game" not in output
+
+
+def test_play__plays_exit_where_it_is_an_action():
+    session = Session(Sitter(), load_profile("default"))
+    session.reset(None, 0)
+    assert not session.leaves("exit")
+    assert session.leaves("quit")
+    session.take("exit")
+    assert session.over
+
+
+def test_play__help_shows_what_can_be_typed():
+    output = run("play", "WebShopLite-v0", stdin="help\n")
+    assert "\n  click[buy now]  buy the product" in output
+    assert "{" not in output.partition("Possible now")[0]
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_play__help_indents_below_its_text(width: int):
+    session = Session(gym.make("TextCraft-v0"), load_profile("textcraft"))
+    session.console = Console(
+        file=io.StringIO(), width=width, force_terminal=True, color_system=None, highlight=False
+    )
+    form = CommandForm("get {count} {item}", "fetch one or several of an item " * 4)
+    session._list("Actions of this game", [(form.form, form.description)])
+    _, first, *others = session.console.file.getvalue().splitlines()
+    place = first.index("fetch")
+    assert others
+    assert all(len(row) - len(row.lstrip()) == place for row in others)
+    assert all(len(row) <= width for row in (first, *others))
+
+
+class Walker:
+    """An agent of one's own."""
+
+    def act(self, observation: str) -> str:
+        return "go north"
+
+
+@pytest.mark.parametrize("name", ["expert", "tests.cli.test_main:Walker"])
+def test_play__names_the_command_that_watches_an_agent(name: str, monkeypatch, capsys):
+    error = fail(monkeypatch, capsys, "play", "TextCraft-v0", "--watch", name, "--seed", "1")
+    command = f"textcraft-gym play TextCraft-v0 --watch local --agent {name} --seed 1"
+    assert error.endswith(f"--agent names it, as in {command}\n")

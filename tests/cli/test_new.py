@@ -54,7 +54,7 @@ def test_world__keeps_its_contract_and_has_hint_undo_experts_and_searches(folder
     typed = "hint\nopen red\nundo\nhint\nopen blue\n"
     played = run("play", "my_maze:MyMaze-v0", "--task", "blue", stdin=typed)
     assert played.count("\nopen blue\n") == 2
-    assert "Undid the last action." in played
+    assert "Took back: " in played
     assert played.endswith("Won after 1 action.\n")
     model = "textcraft_gym.testing:SayingModel,text="
     lats = f'{model}"Thought 1: I try it.\\nAction 1: open blue"'

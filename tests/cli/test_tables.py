@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from typer import rich_utils
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from tests.doubles import CRAFTER
 from tests.pages import terminal
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.app import app
+from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.commands import envs, papers
 from textcraft_gym.cli.commands.sweep import _show_results
 from textcraft_gym.cli.estimates import show_estimates
@@ -171,3 +174,58 @@ def test_lists__fit(command: str, width: int, monkeypatch: pytest.MonkeyPatch, t
     result = CliRunner().invoke(app, command.split(), catch_exceptions=False)
     assert result.exit_code == 0
     assert max(map(cell_len, result.stdout.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_commands__print_rows_that_fit_and_whole_words(
+    width: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(tables.console, "width", width)
+    monkeypatch.setattr(envs, "_number_of_tasks", lambda world: 1000)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.chdir(tmp_path)
+    printed = {}
+    for command in (
+        "envs",
+        "evaluate --env TextCraft-v0 --split test --agent expert --limit 2 --out run",
+        "verify run",
+        "verify --env TextCraft-v0",
+        "report run",
+        "export run --out two.jsonl",
+        "new world maze",
+        "agents adapt",
+    ):
+        shown = CliRunner().invoke(app, command.split(), catch_exceptions=False).stdout
+        assert [row for row in shown.splitlines() if cell_len(row) > width] == [], command
+        printed[command] = " ".join(shown.replace("\\\n", "").split())
+
+    # Whole, however many rows they take.
+    assert "buy one that fits a wish" in printed["envs"]
+    assert (
+        "and whether an agent stopped by itself or for want of calls, times"
+        in printed["verify run"]
+    )
+    assert (
+        "python -m pytest test_maze.py textcraft-gym play maze:Maze-v0" in printed["new world maze"]
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_help__fills_its_rows_and_cuts_no_word(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", width)
+    shown = {}
+    for name in COMMANDS:
+        get_command(app).main([name, "--help"], "textcraft-gym", standalone_mode=False)
+        shown[name] = capsys.readouterr().out
+        rows = shown[name].splitlines()
+        assert [row for row in rows if cell_len(row) > width] == [], name
+        assert tables.ELLIPSIS not in shown[name], name
+    before, _, _ = shown["evaluate"].partition("Options")
+    *_, exits = before.strip().split("\n\n")
+    rows = [row.strip() for row in exits.splitlines()]
+    for row, following in itertools.pairwise(rows):  # no word of the next row would fit
+        first, *_ = following.split()
+        assert len(row) + 1 + len(first) > min(width, 80) - 6

@@ -63,4 +63,4 @@ def test_game__says_its_end_once():
     game = textcraft_gym.ToolGame("TextCraft-v0", max_steps=1)
     game.reset(seed=0)
     assert game.step("inventory").splitlines()[-1] == "The game is over."
-    assert game.step("inventory") == "The episode is over."
+    assert game.step("inventory") == "The episode is over: reset begins another."

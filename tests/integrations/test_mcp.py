@@ -60,11 +60,14 @@ def test_client__lists_begins_and_wins():
 
         wrong = await ask("reset", task="minecraft:acacia_baot")
         assert wrong.startswith("unknown task 'minecraft:acacia_baot'. Did you mean minecraft:acac")
+        assert wrong.endswith(f"There are {len(ids)}.")  # as many as are listed
         first, info = env.reset(seed=3, options={"task": ids[0]})
         assert await ask("reset", task=ids[0], seed=3) == first
         for action in info["expert_plan"]:
             answer = await ask("step", command=action)
         assert answer.endswith("\nThe game is won.")
-        assert await ask("step", command="inventory") == "The episode is over."
+        assert (
+            await ask("step", command="inventory") == "The episode is over: reset begins another."
+        )
 
     with_client(play, "--env", "TextCraft-v0", "--split", "test")

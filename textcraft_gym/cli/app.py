@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
@@ -40,6 +42,8 @@ COMMANDS = (
     "new",
 )
 """Their names, in the order of the help; the module of each has its name."""
+BOX_WIDTH = 100
+"""Columns that the help needs to have boxes; with fewer it is plain, and cuts no word."""
 
 
 class Commands(TyperGroup):
@@ -47,6 +51,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**{**attributes, "commands": dict.fromkeys(COMMANDS)})
+        _fit_help(self)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by name; None if there is none."""
@@ -54,6 +59,7 @@ class Commands(TyperGroup):
             return None
         command = _command(cmd_name)
         _hide_types_of_flags(command, ctx)
+        _fit_help(command)
         return command
 
     def get_params(self, ctx: Any) -> Any:
@@ -77,6 +83,16 @@ def _hide_types_of_flags(command: Any, ctx: Any) -> None:
     _hide_types(command.params if ctx is None else command.get_params(ctx))
     for below in getattr(command, "commands", {}).values():
         _hide_types_of_flags(below, ctx)
+
+
+def _fit_help(command: Any) -> None:
+    """Have the help fill its lines, in a narrow terminal without boxes."""
+    command.help = re.sub(r"(?<!\n)\n(?!\n)", " ", command.help or "")
+    if shutil.get_terminal_size().columns < BOX_WIDTH:
+        command.rich_markup_mode = None
+    for below in getattr(command, "commands", {}).values():
+        if below is not None:  # the names of commands that are not imported
+            _fit_help(below)
 
 
 def _hide_types(params: Iterable[Any]) -> None:

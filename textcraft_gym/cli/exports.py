@@ -15,7 +15,9 @@ from textcraft_gym.storage.trajectories import Trajectory
 DEFAULT_GAME = "default"
 
 
-def run_trajectories(folder: str | Path, *, won_only: bool = False) -> Iterator[Trajectory | None]:
+def run_trajectories(
+    folder: str | Path, *, won_only: bool = False, limit: int | None = None
+) -> Iterator[Trajectory | None]:
     """Yield the trajectory of each episode of a run, None for one that is left out.
 
     An episode without an action is left out, and with ``won_only`` one that was not won. With
@@ -27,16 +29,24 @@ def run_trajectories(folder: str | Path, *, won_only: bool = False) -> Iterator[
     Args:
         folder: The run folder; an unfinished one has the episodes that ended.
         won_only: Leave out episodes that were not won, or of which that is not known.
+        limit: Maximum number of trajectories; None for all.
 
     Raises:
         RunError: If it is no run folder.
     """
     config = read_config(folder)
     system = _manual(config)
+    wanted = 0
     for record in read_records(folder):
+        if wanted == limit:
+            return
         turns = last_way(record["transcript"], dict(record["restores"]))
         is_wanted = record["won"] is True or not won_only
-        yield _trajectory(config, record, turns, system) if turns and is_wanted else None
+        if turns and is_wanted:
+            wanted += 1
+            yield _trajectory(config, record, turns, system)
+        else:
+            yield None
 
 
 def _trajectory(

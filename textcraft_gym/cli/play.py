@@ -15,6 +15,7 @@ from textcraft_gym.agents.contract.agent import won_in
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.cli.console import Console
+from textcraft_gym.cli.terminal import wrapped
 from textcraft_gym.commands import CommandForm
 from textcraft_gym.envs.text_env import Draws, snapshot_of
 from textcraft_gym.errors import TextCraftGymError
@@ -26,10 +27,14 @@ OWN_COMMANDS = {
     "help": "lists what can be typed",
     "hint": "shows a good next action",
     "undo": "takes back the last action",
-    "quit": "leaves",
+    "quit": "leaves, and so does exit",
 }
+LEAVING = ("quit", "exit")
 MAX_POSSIBLE = 30
 """Maximum number of possible actions that the help lists."""
+INDENT = 2
+MIN_MEANING_WIDTH = 30
+"""Columns beside a command that what it does needs; with fewer it goes on below."""
 
 
 def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
@@ -51,7 +56,7 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
 
     for line in _typed_lines(session.words, session.status):
         command = line.strip()
-        if command == "quit":
+        if session.leaves(command):
             break
         session.take(command)
         if session.over:
@@ -60,10 +65,11 @@ def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env
 
 
 class Moment(NamedTuple):
-    """A state of the game to undo to: the environment's snapshot, and the last info."""
+    """A state of the game to undo to: the environment's snapshot, its info, and what came next."""
 
     snapshot: Any
     info: dict[str, Any]
+    action: str
 
 
 class Session:
@@ -107,6 +113,13 @@ class Session:
         self._print(_coloured(self.observation, self.goal))
         self._print(f"\nTab completes, {commands}.\n")
 
+    def leaves(self, command: str) -> bool:
+        """Return whether a line ends the session; not where it is an action of the game."""
+        if command.lower() not in LEAVING:
+            return False
+        is_listed = command in self.info.get("admissible_commands", ())
+        return not is_listed and all(form.canonical(command) is None for form in self.forms)
+
     def take(self, command: str) -> None:
         """Carry out a command of the session, or play it as an action."""
         if command == "help":
@@ -143,23 +156,38 @@ class Session:
 
     def _help(self) -> None:
         """Print what can be typed."""
-        described = [(form.form, form.description) for form in self.forms]
+        described = [(_typed(form), form.description) for form in self.forms]
         described = [row for row in described if row[0] not in OWN_COMMANDS]
         self._list("Actions of this game", described)
 
         possible = self.info.get("admissible_commands", [])
         if possible:
             more = f" and {len(possible) - MAX_POSSIBLE} more" if possible[MAX_POSSIBLE:] else ""
-            shown = escape("; ".join(possible[:MAX_POSSIBLE]))
-            self._print(f"[bold]Possible now:[/] {shown}{more}")
+            shown = "; ".join(possible[:MAX_POSSIBLE])
+            self._print_entry("Possible now:", f"{shown}{more}", "bold", gap=1, hanging=INDENT)
         self._list("For you", list(OWN_COMMANDS.items()))
 
     def _list(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
         if rows:
             self._print(f"[bold]{title}:[/]")
         for form, description in rows:
-            meaning = f"  {escape(description)}" if description else ""
-            self._print(f"  [cyan]{escape(form)}[/]{meaning}")
+            self._print_entry(" " * INDENT + form, description, "cyan")
+
+    def _print_entry(
+        self, head: str, text: str, style: str, *, gap: int = 2, hanging: int | None = None
+    ) -> None:
+        """Print a text beside its head; what a terminal has no room for is indented below it."""
+        beside = len(head) + gap
+        if hanging is None:
+            has_room = self.console.width - beside >= MIN_MEANING_WIDTH
+            hanging = beside if has_room else 3 * INDENT
+        margin = len(head) - len(head.lstrip())
+        width = self.console.width if self.console.is_terminal else None
+        line = f"{head}{' ' * gap}{text}".rstrip()
+        for row in wrapped(line, width, hanging - margin):
+            _, is_first, rest = row.partition(head)
+            shown = f"[{style}]{escape(head)}[/]{escape(rest)}" if is_first else escape(row)
+            self._print(shown)
 
     def _hint(self) -> None:
         plan = self.info.get("expert_plan") or ["no hint here"]
@@ -172,17 +200,17 @@ class Session:
             reason = "Nothing to undo." if takes_snapshots else "This environment cannot undo."
             self._print(f"[yellow]{reason}[/]")
             return
-        snapshot, self.info = self._moments.pop()
+        snapshot, self.info, action = self._moments.pop()
         self.env.get_wrapper_attr("restore")(snapshot)
         self.steps -= 1
-        self._print("[yellow]Undid the last action.[/]")
+        self._print(f"[yellow]Took back: {escape(action)}[/]")
         self._draw()
 
     def _play(self, action: str) -> None:
         """Play an action, and print the game's answer."""
         snapshot = self._snapshot()
         if snapshot is not None:
-            self._moments.append(Moment(snapshot, self.info))
+            self._moments.append(Moment(snapshot, self.info, action))
 
         answer, _, terminated, truncated, self.info = self.env.step(action)
         self.steps += 1
@@ -271,6 +299,11 @@ def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[
         if text.startswith(typed) and completed != line:
             offered[completed] = (text, typed)
     return sorted(offered.values(), key=lambda completion: len(completion[0]))
+
+
+def _typed(form: CommandForm) -> str:
+    """Return a form as its manual has it: what stands in brackets has no braces."""
+    return re.sub(r"\[\{([^{}]+)\}\]", r"[\1]", form.form)
 
 
 def _coloured(observation: str, goal: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from textcraft_gym.cli.console import Console
-from textcraft_gym.cli.terminal import say
+from textcraft_gym.cli.terminal import has_width, say, wrapped
 from textcraft_gym.printable import printable
 
 UNLIMITED = 100_000
@@ -49,13 +48,12 @@ NO_BREAK = "\N{NO-BREAK SPACE}%"
 MAX_EXAMPLES = 6
 
 
-def _width() -> int | None:
-    """Return the console's width; None for that of the terminal, or of ``COLUMNS``."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()  # None where it is closed
-    return None if is_terminal or "COLUMNS" in os.environ else UNLIMITED
+def _width(stream: Any) -> int | None:
+    """Return a console's width; None for that of the terminal, or of ``COLUMNS``."""
+    return None if has_width(stream) else UNLIMITED
 
 
-console = Console(width=_width())
+console = Console(width=_width(sys.stdout))
 _options = {"wide": False}
 
 
@@ -177,21 +175,23 @@ def show_rows(
     title: str, rows: Sequence[Mapping[str, Any]], ranked: Sequence[str] = (), needed: int = 1
 ) -> None:
     """Print rows with the same keys as a table; None is a dash."""
+    print_table(table_of(title, rows, ranked, needed))
+
+
+def table_of(
+    title: str, rows: Sequence[Mapping[str, Any]], ranked: Sequence[str] = (), needed: int = 1
+) -> Table:
+    """Return rows with the same keys as a table; None is a dash."""
     table = new_table(title, rows[0] if rows else (), ranked, needed)
     for row in rows:
         table.add_row(*("-" if value is None else str(value) for value in row.values()))
-    print_table(table)
+    return table
 
 
 def print_table(table: Table) -> None:
     """Print a table that is no wider than the terminal, and say what it leaves out."""
     limit = UNLIMITED if _options["wide"] else console.width
-    columns = table.columns()
-    room = limit - GAP  # a blank at either side
-    widths = fitted(columns, room, table.needed, folded=False)
-    if len(widths) < len(columns):  # headings of several lines make room
-        widths = fitted(columns, room, table.needed, folded=True)
-
+    columns, widths = _laid_out(table, limit)
     console.print(printable(table.title), style="italic", markup=False, highlight=False)
     columns.sort(key=lambda column: column.index)
     width = console.width
@@ -202,6 +202,22 @@ def print_table(table: Table) -> None:
         console.print(note, style="dim", markup=False, highlight=False)
 
 
+def is_whole(table: Table) -> bool:
+    """Return whether a table shows all that it has, as wide as the terminal is now."""
+    columns, widths = _laid_out(table, UNLIMITED if _options["wide"] else console.width)
+    return not _note(columns, widths)
+
+
+def _laid_out(table: Table, limit: int) -> tuple[list[Column], dict[int, int]]:
+    """Return a table's columns, the most important first, and the widths of those that fit."""
+    columns = table.columns()
+    room = limit - GAP  # a blank at either side
+    widths = fitted(columns, room, table.needed, folded=False)
+    if len(widths) < len(columns):  # headings of several lines make room
+        widths = fitted(columns, room, table.needed, folded=True)
+    return columns, widths
+
+
 def print_words(text: str, indent: int = 0, hanging: int = 0) -> None:
     """Print a text of one line, broken between words where the terminal ends.
 
@@ -210,16 +226,7 @@ def print_words(text: str, indent: int = 0, hanging: int = 0) -> None:
         indent: Blanks before each line.
         hanging: Further blanks before all lines but the first.
     """
-    margin = " " * indent
-    lines = textwrap.wrap(
-        text,
-        console.width,
-        initial_indent=margin,
-        subsequent_indent=margin + " " * hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    for line in lines or [""]:
+    for line in wrapped(" " * indent + text, console.width, hanging):
         say(line)
 
 

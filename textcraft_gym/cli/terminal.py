@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 import traceback
 from collections.abc import Mapping
 from types import TracebackType
@@ -29,8 +31,52 @@ def open_standard_streams() -> None:
 
 
 def say(line: str, *, error: bool = False) -> None:
-    """Print one line, on standard error if it is about an error."""
-    print(printable(redact(line)), file=sys.stderr if error else sys.stdout, flush=True)
+    """Print one line, on standard error if it is about an error.
+
+    A terminal breaks it between words, and indents what follows.
+    """
+    stream = sys.stderr if error else sys.stdout
+    width = shutil.get_terminal_size().columns if has_width(stream) else None
+    for row in wrapped(printable(redact(line)), width, hanging=2):
+        print(row, file=stream, flush=True)
+
+
+def say_command(line: str) -> None:
+    """Print a command to be copied; what a terminal has no room for goes on after a backslash."""
+    width = shutil.get_terminal_size().columns if has_width(sys.stdout) else None
+    *rows, last = wrapped(printable(redact(line)), width and width - 2, hanging=4)
+    for row in rows:
+        print(f"{row} \\")
+    print(last, flush=True)
+
+
+def has_width(stream: Any) -> bool:
+    """Return whether lines end somewhere: in a terminal, or where ``COLUMNS`` says so."""
+    is_terminal = stream is not None and stream.isatty()  # None where it is closed
+    is_log = stream is sys.stderr  # lines of errors are read by programs, too
+    return is_terminal or ("COLUMNS" in os.environ and not is_log)
+
+
+def wrapped(line: str, width: int | None, hanging: int = 0) -> list[str]:
+    """Return a line in rows of a width, broken between words.
+
+    Args:
+        line: The line, whose indentation all rows have.
+        width: The width; None for one row. A word that is longer stays whole.
+        hanging: Further blanks before all rows but the first.
+    """
+    if width is None or len(line) <= width:
+        return [line]
+    text = line.lstrip(" ")
+    margin = " " * (len(line) - len(text))
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=margin,
+        subsequent_indent=margin + " " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def print_json(value: list[Any] | Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from gymnasium.error import Error as GymnasiumError
 from gymnasium.error import ResetNeeded
 
-from textcraft_gym.errors import TextCraftGymError
+from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.manual import manual
 from textcraft_gym.task import tasks_of
 from textcraft_gym.tool_game import BaseToolGame
@@ -42,10 +42,9 @@ class McpGame(BaseToolGame):
         Returns:
             A task id a line.
         """
-        tasks = tasks_of(self._episode.env)
-        if tasks is None:
+        ids = self._ids()
+        if ids is None:
             return "This game has no tasks: the seed decides."
-        ids = [task.id for task in tasks]
         end = max(start, 0) + LISTED
         lines = ids[max(start, 0) : end]
         if end < len(ids):
@@ -62,7 +61,7 @@ class McpGame(BaseToolGame):
         Returns:
             What the player reads first.
         """
-        return _answer(self.reset, task, seed)
+        return _answer(self._begin, task, seed)
 
     def step(self, command: str) -> str:
         """Play one command.
@@ -74,6 +73,21 @@ class McpGame(BaseToolGame):
             The answer of the game.
         """
         return _answer(self._play, command)
+
+    def _begin(self, task: str | None, seed: int) -> str:
+        try:
+            return self.reset(task, seed)
+        except UnknownName as error:
+            ids = self._ids()
+            if ids is None or task is None:
+                raise
+            # The game knows the tasks of every split; whoever asks has a list of this one's.
+            raise UnknownName("task", task, ids) from error
+
+    def _ids(self) -> list[str] | None:
+        """Return the ids of the split's tasks; None in a game without tasks."""
+        tasks = tasks_of(self._episode.env)
+        return None if tasks is None else [task.id for task in tasks]
 
 
 def create_server(env_id: str, **arguments: Any) -> MCPServer:

@@ -74,6 +74,28 @@ class Iteration(NamedTuple):
     cost: float
 
 
+def holds_plans(folder: Path, spec: RunSpec, task_type: str | None, batch: int) -> bool:
+    """Return whether a folder is that of this optimisation, which would go on in it."""
+    with closing(Run(_training_spec(spec, folder))) as training:
+        name, _ = _batches(training, task_type, batch)
+    try:
+        RunFolder(folder).check(_identity(training.spec, name, batch))
+    except RunError:
+        return False
+    return True
+
+
+def _identity(spec: RunSpec, task_type: str | None, batch: int) -> Any:
+    """Return what tells an optimisation from others, as its folder keeps it."""
+    identity = {
+        **spec.described(),
+        "task_type": task_type,
+        "batch": batch,
+        "version": version("textcraft-gym"),
+    }
+    return redacted(json.loads(json.dumps(identity, default=repr)))
+
+
 def optimise_plan(
     spec: RunSpec,
     out: str | Path,
@@ -124,13 +146,7 @@ def optimise_plan(
         name, batches = _batches(training, task_type, batch)
     spec = training.spec
     folder = RunFolder(out)
-    identity = {
-        **spec.described(),
-        "task_type": name,
-        "batch": batch,
-        "version": version("textcraft-gym"),
-    }
-    identity = redacted(json.loads(json.dumps(identity, default=repr)))
+    identity = _identity(spec, name, batch)
     done: list[Iteration] = []
     with folder.locked(identity):
         folder.begin(identity, code())

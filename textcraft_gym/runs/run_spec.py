@@ -95,7 +95,7 @@ class RunSpec:
         default=DEFAULT_MODEL,
         metadata=_about(
             "Model: local[:FILE.gguf,...], "
-            "openai:NAME[,base_url=URL,price=PROMPT/COMPLETION,...] or MODULE:CLASS."
+            "openai:NAME[,base_url=URL,price=IN/OUT,...] or MODULE:CLASS."
         ),
     )
     planner: str | Model | None = field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import typer
@@ -23,7 +24,20 @@ def envs(as_json: Json = False, wide: Wide = False) -> None:
     if as_json:
         print_json(rows)
     else:
-        tables.show_rows("Environments", rows, ("id", "tasks", "step limit", "summary", "split"))
+        _show(rows)
+
+
+def _show(rows: Sequence[dict[str, Any]]) -> None:
+    """Print the environments; where summaries do not fit beside, they follow below."""
+    title, ranked = "Environments", ("id", "tasks", "step limit", "split")
+    table = tables.table_of(title, rows, ranked)
+    if tables.is_whole(table):
+        tables.print_table(table)
+        return
+    summaries = {row["id"]: row.pop("summary") for row in rows}
+    tables.print_table(tables.table_of(title, rows, ranked))
+    for name, summary in summaries.items():
+        tables.print_words(f"{name}: {summary}", hanging=2)
 
 
 def _rows() -> list[dict[str, Any]]:

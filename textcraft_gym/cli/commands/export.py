@@ -22,13 +22,14 @@ def export(
     out: Annotated[Path, typer.Option(help="JSONL file to write.")],
     format: FormatOption = "openai",
     won_only: Annotated[bool, typer.Option("--won-only", help="Only won episodes.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N dialogues.")] = None,
 ) -> None:
     """Write a run's episodes as training dialogues.
 
     Each says whether it was won.
     """
     check_output(out, run_files(run))
-    written = write_trajectories(run_trajectories(run, won_only=won_only), out, format)
+    written = write_trajectories(run_trajectories(run, won_only=won_only, limit=limit), out, format)
 
     line = f"Wrote {written.trajectories} episodes to {out}"
     if written.left_out:

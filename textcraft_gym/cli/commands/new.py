@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from textcraft_gym.cli.terminal import say
+from textcraft_gym.cli.terminal import say, say_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -99,5 +99,7 @@ def _write(out: Path, templates: Mapping[str, str], names: Mapping[str, str]) ->
 
 def _suggest(*commands: str) -> None:
     say("Go on with:")
+    if find_spec("pytest") is None:
+        say_command("  python -m pip install pytest")
     for command in commands:
-        say(f"  {command}")
+        say_command(f"  {command}")

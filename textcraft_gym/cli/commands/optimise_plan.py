@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from textcraft_gym.cli import tables
+from textcraft_gym.cli.default_folders import free_folder
 from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.progress import evaluate_with_progress, progress_console
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
-from textcraft_gym.runs.optimise_plan import RUN_LIMITS
+from textcraft_gym.runs.optimise_plan import RUN_LIMITS, holds_plans
 from textcraft_gym.runs.optimise_plan import optimise_plan as write_plans
 from textcraft_gym.runs.optimise_plan import summary as summary_of_plans
 from textcraft_gym.runs.optimise_plan import table as table_of_plans
@@ -26,7 +27,13 @@ app = typer.Typer(add_completion=False)
 @takes_run_spec(without=("agent", "repeats", *RUN_LIMITS))
 def optimise_plan(
     spec: RunSpec,
-    out: Annotated[Path, typer.Option(help="Folder of plans and episodes; resumes if unfinished.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of plans and episodes, by default runs/ENV-plans-TYPE-MODEL; "
+            "an unfinished one resumes."
+        ),
+    ] = None,
     task_type: Annotated[
         str | None,
         typer.Option(
@@ -42,6 +49,7 @@ def optimise_plan(
 
     It plays the training split unless --split names another.
     """
+    out = out or _default_folder(spec, task_type, batch)
     run = partial(evaluate_with_progress, bar_on=progress_console(as_json))
     try:
         done = write_plans(
@@ -61,3 +69,9 @@ def optimise_plan(
     )
     plan = done[-1].plan
     say(f"The plan is {plan}: evaluate it with --agent autoplan --agent-arg plan={plan}")
+
+
+def _default_folder(spec: RunSpec, task_type: str | None, batch: int) -> Path:
+    """Return the folder of an optimisation, ``runs/ENV-plans-TYPE-MODEL``, and say it."""
+    parts = [spec.env.rpartition(":")[2], "plans", task_type or "", spec.described()["model"]]
+    return free_folder(parts, lambda folder: holds_plans(folder, spec, task_type, batch))

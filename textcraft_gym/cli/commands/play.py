@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from secrets import randbelow
 from typing import Annotated
 
 import typer
 
+from textcraft_gym.agents.registry import AGENTS, find_agent
 from textcraft_gym.cli.options import EnvArgs, EnvId, Split
 from textcraft_gym.cli.play import play as play_episode
 from textcraft_gym.cli.terminal import say
@@ -49,6 +52,21 @@ def play(
         play_episode(env, task=task, seed=seed, **env_args)
         return
 
+    if _is_agent(watch):
+        command = ["textcraft-gym", "play", env, "--watch", "local", "--agent", watch]
+        given: dict[str, Sequence[object]] = {
+            "--split": [split],
+            "--task": [task],
+            "--seed": [seed],
+        }
+        given |= {"--agent-arg": agent_arg or [], "--env-arg": env_arg or []}
+        for option, values in given.items():
+            for value in values:
+                command += [] if value is None else [option, str(value)]
+        raise ValueError(
+            f"{watch} is an agent, not a model: --agent names it, as in {shlex.join(command)}"
+        )
+
     from textcraft_gym.cli.watch import watch as watch_episode
     from textcraft_gym.runs.run_spec import RunSpec
 
@@ -66,3 +84,18 @@ def play(
     except KeyboardInterrupt:
         say("Stopped.")
         raise typer.Exit(130) from None
+
+
+def _is_agent(name: str) -> bool:
+    """Return whether a name is that of an agent: one of the suite, or a class that no model is."""
+    if name in AGENTS:
+        return True
+    kind, colon, _ = name.partition(":")
+    if not colon or kind in ("local", "openai", "inspect"):
+        return False
+    try:
+        found = find_agent(name)
+    except ValueError:  # whoever makes the model says why
+        return False
+    is_playable = callable(found) or any(hasattr(found, door) for door in ("episode", "act"))
+    return is_playable and not hasattr(found, "complete")

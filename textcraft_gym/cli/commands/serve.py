@@ -55,6 +55,7 @@ def agentgym(
             help="File of item ids and tasks, such as mappings_test.json; may be repeated."
         ),
     ] = None,
+    split: Split = None,
     env_arg: EnvArgs = None,
     host: Host = "127.0.0.1",
     port: Port = 36001,
@@ -75,6 +76,8 @@ def agentgym(
         env_args["games"] = str(games)
     if data:
         env_args |= {"data": str(data), "goals": "synthetic"}
+    if split is not None:
+        env_args["split"] = split
     env_args |= key_values(env_arg or [])
     app = create_app(
         env,  # type: ignore[arg-type]  # checked there

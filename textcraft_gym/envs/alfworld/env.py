@@ -119,14 +119,28 @@ class ALFWorldEnv(TextEnv):
         if engine not in ENGINES:
             raise UnknownName("engine", engine, ENGINES)
         true_or_false("textworld_info", textworld_info)
-        self.games = Games(games, split, Difficulty(receptacles, distractors, hidden))
-        self.tasks = select(self.games.tasks, task_types)
-        if not self.tasks:
-            raise ValueError(f"split {split!r} of {games} has no playable game of these types")
+        self._source = games
+        self._difficulty = Difficulty(receptacles, distractors, hidden)
+        self._task_types = task_types
+        self.set_split(split)
         self.textworld_info = textworld_info
         self._moves = 0
         self._feedback = ""
         self._real = RealEngine(self.dialect) if engine == "textworld" else None
+
+    def set_split(self, split: str) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Raises:
+            UnknownName, ValueError: As in ``gym.make``.
+        """
+        games = Games(self._source, split, self._difficulty)
+        tasks = select(games.tasks, self._task_types)
+        if not tasks:
+            raise ValueError(
+                f"split {split!r} of {self._source} has no playable game of these types"
+            )
+        self.games, self.tasks = games, tasks
 
     @property
     def fingerprint(self) -> str:

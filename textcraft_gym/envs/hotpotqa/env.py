@@ -137,14 +137,23 @@ class HotpotQAEnv(TextEnv):
 
         at_least("wiki_seed", wiki_seed, 0)
         self.reading = Reading(open_library(data, pages, wiki_seed), dialect, sentences, scope)
-        self.split = split
-        if not self.tasks:
-            raise ValueError(f"split {split!r} of {data} has no question")
+        self._data = data
+        self.set_split(split)
         if scope == "question" and not self.tasks[0].question.titles:
             raise ValueError(
                 f"expected questions with pages of their own for scope='question', {data} has none"
             )
         self._state: State = START
+
+    def set_split(self, split: str) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Raises:
+            UnknownName, ValueError: As in ``gym.make``.
+        """
+        if not split_tasks(self.reading, split):
+            raise ValueError(f"split {split!r} of {self._data} has no question")
+        self.split = split
 
     # Not built in __init__ for another attribute: the tasks of a split are shared by all
     # environments that play it.

@@ -174,8 +174,8 @@ class MineDojoEnv(TextEnv):
         super().__init__(render_mode=render_mode)
         if rules not in RULES:
             raise UnknownName("rules", rules, RULES)
-        self.tasks = split_tasks(split, rules)
         self.rules = rules
+        self.set_split(split)
         self.skills = skills
         self.skill_ticks = skill_ticks
         self.image_size = image_size
@@ -183,6 +183,14 @@ class MineDojoEnv(TextEnv):
         self._make = simulator or _minedojo_make()
         self._abilities = read_abilities()
         self._simulator: Any = None
+
+    def set_split(self, split: str) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Raises:
+            UnknownName: If there is no such split.
+        """
+        self.tasks = split_tasks(split, self.rules)
 
     def close(self) -> None:
         """End the game."""

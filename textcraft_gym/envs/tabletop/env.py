@@ -119,9 +119,17 @@ class TabletopEnv(TextEnv):
         if reliability not in RELIABILITIES:
             raise UnknownName("reliability", reliability, list(RELIABILITIES))
         at_least("goals", goals, 1)
-        self.tasks = split_tasks(split)
+        self.set_split(split)
         self.reliability = reliability
         self.goals = goals
+
+    def set_split(self, split: str) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Raises:
+            UnknownName: If there is no such split.
+        """
+        self.tasks = split_tasks(split)
 
     @property
     def fingerprint(self) -> str:

@@ -153,15 +153,10 @@ class WebShopLiteEnv(TextEnv):
         self.market = open_market(
             data, goals, mode, products_per_page, show_attrs, nouns or default_nouns, num_products
         )
-        self.split = split
-        self._selection = Selection(self.market, split, filter_goals, limit_goals)
-        if not goal_numbers(self._selection):
-            count = len(self.market.catalogue.goals)
-            kept = " that filter_goals keeps" if self.market.catalogue.split(split) else ""
-            raise ValueError(
-                f"split {split!r} of {data} has no goal{kept}: "
-                f"there are {count} goals, of which the first 500 are test"
-            )
+        self._data = data
+        self._filter_goals = filter_goals
+        self._limit_goals = limit_goals
+        self.set_split(split)
         between("num_prev_obs", num_prev_obs, 0, MAX_RECALLED)
         between("num_prev_actions", num_prev_actions, 0, MAX_RECALLED)
         self.num_prev_obs = num_prev_obs
@@ -169,6 +164,22 @@ class WebShopLiteEnv(TextEnv):
         self._recalled = 2 * max(num_prev_obs, num_prev_actions)
         self._past: tuple[str, ...] = ()
         self._state: State = START
+
+    def set_split(self, split: str) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Raises:
+            UnknownName, ValueError: As in ``gym.make``.
+        """
+        selection = Selection(self.market, split, self._filter_goals, self._limit_goals)
+        if not goal_numbers(selection):
+            count = len(self.market.catalogue.goals)
+            kept = " that filter_goals keeps" if self.market.catalogue.split(split) else ""
+            raise ValueError(
+                f"split {split!r} of {self._data} has no goal{kept}: "
+                f"there are {count} goals, of which the first 500 are test"
+            )
+        self.split, self._selection = split, selection
 
     # Not built in __init__, since a large catalogue has a hundred thousand goals.
     @property

@@ -65,7 +65,7 @@ def create_app(
         world: Which of AgentGym's environments.
         mapping: Files that say which task a number means; see ``numbering``. Without any,
             TextCraft's goals and ALFWorld's tasks are numbered in order. WebShop's are the numbers
-            of its goals.
+            of its goals. With a ``split`` its tasks are numbered in order.
         max_sessions: Maximum number of open sessions.
         session_seconds: Seconds without use after which a session is closed.
         env_args: Further arguments of ``gym.make``.
@@ -80,7 +80,8 @@ def create_app(
     kind = _KINDS[world]
     make = partial(RecordedEpisode, kind.env_id, read=str, **{**kind.env_args, **env_args})
     # Also loads the data, and finds what is wrong with the arguments.
-    number = kind.number(make(), mapping)
+    has_own_order = "split" in env_args and not mapping
+    number = _in_order(make()) if has_own_order else kind.number(make(), mapping)
     sessions: Sessions[RecordedEpisode] = Sessions(
         max_sessions, session_seconds, on_close=RecordedEpisode.close
     )
