@@ -7,9 +7,10 @@ a failure, no reason to skip.
 
 from __future__ import annotations
 
+import gc
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -42,6 +43,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=WITHOUT_OLD_WHEELS))
         if not OFFICIAL.is_dir() and item.get_closest_marker("official_games"):
             item.add_marker(pytest.mark.skip(reason=WITHOUT_GAMES))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    # What is imported and collected stays to the end: the collector of garbage need not look at it.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

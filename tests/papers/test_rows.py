@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scipy.stats import ttest_ind
 
 from tests.cli.test_main import run
 from tests.reports.test_records import record
@@ -96,6 +95,8 @@ def test_p_value__is_of_the_difference_between_runs():
             for setting, of_setting in zip(settings, runs, strict=True)
             if setting
         }
+
+    from scipy.stats import ttest_ind
 
     found = cell(row, 0, column, played((4, 6, 5), (9, 12, 10)))
     expected = ttest_ind([0.2, 0.3, 0.25], [0.45, 0.6, 0.5]).pvalue

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from textcraft_gym.recipes import RecipeBook
 
@@ -19,6 +18,8 @@ of HiGHS go wrong."""
 def minimum_actions(book: RecipeBook, goal: str, held: Mapping[str, int]) -> int:
     """Return the fewest gets and crafts whose sum of materials makes one more of ``goal``, whatever
     their order."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
     costs: list[float] = []
     balance: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     equal: list[dict[int, float]] = []

@@ -10,7 +10,6 @@ from statistics import NormalDist
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, ttest_ind
 from typer.testing import CliRunner
 
 from textcraft_gym.cli.app import app
@@ -30,12 +29,16 @@ from textcraft_gym.runs.runner import evaluate
 
 @given(st.integers(0, 80), st.integers(0, 80))
 def test_mcnemar_p_value__agrees_with_scipy(gained: int, lost: int):
+    from scipy.stats import binomtest
+
     expected = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
     assert mcnemar_p_value(gained, lost) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("size", [2, 5])
 def test_two_sample_p_value__agrees_with_scipy(size: int):
+    from scipy.stats import ttest_ind
+
     rng = random.Random(size)
     for shift in (0.0, 0.1, 0.5):
         first, second = ([rng.random() + more for _ in range(size)] for more in (0, shift))
@@ -272,6 +275,8 @@ def test_power__is_where_the_test_begins_to_tell(pairs: int):
 
 
 def test_mcnemar_p_value__of_thousands_of_tasks():
+    from scipy.stats import binomtest
+
     assert mcnemar_p_value(2000, 2200) == pytest.approx(binomtest(2000, 4200).pvalue)
 
 

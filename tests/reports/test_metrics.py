@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from textcraft_gym.reports.metrics import groups, summarise, summarise_by_group
 from textcraft_gym.reports.success import wilson_interval
@@ -21,6 +20,8 @@ from textcraft_gym.runs.runner import evaluate
     st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))
 )
 def test_wilson_interval__agrees_with_scipy(counts: tuple[int, int]):
+    from scipy.stats import binomtest
+
     interval = binomtest(*counts).proportion_ci(method="wilson")
     assert wilson_interval(*counts) == pytest.approx((interval.low, interval.high), abs=1e-12)
 
