@@ -37,6 +37,7 @@ class Reader:
     ) -> None:
         self.entries: list[Entry] = []
         self._named: dict[str, list[Entry]] = defaultdict(list)
+        self._things: dict[str, list[Entry]] = {}
         wanted = None if only is None else set(only)
         for page in pages:
             entry = read(page, wanted)
@@ -71,6 +72,11 @@ class Reader:
         something."""
         if not words:
             return []
+        if words not in self._things:
+            self._things[words] = self._meant(words)
+        return self._things[words]
+
+    def _meant(self, words: str) -> list[Entry]:
         words = (
             words.removeprefix("The ")
             if words.startswith("The ") and words not in self._named
@@ -78,15 +84,11 @@ class Reader:
         )
         words = words if words in self._named else words.removeprefix("the ")
         answers = list(self._named.get(words, ()))
-        for kind, (_, phrase, *_rest) in KINDS.items():
-            name = _full(phrase.removeprefix("the "), words)
+        for kind, (start, end) in _PHRASES:
+            name = _between(words, start, end)
             answers += [entry for entry in self._named.get(name, ()) if entry.kind == kind]
-        for kind, relation in RELATIONS:
-            for entry in (
-                self.things(_full(relation.noun.removeprefix("the "), words))
-                if relation.noun
-                else ()
-            ):
+        for kind, relation, (start, end) in _NOUNS:
+            for entry in self.things(_between(words, start, end)):
                 if entry.kind == kind and relation.name in entry.values:
                     answers += self._value(relation, entry)
         return list(dict.fromkeys(answers))
@@ -120,6 +122,14 @@ class Reader:
 
 RELATIONS = [
     (kind, relation) for kind, (_, _, relations, _) in KINDS.items() for relation in relations
+]
+_PHRASES = [
+    (kind, phrase.removeprefix("the ").split("{}")) for kind, (_, phrase, *_) in KINDS.items()
+]
+_NOUNS = [
+    (kind, relation, relation.noun.removeprefix("the ").split("{}"))
+    for kind, relation in RELATIONS
+    if relation.noun
 ]
 
 
