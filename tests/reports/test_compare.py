@@ -95,6 +95,8 @@ def test_paired_interval__excludes_0_exactly_where_the_test_is_clear(
 
 
 def test_paired_interval__of_whole_tasks_that_all_change_is_clopper_and_pearsons():
+    from scipy.stats import binomtest
+
     limits = binomtest(14, 20).proportion_ci(method="exact")
     low, high = paired_interval(changes(14, 6, 20))
     share = wilson_interval(20, 20)[0]
