@@ -47,10 +47,10 @@ def unfinished(runs: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["compare", "report"])
 def test_commands__say_first_that_budgets_differ(runs: Path, command: str):
     output = run(command, str(runs / "expert"), str(runs / "random-seed0"))
-    assert output.startswith("Budgets differ: 100 and 20 steps.\n")
+    assert output.startswith("Budgets differ: 100 and 20 steps; hints differ: ")
     assert "The random agent draws from the list of admissible commands" in output
     alike = run(command, str(runs / "explorer"), str(runs / "random-seed0"))
-    assert "differ:" not in alike
+    assert alike.startswith("Hints differ: none and admissible commands.\n")
 
 
 def test_compare__of_three_runs_adjusts_all_pairs(runs: Path):

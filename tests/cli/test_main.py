@@ -86,7 +86,8 @@ def test_evaluate__prints_success_by_group_and_report_shows_runs_beside_each_oth
         "--no-table",
     )
     assert json.loads((tmp_path / "two" / "config.json").read_text())["env_args"] == {
-        "distractors": 3
+        "distractors": 3,
+        "admissible": True,
     }
     output = run("report", str(tmp_path / "one"), str(tmp_path / "two"))
     assert "one " in output

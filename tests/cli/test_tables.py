@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 
 from tests.doubles import CRAFTER
 from tests.pages import terminal
-from textcraft_gym.cli import tables
+from textcraft_gym.cli import progress, tables
+from textcraft_gym.cli import terminal as terminal_module
 from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.commands import envs, papers
 from textcraft_gym.cli.commands.sweep import _show_results
@@ -183,6 +184,8 @@ def test_commands__print_rows_that_fit_and_whole_words(
     monkeypatch.setattr(tables.console, "width", width)
     monkeypatch.setattr(envs, "_number_of_tasks", lambda world: 1000)
     monkeypatch.setenv("COLUMNS", str(width))
+    for module in (terminal_module, progress):
+        monkeypatch.setattr(module, "is_terminal", lambda _: True)
     monkeypatch.chdir(tmp_path)
     printed = {}
     for command in (

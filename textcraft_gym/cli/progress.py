@@ -15,7 +15,7 @@ from rich.text import Text
 from textcraft_gym.agents.redaction import redact
 from textcraft_gym.cli.console import Console
 from textcraft_gym.cli.tables import console
-from textcraft_gym.cli.terminal import has_width, say
+from textcraft_gym.cli.terminal import is_terminal, say
 from textcraft_gym.printable import printable
 from textcraft_gym.reports.records import Record, Records
 from textcraft_gym.reports.tally import Tally
@@ -169,7 +169,7 @@ class _Lines:
             line += f", {in_words(tally.elapsed)} elapsed"
             if tally.left is not None:
                 line += f", {in_words(tally.left)} left"
-        is_log = not has_width(self.console.file)
+        is_log = not is_terminal(self.console.file)
         self.console.print(line, markup=False, highlight=False, soft_wrap=is_log)
 
 

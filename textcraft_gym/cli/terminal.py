@@ -36,25 +36,29 @@ def say(line: str, *, error: bool = False) -> None:
     A terminal breaks it between words, and indents what follows.
     """
     stream = sys.stderr if error else sys.stdout
-    width = shutil.get_terminal_size().columns if has_width(stream) else None
+    width = shutil.get_terminal_size().columns if is_terminal(stream) else None
     for row in wrapped(printable(redact(line)), width, hanging=2):
         print(row, file=stream, flush=True)
 
 
 def say_command(line: str) -> None:
     """Print a command to be copied; what a terminal has no room for goes on after a backslash."""
-    width = shutil.get_terminal_size().columns if has_width(sys.stdout) else None
+    width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     *rows, last = wrapped(printable(redact(line)), width and width - 2, hanging=4)
     for row in rows:
         print(f"{row} \\")
     print(last, flush=True)
 
 
+def is_terminal(stream: Any) -> bool:
+    """Return whether somebody reads it in a terminal; a program or a file gets whole lines."""
+    return stream is not None and stream.isatty()  # None where it is closed
+
+
 def has_width(stream: Any) -> bool:
-    """Return whether lines end somewhere: in a terminal, or where ``COLUMNS`` says so."""
-    is_terminal = stream is not None and stream.isatty()  # None where it is closed
+    """Return whether its tables have a width: in a terminal, or where ``COLUMNS`` says so."""
     is_log = stream is sys.stderr  # lines of errors are read by programs, too
-    return is_terminal or ("COLUMNS" in os.environ and not is_log)
+    return is_terminal(stream) or ("COLUMNS" in os.environ and not is_log)
 
 
 def wrapped(line: str, width: int | None, hanging: int = 0) -> list[str]:

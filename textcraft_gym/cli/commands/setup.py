@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from textcraft_gym.cli.terminal import say
+from textcraft_gym.cli.terminal import say, say_command
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Install what is not in the package itself."
@@ -38,7 +38,7 @@ def local(
     Exit status: 0 when done, 1 if pip fails.
     """
     for command in _commands():
-        say(f"$ {shlex.join(command)}")
+        say_command(f"$ {shlex.join(command)}")
         if dry_run:
             continue
         if subprocess.run(command, check=False).returncode:  # noqa: S603
