@@ -153,7 +153,22 @@ def test_page__counts_what_broke():
     broken = [{**one, "error": "x"} if index < 3 else one for index, one in enumerate(run(6))]
     text = page(played=[played([broken], [run(40)])]).markdown()
     assert "a|b: 3 episodes failed, and count in no number." in text
-    assert "an error" not in page().markdown()
+    assert "episodes failed" not in page().markdown()
+
+
+def test_page__counts_losses_at_a_limit():
+    limited = run(6)
+    lost = [episode for episode in limited if not episode["won"]]
+    for episode, limit in zip(lost, ("context", "empty", "context"), strict=False):
+        episode["limit"] = limit
+    text = page(played=[played([limited], [run(40)])]).markdown()
+    words = "3 of 120 episodes were lost at a limit of the model or the run (context 2, empty 1)"
+    assert f"a|b: {words}." in text
+    assert "at a limit" not in page().markdown()
+
+
+def test_page__says_how_many_tasks_stand_behind_its_numbers():
+    assert "of one run. Tasks: 60 in All, 30 in deep.\n" in page().markdown()
 
 
 def test_page__of_a_table_whose_section_is_not_known_names_none():

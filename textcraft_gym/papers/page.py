@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 from jinja2 import Template
 from markupsafe import Markup, escape
 
 from textcraft_gym.papers.results import Played, Value, Verdict, cell, counted, verdicts
 from textcraft_gym.papers.table import MARKS, PERCENT, Paper, Row, Table
+from textcraft_gym.reports.metrics import outcome_of
 from textcraft_gym.reports.page import html_environment
 from textcraft_gym.reports.tables import markdown_table
 
@@ -122,20 +125,47 @@ class Page:
             sentences.append("± is the standard deviation between runs.")
         else:
             sentences.append("Brackets hold the 95% interval over the tasks of one run.")
-        return [self.table.about, " ".join(sentences), *self.notes, *self._errors()]
+        sentences += self._tasks()
+        return [self.table.about, " ".join(sentences), *self.notes, *self._losses()]
+
+    def _tasks(self) -> Iterator[str]:
+        """Yield how many tasks stand behind the success rates."""
+        tasks: dict[str, int] = {}
+        for row in self.shown:
+            for index, column in enumerate(self.table.columns):
+                for played in self.played:
+                    value = cell(row, index, column, played)
+                    if value is not None and column.measure == "success":
+                        tasks.setdefault(column.heading, value.tasks)
+        if len(set(tasks.values())) == 1:
+            yield f"Success is over {max(tasks.values())} tasks."
+        elif tasks:
+            yield f"Tasks: {', '.join(f'{count} in {name}' for name, count in tasks.items())}."
 
     def _has_several_runs(self) -> bool:
         numbers = [len(runs.records) for played in self.played for runs in played.values()]
         return max(numbers, default=0) > 1
 
-    def _errors(self) -> Iterator[str]:
+    def _losses(self) -> Iterator[str]:
+        """Yield what a model's numbers leave out, and what they hold against it."""
         for model, played in zip(self.models, self.played, strict=True):
-            failed = 0
-            for setting in self.table.settings_of(self.rows):
-                for records in played[setting].records if setting in played else ():
-                    failed += sum(bool(record["error"]) for record in records)
-            if failed:
-                yield f"{model}: {failed} episodes failed, and count in no number."
+            outcomes: Counter[str] = Counter()
+            limits: Counter[str] = Counter()
+            for record in self._records(played):
+                outcomes[outcome_of(record)] += 1
+                if outcome_of(record) == "limit":
+                    limits[record["limit"]] += 1
+            if outcomes["error"]:
+                yield f"{model}: {outcomes['error']} episodes failed, and count in no number."
+            if limits:
+                names = ", ".join(f"{name} {count}" for name, count in limits.items())
+                count = f"{limits.total()} of {outcomes.total()} episodes"
+                yield f"{model}: {count} were lost at a limit of the model or the run ({names})."
+
+    def _records(self, played: Played) -> Iterator[Mapping[str, Any]]:
+        for setting in self.table.settings_of(self.rows):
+            for records in played[setting].records if setting in played else ():
+                yield from records
 
     def missing(self) -> list[str]:
         """Return which rows were not played, and why."""
