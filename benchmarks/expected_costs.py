@@ -37,7 +37,7 @@ from textcraft_gym.storage.cache import atomic_write
 AT_ONCE = 4
 """Number of episodes at once."""
 MODEL = f"local:context=8192,slots={AT_ONCE}"
-EPISODES = 4
+EPISODES = 2
 """Maximum number of tasks of a group."""
 
 Counts: TypeAlias = dict[str, dict[str, int]]
@@ -136,8 +136,15 @@ def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterato
                 yield env_id, agent
 
 
-def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
-    """Return the mean, 10th and 90th percentile of the costs, by group of tasks and role."""
+def measure(env_id: str, agent_name: str, model_spec: str = "", most: int = EPISODES) -> Figures:
+    """Return the mean, 10th and 90th percentile of the costs, by group of tasks and role.
+
+    Args:
+        env_id: The world.
+        agent_name: The agent.
+        model_spec: The model; by default the small one in the process.
+        most: Maximum number of tasks of a group.
+    """
     model_spec = model_spec or MODEL
     run, planned, _ = plan(Run(RunSpec(env_id, "all", agent_name, model=model_spec)))
     agent = Metered(cast(Agent, run.agent), _longer(run.spec, run.prompts))
@@ -149,7 +156,7 @@ def measure(env_id: str, agent_name: str, model_spec: str = "") -> Figures:
         envs = run.envs(AT_ONCE)
         for group, group_jobs in jobs.items():
             agent.counts = []
-            chosen = _spread(group_jobs)
+            chosen = _spread(group_jobs, most)
             for episode in run_episodes(envs, agent, chosen, model=_model(model_spec)):
                 if episode.error:
                     raise RuntimeError(episode.traceback)
@@ -175,9 +182,9 @@ def _rounded(value: float) -> float:
     return int(rounded) if rounded.is_integer() else rounded
 
 
-def _spread(jobs: Sequence[Job]) -> list[Job]:
+def _spread(jobs: Sequence[Job], most: int) -> list[Job]:
     """Return some jobs at equal distances."""
-    count = min(EPISODES, len(jobs))
+    count = min(most, len(jobs))
     return [jobs[index * len(jobs) // count] for index in range(count)]
 
 
@@ -206,6 +213,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=EXPECTED_COSTS)
     parser.add_argument("--model", default=MODEL)
+    parser.add_argument("--episodes", type=int, default=EPISODES, help="most tasks of a group")
     for name in ("worlds", "agents"):
         parser.add_argument(f"--{name}", default="", help=f"only these {name}, with commas")
     arguments = parser.parse_args()
@@ -215,7 +223,9 @@ def main() -> None:
     if arguments.out.is_file():
         figures = json.loads(arguments.out.read_text(encoding="utf-8"))
     for env_id, agent in pairs(worlds, agents):
-        figures.setdefault(env_id, {})[agent] = measure(env_id, agent, arguments.model)
+        figures.setdefault(env_id, {})[agent] = measure(
+            env_id, agent, arguments.model, arguments.episodes
+        )
         atomic_write(arguments.out, as_json(in_order(figures)))
         print(env_id, agent, figures[env_id][agent][ALL])
 
