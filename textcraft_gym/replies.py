@@ -103,7 +103,7 @@ def split_reasoning(reply: str) -> Answer:
     templates write it; without a closing one the model was cut off while it thought.
     """
     # Most replies have no tag, which is seen without the patterns.
-    if "<" not in reply and "[" not in reply and "◁" not in reply:
+    if not any(bracket in reply for bracket in "<[◁"):
         return Answer("", reply)
     before, final, after = reply.rpartition(_FINAL_CHANNEL)
     if final:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
 from textcraft_gym.reports.compare import Comparison, Verdict, points
@@ -106,36 +106,39 @@ def show_comparison(first: str, second: str, comparison: Comparison) -> None:
         )
 
 
-def show_standings(found: Verdict) -> None:
+def show_standings(verdict: Verdict) -> None:
     """Print the ranking of runs, and the differences of all pairs of them."""
-    if not found.tasks:
+    if not verdict.tasks:
         console.print("There is no task of which all these runs have an outcome.")
         return
-    names = {}
-    for place, standing in enumerate(found.standings, 1):
-        names[standing.run] = str(place)
-        rate = 100 * standing.won / found.tasks
-        rank = f"{place}. " if found.pairs else ""
-        won = f"{standing.won:.4g} of {_tasks(found.tasks)}, {rate:.1f}%"
+    for place, standing in enumerate(verdict.standings, 1):
+        rate = 100 * standing.won / verdict.tasks
+        rank = f"{place}. " if verdict.pairs else ""
+        won = f"{standing.won:.4g} of {_tasks(verdict.tasks)}, {rate:.1f}%"
         show_lines([f"{rank}{standing.run} won {won}."])
-    if not found.pairs:
+    if not verdict.pairs:
         return
 
-    longest = max(map(len, names))
-    if 2 * longest + PAIR_WIDTH <= console.width:  # else their places stand for them
-        names = {run: run for run in names}
-    _show_pairs(found, names)
-    test = "McNemar's test" if found.repeats == 1 else "the sign-flip test over tasks"
-    pairs = f"{len(found.pairs)} pairs" if len(found.pairs) > 1 else "1 pair"
+    _show_pairs(verdict)
+    test = "McNemar's test" if verdict.repeats == 1 else "the sign-flip test over tasks"
+    pairs = f"{len(verdict.pairs)} pairs" if len(verdict.pairs) > 1 else "1 pair"
     below = [f"p is exact, by {test}; p and interval are adjusted for {pairs} (Holm)."]
-    if found.left_out:
-        below.append(f"{_tasks(found.left_out)} left out: a run lacks them, or has only errors.")
-    show_lines([*below, *([found.power] if found.power else [])])
+    if verdict.left_out:
+        below.append(f"{_tasks(verdict.left_out)} left out: a run lacks them, or has only errors.")
+    if verdict.power:
+        below.append(verdict.power)
+    show_lines(below)
 
 
-def _show_pairs(found: Verdict, names: Mapping[str, str]) -> None:
+def _show_pairs(verdict: Verdict) -> None:
+    runs = [standing.run for standing in verdict.standings]
+    names = {run: run for run in runs}
+    longest = max(map(len, runs))
+    if 2 * longest + PAIR_WIDTH > console.width:  # their places stand for them
+        names = {run: str(place) for place, run in enumerate(runs, 1)}
+
     table = new_table("All pairs", ("run", "against", "points", "95% interval", "p"), needed=5)
-    for pair in found.pairs:
+    for pair in verdict.pairs:
         table.add_row(
             names[pair.better],
             names[pair.worse],

@@ -74,13 +74,13 @@ def differences(configs: Mapping[str, Config]) -> list[str]:
     has_one_agent = len({config["agent"] for config in configs.values()}) == 1
     worlds = {run: _without_hints(config) for run, config in configs.items()}
     world = [*_different(configs, _WORLD), *_options(worlds, "env_args", is_shared=True)]
-    asked = [*_different(asking, _ASKED), *_models(asking, has_one_agent)]
+    model_phrases = [*_different(asking, _ASKED), *_models(asking, has_one_agent)]
     phrases = [
         *step_budgets(configs),
         *_different(asking, _CALLS),
         *_different(configs, _EPISODE),
         *_hints(configs),
-        *asked,
+        *model_phrases,
         *_options(configs, "agent_args", is_shared=has_one_agent),
         *world,
         *_different(configs, _COUNTED),
@@ -88,7 +88,7 @@ def differences(configs: Mapping[str, Config]) -> list[str]:
     # A digest says what nothing else does, or it says it again.
     if not world:
         phrases += [*_different(configs, _TASKS), *_different(configs, _DATA)]
-    if has_one_agent and not asked:
+    if has_one_agent and not model_phrases:
         phrases += _different(asking, _PROMPTS)
     return phrases + (list(_different(configs, _VERSION)) or list(_code(configs, has_one_agent)))
 

@@ -415,7 +415,7 @@ def _world(config: Config) -> str:
     return f"{config['env']}, split {config['split']}"
 
 
-def _game(name: str, found: Verdict, runs: Mapping[str, Pool], errors: Errors) -> Game:
+def _game(name: str, verdict: Verdict, runs: Mapping[str, Pool], errors: Errors) -> Game:
     configs = {run: pool.config for run, pool in runs.items()}
     first, *others = runs
     comparisons = {}
@@ -423,7 +423,7 @@ def _game(name: str, found: Verdict, runs: Mapping[str, Pool], errors: Errors) -
         comparisons[other] = compare(runs[first].records, runs[other].records, errors=errors)
     return Game(
         name=name,
-        verdict=found,
+        verdict=verdict,
         worlds=len({config.get("env_sha256") for config in configs.values()}),
         differences=as_sentence(differences(configs)),
         first=first,

@@ -219,12 +219,7 @@ def _cells(
     no_rivals: Set[str],
 ) -> dict[str, Cell]:
     """Return the cells of a column by the labels of their rows."""
-    rates = {}
-    for label, by_group in summaries.items():
-        summary = by_group.get(column.group)
-        if summary is not None and summary.rate is not None:
-            rates[label] = summary.rate
-
+    rates = _rates(summaries, column.group)
     cells = {}
     for number, labels in enumerate(world.sets):
         played = [label for label in labels if label in rates]
@@ -243,6 +238,16 @@ def _cells(
                 is_best=label in rivals and rates[label] == max(of_rivals) > min(of_rivals),
             )
     return cells
+
+
+def _rates(summaries: Mapping[str, Mapping[str, Summary]], group: str) -> dict[str, float]:
+    """Return the success in a group by row; rows without a rate are left out."""
+    rates = {}
+    for label, by_group in summaries.items():
+        summary = by_group.get(group)
+        if summary is not None and summary.rate is not None:
+            rates[label] = summary.rate
+    return rates
 
 
 def _spread(
@@ -294,15 +299,20 @@ def _notes(pooled: Sequence[Pool], worlds: Sequence[_World], rows: Sequence[Row]
             "of the cluster bootstrap over tasks."
         )
     yield f"Tasks: {', '.join(_tasks(worlds, rows))}."
-    for world in worlds:
-        configs = {label: pool.config for label, pool in world.runs.items()}
-        if sentence := as_sentence(differences(configs)):
-            yield f"{world.name}: {sentence}" if len(worlds) > 1 else sentence
+    yield from _settings(worlds)
     for text in advantages(pool.config for pool in pooled):
         yield f"{TOLD} {text}"
     others = {cell.tasks for row in rows for cell in row.cells.values() if cell.mark}
     if others:
         yield f"{OTHER} On other tasks, and not compared."
+
+
+def _settings(worlds: Sequence[_World]) -> Iterator[str]:
+    """Yield the settings in which the runs of each world differ."""
+    for world in worlds:
+        configs = {label: pool.config for label, pool in world.runs.items()}
+        if sentence := as_sentence(differences(configs)):
+            yield f"{world.name}: {sentence}" if len(worlds) > 1 else sentence
 
 
 def _tasks(worlds: Sequence[_World], rows: Sequence[Row]) -> Iterator[str]:

@@ -256,10 +256,7 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
     colours = {level: GROWING[min(level, len(GROWING) - 1)] for level in sorted(reached)}
     panels = []
     for run, records in played.items():
-        bars = []
-        for group in summarise_by_group(records):
-            of_group = [record for record in records if group in (record["group"], ALL)]
-            bars.append(_depths(run, group, of_group, colours))
+        bars = [_depths(run, group, records, colours) for group in summarise_by_group(records)]
         panels.append(Panel(run, bars))
     legend = {f"level {level}": colour for level, colour in colours.items()}
     return _stacked("Depth used, the deepest level of decomposition", SHARE, panels, legend)
@@ -269,12 +266,13 @@ def _depths(
     run: str, group: str, records: Sequence[Mapping[str, Any]], colours: Mapping[int, Colour]
 ) -> Bar:
     """Return the bar of a group: the share of its episodes at each level."""
-    counts = Counter(record["k_max"] for record in records)
+    levels = [record["k_max"] for record in records if group in (record["group"], ALL)]
+    counts = Counter(levels)
     parts = []
     for level, colour in colours.items():
         outcome = f"went down to level {level}"
-        parts.append(_share(counts[level], len(records), colour, f"{run}, {group}", outcome))
-    return Bar(group, parts, f"n {len(records)}")
+        parts.append(_share(counts[level], len(levels), colour, f"{run}, {group}", outcome))
+    return Bar(group, parts, f"n {len(levels)}")
 
 
 def claims_and_reward(runs: Runs) -> Markup:

@@ -236,10 +236,10 @@ def plan(run: Run) -> Plan:
     budget = step_budget(env, agent, run.spec.max_steps)
     tasks = [episode.digest for episode in planned.values() if not episode.job.repeat]
     has_fingerprint = env.has_wrapper_attr("fingerprint")
-    asked: Mapping[str, Any] = getattr(agent, "env_args", {})
+    needed: Mapping[str, Any] = getattr(agent, "env_args", {})
     identity = {
         **run.spec.described(),
-        "env_args": without_secrets({**asked, **run.spec.env_args}),
+        "env_args": without_secrets({**needed, **run.spec.env_args}),
         "max_steps": budget,
         "env_sha256": env.get_wrapper_attr("fingerprint") if has_fingerprint else None,
         # A split of the same name may have other tasks, or other contents of the same ids.

@@ -44,7 +44,7 @@ def check_of(expected: Any) -> Check:
     if origin in (Union, UnionType):
         return _union(arguments)
     if origin is Literal:
-        return lambda value: type(value) is str and value in arguments
+        return _literal(arguments)
     if origin is list:
         return _list(check_of(arguments[0]))
     if origin is dict:
@@ -93,6 +93,10 @@ def _object(record: Any) -> Check:
         return all(checks[name](content) for name, content in value.items())
 
     return check
+
+
+def _literal(texts: tuple[Any, ...]) -> Check:
+    return lambda value: type(value) is str and value in texts
 
 
 def _list(item: Check) -> Check:

@@ -131,7 +131,7 @@ def submit(folder: Path, board: Path = BOARD, *, trusted: Collection[str] = ()) 
             return other
     _pack(folder, _place(board, entry))
     entries.append(entry)
-    lines = [json.dumps(one._asdict()) + "\n" for one in entries]
+    lines = [json.dumps(entry._asdict()) + "\n" for entry in entries]
     atomic_write(board, "".join(lines))
     atomic_write(board.with_name("README.md"), table_page(entries, board))
     return entry

@@ -245,10 +245,10 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, outcome: Verific
         if recorded != here:
             outcome.differs("config.json", f"{name}: recorded {recorded}, here {here}: {meaning}")
 
-    asked = getattr(planned.run.agent, "env_args", {})
-    for name in asked:
+    needed = getattr(planned.run.agent, "env_args", {})
+    for name in needed:
         if name not in config["env_args"]:
-            outcome.differs("config.json", f"env_args: the agent asks for {name}={asked[name]}")
+            outcome.differs("config.json", f"env_args: the agent asks for {name}={needed[name]}")
 
     if mixed := several_codes(config):
         outcome.notes.append(printable(mixed))

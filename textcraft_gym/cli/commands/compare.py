@@ -66,25 +66,25 @@ def _show(verdict: Verdict, order: Sequence[str]) -> None:
         show_lines([verdict.power])
 
 
-def _apart(found: Sequence[Verdict]) -> str:
-    sets = []
-    for of_set in found:
-        runs = ", ".join(standing.run for standing in of_set.standings)
-        sets.append(f"{runs} ({of_set.tasks} tasks)")
+def _apart(sets: Sequence[Verdict]) -> str:
+    parts = []
+    for verdict in sets:
+        runs = ", ".join(standing.run for standing in verdict.standings)
+        parts.append(f"{runs} ({verdict.tasks} tasks)")
     return (
         f"Not compared with each other, as they share fewer than {100 * MIN_SHARED:.0f}% "
-        f"of the tasks: {'; '.join(sets)}."
+        f"of the tasks: {'; '.join(parts)}."
     )
 
 
-def _as_json(found: Verdict) -> Mapping[str, Any]:
+def _as_json(verdict: Verdict) -> Mapping[str, Any]:
     """Return a verdict with each pair once."""
-    standings = [{"run": standing.run, "won": standing.won} for standing in found.standings]
+    standings = [{"run": standing.run, "won": standing.won} for standing in verdict.standings]
     return {
-        "tasks": found.tasks,
-        "left_out": found.left_out,
-        "repeats": found.repeats,
+        "tasks": verdict.tasks,
+        "left_out": verdict.left_out,
+        "repeats": verdict.repeats,
         "standings": standings,
-        "pairs": [asdict(pair) for pair in found.pairs],
-        "power": found.power,
+        "pairs": [asdict(pair) for pair in verdict.pairs],
+        "power": verdict.power,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from secrets import randbelow
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from textcraft_gym.cli.options import EnvArgs, EnvId, Split
 from textcraft_gym.cli.play import play as play_episode
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.plugins import key_values
+
+if TYPE_CHECKING:
+    from textcraft_gym.runs.run_spec import RunSpec
 
 app = typer.Typer(add_completion=False)
 
@@ -54,20 +57,15 @@ def play(
 
     if _is_agent(watch):
         command = ["textcraft-gym", "play", env, "--watch", "local", "--agent", watch]
-        given: dict[str, Sequence[object]] = {
-            "--split": [split],
-            "--task": [task],
-            "--seed": [seed],
-        }
-        given |= {"--agent-arg": agent_arg or [], "--env-arg": env_arg or []}
-        for option, values in given.items():
-            for value in values:
-                command += [] if value is None else [option, str(value)]
+        command += _as_options("--split", [split])
+        command += _as_options("--task", [task])
+        command += _as_options("--seed", [seed])
+        command += _as_options("--agent-arg", agent_arg)
+        command += _as_options("--env-arg", env_arg)
         raise ValueError(
             f"{watch} is an agent, not a model: --agent names it, as in {shlex.join(command)}"
         )
 
-    from textcraft_gym.cli.watch import watch as watch_episode
     from textcraft_gym.runs.run_spec import RunSpec
 
     spec = RunSpec(
@@ -79,11 +77,26 @@ def play(
         env_args=env_args,
         seed=randbelow(1 << 31) if seed is None else seed,
     )
+    _watch(spec, task)
+
+
+def _watch(spec: RunSpec, task: str | None) -> None:
+    from textcraft_gym.cli.watch import watch
+
     try:
-        watch_episode(spec, task)
+        watch(spec, task)
     except KeyboardInterrupt:
         say("Stopped.")
         raise typer.Exit(130) from None
+
+
+def _as_options(option: str, values: Sequence[object] | None) -> list[str]:
+    """Return an option with each of its values, as on a command line; nothing for None."""
+    words: list[str] = []
+    for value in values or ():
+        if value is not None:
+            words += [option, str(value)]
+    return words
 
 
 def _is_agent(name: str) -> bool:
@@ -94,8 +107,8 @@ def _is_agent(name: str) -> bool:
     if not colon or kind in ("local", "openai", "inspect"):
         return False
     try:
-        found = find_agent(name)
+        agent = find_agent(name)
     except ValueError:  # whoever makes the model says why
         return False
-    is_playable = callable(found) or any(hasattr(found, door) for door in ("episode", "act"))
-    return is_playable and not hasattr(found, "complete")
+    is_playable = callable(agent) or any(hasattr(agent, door) for door in ("episode", "act"))
+    return is_playable and not hasattr(agent, "complete")

@@ -43,9 +43,7 @@ def write_bundle(runs: Mapping[str, GrowingRun], title: str, out: Path) -> Bundl
     """
     if not runs:
         raise RunError(f"there is no run below {title}")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"expected a new or empty folder for the bundle, got {out}")
-    out.mkdir(parents=True, exist_ok=True)
+    _make_folder(out)
     files = _names(runs)
     addresses = {name: f"{file}.html" for name, file in files.items()}
     calls = {}
@@ -60,6 +58,12 @@ def write_bundle(runs: Mapping[str, GrowingRun], title: str, out: Path) -> Bundl
     atomic_write(out / "index.html", index)
     sizes = [file.stat().st_size for file in out.rglob("*") if file.is_file()]
     return Bundle(len(runs), len(sizes), sum(sizes))
+
+
+def _make_folder(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"expected a new or empty folder for the bundle, got {out}")
+    out.mkdir(parents=True, exist_ok=True)
 
 
 def _write_report(runs: Mapping[str, GrowingRun], calls: Mapping[str, str], file: Path) -> None:

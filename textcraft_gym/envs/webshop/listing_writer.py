@@ -140,13 +140,19 @@ def _choose_bullets(
 ) -> tuple[list[Bullet], list[Bullet]]:
     """Choose the features in the bullets and those that are left for the description."""
     count = pick(rng, BULLETS)
-    bullet_of = {name: pick(rng, attributes()[name].bullets) for name in design.attributes}
+    required: list[Bullet] = []
+    of_title: list[Bullet] = []
+    for name in design.attributes:
+        bullet = pick(rng, attributes()[name].bullets)
+        if name in in_title:
+            of_title.append(bullet)
+        else:
+            required.append(bullet)
     is_described = rng() > WITHOUT_DESCRIPTION
-    required = [bullet for name, bullet in bullet_of.items() if name not in in_title]
     remaining: list[Bullet] = []
     if is_described and required and rng() < 0.3:
         remaining.append(required.pop())
-    optional = _draw_optional_bullets(rng, design, [bullet_of[name] for name in in_title])
+    optional = _draw_optional_bullets(rng, design, of_title)
     chosen = shuffle(rng, [*required, *optional[: max(0, count - len(required))]])
     if not is_described:
         return chosen, []

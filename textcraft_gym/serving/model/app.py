@@ -208,7 +208,7 @@ class Endpoints:
         end = end_of(messages)
         if player and end:
             return [_closing(player, end) for _ in requests]
-        turns = await asyncio.gather(*(self.turns.turn(messages, one) for one in requests))
+        turns = await asyncio.gather(*(self.turns.turn(messages, request) for request in requests))
         answers: list[Answer] = []
         for taken in turns:
             answers.append(taken if isinstance(taken, Exception) else _reply(*taken, player))

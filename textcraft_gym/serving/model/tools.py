@@ -76,9 +76,7 @@ def player_of(tools: Sequence[Tool] | None, choice: ToolChoice | None) -> Player
     """
     if not tools or choice == "none":
         return None
-    fitting = [tool.function for tool in tools if tool.function.argument]
-    if isinstance(choice, NamedTool):
-        fitting = [function for function in fitting if function.name == choice.function.name]
+    fitting = _fitting(tools, choice)
     if not fitting:
         offered = ", ".join(tool.function.name for tool in tools)
         raise Refused(
@@ -88,6 +86,14 @@ def player_of(tools: Sequence[Tool] | None, choice: ToolChoice | None) -> Player
         )
     close = fitting[-1] if choice == "required" and len(fitting) > 1 else None
     return Player(fitting[0], close)
+
+
+def _fitting(tools: Sequence[Tool], choice: ToolChoice | None) -> list[Function]:
+    """Return the functions with one string; of these the named one alone, if one is named."""
+    fitting = [tool.function for tool in tools if tool.function.argument]
+    if isinstance(choice, NamedTool):
+        return [function for function in fitting if function.name == choice.function.name]
+    return fitting
 
 
 def call_of(function: Function, argument: str) -> ToolCall:
