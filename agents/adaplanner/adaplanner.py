@@ -164,6 +164,7 @@ class AdaPlannerAgent:
             play.note(feedback)
             if tried < self.tries:
                 source, start = yield from self._refine(play, request, source, played, feedback)
+                # As in the released program, the later tries begin at the first step.
                 if tried >= self.resets:
                     start = 1
         return False
@@ -180,6 +181,7 @@ class AdaPlannerAgent:
             )
             play.note(completion.text)
         decision, _, corrected = completion.text.strip().partition("\n")
+        # As in the released program, the corrected function counts only after a yes.
         has_errors = re.search(r"\byes\b", decision.lower()) is not None
         if has_errors and corrected:
             return source_of(corrected)

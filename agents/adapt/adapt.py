@@ -111,6 +111,7 @@ class ADaPTAgent:
         self, play: Play, task: str, depth: int, known: Known
     ) -> Generator[Request, Any, bool]:
         """Attempt the task; with rollback, from where the last success left the world."""
+        # Replayed actions are counted: where nothing was played since, nothing is to be undone.
         if self.rollback == "replay" and len(play.history) > known.mark:
             yield from play.rewind(known.mark)
         return (yield from self.steps.attempt(play, task, known, depth=depth))

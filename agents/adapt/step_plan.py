@@ -121,6 +121,7 @@ class _Order:
         return _group("all", parts)
 
     def any(self, nesting: int) -> Plan | None:
+        # AND binds tighter than OR.
         parts = [self.all(nesting)]
         while self.peek() == "OR":
             self.tokens.pop()

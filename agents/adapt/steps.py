@@ -38,6 +38,7 @@ class StepExecutor:
         else:
             report = yield from self._execute(play, task, known, depth)
         if report is None:
+            # As in the paper, a failed step passes nothing on; WebShop's planner is told of it.
             known.failed.append(task)
             return False
         # A rollback replays up to here, including the action that made the report.

@@ -65,6 +65,7 @@ class TryAgainAgent:
             for trial in range(self.settings.d_max):
                 if trial:
                     yield from play.reset()
+                # As in the paper, the first trial is greedy: it is ReAct's own.
                 temperature = self.temperature if trial else 0.0
                 claimed, won = yield from self.executor.trial(
                     play, task, situation, temperature=temperature, sample=trial

@@ -172,6 +172,7 @@ class AutoPlanAgent:
             outcome = "succeeded"
         elif last.terminated and not is_spent:
             outcome = "rejected"
+        # As in the released program, reflections are told the right answer: they are for training.
         talk.hear(self.wording.fill(outcome, solution=self.profile.solution(last.info)[:MAX_TEXT]))
         sections = ["summary"]
         if self.reflect == "full":

@@ -157,6 +157,7 @@ class GoalPlanner:
 def _bounded(dialogue: list[Message]) -> list[Message]:
     """Return a dialogue, without its oldest turns if it is too long; the task stays."""
     first, *rest = dialogue
+    # The last answer and the reply to it stay: they are what the next answer is about.
     while len(rest) > 2 and sum(len(message.content) for message in rest) > MAX_DIALOGUE:
         rest = rest[2:]  # an answer of the model and the reply to it
     return [first, *rest]

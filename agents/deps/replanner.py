@@ -80,6 +80,7 @@ class Replanner(GoalPlanner, ABC):
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         task, dialogue = yield from self.begin(play)
+        # Of the episode's seed, so that the same episode selects alike in every run.
         rng = random.Random(play.seed)
         replans = 0
         while True:

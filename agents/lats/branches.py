@@ -231,6 +231,7 @@ class Tree:
         prompt = brancher.value_prompt.fill(
             situation=self.situation,
             task=self.task,
+            # As in the released program, failed attempts are its examples of the lowest score.
             information="\n\n".join(self.failures),
             transcript=node.transcript(),
         )
@@ -369,6 +370,7 @@ def best(nodes: Iterable[Branch]) -> Branch:
 
 def read_score(text: str) -> float:
     """Return the last score (1 to 10) of a judgement, divided by 10; ``UNJUDGED`` without one."""
+    # The prompt asks for reasons before the score: the last number is the score.
     scores = _SCORE.findall(text)
     if not scores:
         return UNJUDGED

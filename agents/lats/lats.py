@@ -118,6 +118,7 @@ class LATSAgent:
     def iterate(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
         """Expand, evaluate, simulate, backpropagate, reflect; return whether it succeeded."""
         # Expansion
+        # As in the released program, the root has more children than any other node.
         samples = self.samples if node.parent else self.root_samples
         yield from tree.grow(node, samples, node.children)
         if not node.children:  # no sample was an action
@@ -144,6 +145,7 @@ class LATSAgent:
 
     def evaluate(self, tree: Tree, children: list[Branch]) -> Generator[Request, Any, None]:
         """Judge each child, relative to the best judgement; a terminal child ranks first."""
+        # The released program lets scores slip to a sibling where one has ended; here none does.
         largest = -math.inf
         for child in children:
             if not child.terminal:
@@ -184,6 +186,7 @@ class LATSAgent:
         can_teach = end.reward > 0 or not self.brancher.profile.partial_credit
         if not end.terminal or not can_teach or not self.reflection_tokens:
             return
+        # As in the released program, a failure like one before is not reflected on again.
         if failure in tree.failed:
             return
         tree.failed.add(failure)

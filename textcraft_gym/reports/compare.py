@@ -272,6 +272,7 @@ def _known(counts: Mapping[str, _Count]) -> set[str]:
 
 
 def _pairing(counts: Sequence[Mapping[str, _Count]]) -> _Pairing:
+    # A set has another order in every process; reports are to have one.
     shared = sorted(set.intersection(*map(_known, counts)))
 
     shares = []
@@ -308,6 +309,7 @@ def _one_more(count: _Count, won: bool) -> _Count:
 
 @cache
 def _share(count: _Count) -> Fraction:
+    # Exact: two shares that are equal must not differ by rounding.
     return Fraction(count.won, count.episodes)
 
 

@@ -202,6 +202,7 @@ def _least_balance(sizes: np.ndarray, is_clear: bool, tail: float) -> float:
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return where a growing function is 0, between two values; never the lower of them."""
+    # It leaves less than a billionth of the range.
     for _ in range(40):
         middle = (low + high) / 2
         if function(middle) > 0:

@@ -130,6 +130,7 @@ class Guard:
         begun = False
 
         async def receive_again() -> Message:
+            # Behind the body an application waits here for the client's disconnect.
             return request.pop() if request else await receive()
 
         async def send_and_note(message: Message) -> None:

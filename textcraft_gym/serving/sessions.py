@@ -84,6 +84,7 @@ class Sessions(Generic[Held]):
                     f"{self.maximum} sessions are open, the maximum: close some, or wait until "
                     f"those unused for {self.seconds:g} seconds are closed"
                 )
+            # Under the lock, so that nobody else takes the last place meanwhile.
             held = make()
             number = next(self._numbers)
             self._entries[number] = _Entry(held, self._clock())

@@ -327,6 +327,7 @@ def _taken(game: Game, place: Place, held: int, position: int, obj: int) -> Move
     receptacle, content = game.here[place.location][position], place.content
     # The object leaves the receptacle and the location; ``taken`` records where it came from (see
     # ``look``).
+    # Official games have objects in two receptacles at once: the other one keeps it.
     remaining = tuple(other for other in content.contents[position] if other != obj)
     after = Content(
         content.opened,

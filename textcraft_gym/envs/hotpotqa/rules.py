@@ -30,6 +30,7 @@ SHOWN = 5
 MAX_TITLES, MAX_LOOKUPS, MAX_ANSWERS = 40, 20, 100
 """Maximum numbers of searches, of lookups and of answers among the admissible commands."""
 
+# Wikipedia's words on a page of namesakes, by which ReAct's program knows one.
 _AMBIGUOUS = "may refer to:"
 _LONGEST_TITLE = 8
 _MARKS = "\"'.,;:?!"
@@ -302,6 +303,7 @@ def f1(question: Question, answer: str) -> float:
 
 def normalised(answer: str) -> str:
     """Return an answer in lower case, without punctuation, articles and surplus blanks."""
+    # In the order of HotpotQA's own evaluation: punctuation before articles.
     return " ".join(_ARTICLE.sub(" ", answer.lower().translate(_NO_PUNCTUATION)).split())
 
 
@@ -361,6 +363,7 @@ def _named(world: World, entity: str) -> Page | None:
 
 def _similar(world: World, entity: str) -> list[str]:
     among = world.question.titles if world.scope == "question" else None
+    # One more than is listed, since an ambiguous page is left out of its own list.
     return world.wiki.similar(entity, SHOWN + 1, among=among)
 
 

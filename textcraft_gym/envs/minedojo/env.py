@@ -387,6 +387,7 @@ def _minedojo_make() -> Simulator:
         raise MineDojoMissing(
             f"MineDojo's simulator cannot be imported ({error}). {HOW_TO_PLAY}"
         ) from error
+    # That release removed ``np.bool``, which MineDojo uses.
     if np.lib.NumpyVersion(np.__version__) >= "1.24.0":
         raise MineDojoMissing(f"MineDojo does not work with NumPy {np.__version__}. {HOW_TO_PLAY}")
     if shutil.which("java") is None:

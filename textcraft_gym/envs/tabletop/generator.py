@@ -19,6 +19,7 @@ from textcraft_gym.envs.tabletop.state import (
     World,
 )
 
+# CLIPort's own numbers.
 RINGS, BLOCKS, OBJECTS = 3, 6, 5
 MOST_BOWLS, MOST_BLOCKS = 5, 4
 PAIR = 0.5
@@ -53,6 +54,7 @@ def _rings(rng: Uniform) -> World:
 
 def _bowls(rng: Uniform) -> World:
     """Draw bowls of different colours and blocks, of which one at least has a matching bowl."""
+    # DEPS has many colours to match on one table, where CLIPort's task has one pair.
     bowls = shuffle(rng, COLOURS)[: _between(rng, 3, MOST_BOWLS)]
     blocks = [pick(rng, bowls), *shuffle(rng, COLOURS)[: _between(rng, 1, MOST_BLOCKS - 1)]]
     # No draw without a choice: it would change the tables after this one.

@@ -20,6 +20,7 @@ RELIABILITIES: Mapping[str, Mapping[str, Rates]] = {
     "cliport": {
         # Five objects, each of which ends in its hole, not askew in it: (0.84 / 0.93) ** 5 = 0.60.
         KITS: Rates(hit=0.84, spoil=0.09),
+        # A miss spoils nothing here: who repeats the goal wins in the end, hence 1.00.
         HANOI: Rates(hit=0.95),
         BOWLS: Rates(hit=0.95),
         # One object, which ends in the box or on the floor: 0.36 / 0.90 = 0.40.

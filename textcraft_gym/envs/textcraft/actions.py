@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+# A count of thousands of digits crashed the published game.
 MAX_COUNT = 999_999
+# The published game takes all three.
 _LOOKS = {"inventory", "inventory:", "inventory."}
 
 

@@ -131,6 +131,7 @@ def read_shop(
         asin = entry.text("asin")
         if not asin:
             raise entry.error("asin", "is empty")
+        # As in the original, which skips such entries.
         if asin == "nan" or len(asin) > MAX_ASIN or asin.lower() in seen:
             continue
         seen.add(asin.lower())
@@ -230,6 +231,7 @@ def _prices(entry: _Entry) -> tuple[float, ...]:
     if not text:
         return (NO_PRICE,)
     try:
+        # As in the original, which keeps the first two.
         prices = tuple(float(re.sub(r"[^\d.]", "", price)) for price in text.split("$")[1:3])
     except ValueError:
         prices = ()
@@ -274,6 +276,7 @@ def _human_wishes(file: Path | None, product: Product, entries: Any, seed: int) 
     for index, values in enumerate(entries):
         entry = _Entry(file, f"{product.asin}[{index}]", values)
         attributes = entry.texts("instruction_attributes")
+        # As in the original, a sentence without attributes is no goal.
         if attributes:
             text = entry.text("instruction").strip(".")
             bound = price_upper(

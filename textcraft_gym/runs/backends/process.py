@@ -53,6 +53,7 @@ class ProcessBackend:
         run.close()  # each process makes an environment of its own
         spec = run.spec
         try:
+            # In a worker the episodes are played by its own loop, not by further workers.
             pickled_spec = pickle.dumps(replace(spec, backend="loop"))
         except Exception as error:  # pickling a user's object may raise anything
             raise BackendError(
@@ -275,6 +276,7 @@ class _Pool:
             return worker.receive()
         except (EOFError, OSError):
             pass
+        # What ends a worker at its start would end each that replaces it.
         if not worker.is_ready:
             raise _startup_error(worker)
         current, exitcode = self.replace(worker, again)
@@ -336,6 +338,7 @@ def _startup_error(worker: _WorkerProcess) -> BackendError:
 def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
     """Play the jobs that come through the pipe until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted run ends its workers by itself
+    # It was held back while the process started; see ``_signals_held``.
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     Thread(target=_end_with_parent, daemon=True).start()
@@ -355,6 +358,7 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
+        # Not sys.exit, which would end this thread alone.
         os._exit(1)
 
 
