@@ -174,8 +174,8 @@ class Suite(EnvContract):
         assert terminated
 
     def test_set_split__draws_as_an_environment_of_that_split(self):
-        one, other = self.splits
-        env = gym.make(self.env_id, split=one)
+        split, other = self.splits
+        env = gym.make(self.env_id, split=split)
         env.unwrapped.set_split(other)
         made = gym.make(self.env_id, split=other)
         assert [task.id for task in env.unwrapped.tasks] == [
@@ -389,10 +389,10 @@ def test_suite__is_tested_whole():
 @pytest.mark.parametrize(
     ("env_id", "switch"),
     [
-        (env_id, one.name)
+        (env_id, parameter.name)
         for env_id in BUNDLED
-        for one in find(env_id).parameters.values()
-        if one.default is False
+        for parameter in find(env_id).parameters.values()
+        if parameter.default is False
     ],
 )
 def test_make__does_not_take_a_text_for_true(env_id: str, switch: str):

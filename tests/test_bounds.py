@@ -83,8 +83,8 @@ def outcomes(*names: str) -> list[tuple[str, str, str]]:
     )
     command = [sys.executable, "-c", program, *map(json.dumps, (BIG, *names))]
     tried = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
-    found: list[tuple[str, str, str]] = json.loads(tried.stdout)
-    return found
+    results: list[tuple[str, str, str]] = json.loads(tried.stdout)
+    return results
 
 
 @pytest.mark.skipif(
@@ -101,9 +101,9 @@ def test_integers__are_refused_or_harmless(names):
     sys.platform != "linux", reason="the memory of a process is limited as on Linux"
 )
 def test_integers__of_agents_are_refused_or_harmless():
-    found = outcomes(*AGENTS)
-    assert len(found) > 50
-    assert all("\n" not in outcome for *_, outcome in found)
+    results = outcomes(*AGENTS)
+    assert len(results) > 50
+    assert all("\n" not in outcome for *_, outcome in results)
 
 
 def test_made_worlds__have_bounds():

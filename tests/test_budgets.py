@@ -82,7 +82,11 @@ def options(agent: str) -> dict[str, Any]:
     """Return the arguments of an agent that are no settings, with their defaults."""
     parameters = inspect.signature(find_agent(agent)).parameters.values()
     left_out = ("profile", "prompts", "settings")
-    return {one.name: one.default for one in parameters if one.name not in left_out}
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.name not in left_out
+    }
 
 
 def test_settings__are_those_of_the_page():
@@ -123,10 +127,10 @@ def test_options__are_those_of_the_page(agent: str):
         for row in rows("Other choices")
         if agent in row["agent"].split(", ")
     }
-    found = options(agent)
+    defaults = options(agent)
     assert stated == {
         name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in found.items()
+        for name, value in defaults.items()
     }
 
 

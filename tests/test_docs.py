@@ -318,12 +318,12 @@ def written(tmp_path: Path) -> Path:
     """A folder with the files of the page on extending: the sentence before each block ends with
     its name."""
     page = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
-    found = re.findall(r"`(\w+\.py)`\)?:\s+```python file\n(.*?)```", page, re.DOTALL)
-    assert len(found) == page.count("```python") == 6
-    for name, block in found:
+    files = re.findall(r"`(\w+\.py)`\)?:\s+```python file\n(.*?)```", page, re.DOTALL)
+    assert len(files) == page.count("```python") == 6
+    for name, block in files:
         (tmp_path / name).write_text(block, encoding="utf-8")
     for template in (ROOT / "textcraft_gym/cli/templates").glob("*doors.py"):
-        assert dict(found)[template.name] == template.read_text(encoding="utf-8")
+        assert dict(files)[template.name] == template.read_text(encoding="utf-8")
     return tmp_path
 
 
@@ -405,9 +405,9 @@ def test_commands__exist(page: str):
         }
         assert {word for word in words if word.startswith("--")} <= options, line
         needed = [
-            set(one.opts)
-            for one in command.params
-            if one.required and one.param_type_name == "option"
+            set(parameter.opts)
+            for parameter in command.params
+            if parameter.required and parameter.param_type_name == "option"
         ]
         assert all(names & set(words) for names in needed), line
 

@@ -33,10 +33,10 @@ class Spelling(TextEnv):
         super().__init__(expert=expert, render_mode=render_mode)
 
     def _find_task(self, name: Any) -> Word:
-        found = [task for task in self.tasks if task.id == name]
-        if not found:
+        matches = [task for task in self.tasks if task.id == name]
+        if not matches:
             raise UnknownName("word", name, [task.id for task in self.tasks])
-        return found[0]
+        return matches[0]
 
     def _begin(self, task: Word, draw: int) -> str:
         self.left = task.id

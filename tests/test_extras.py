@@ -66,7 +66,9 @@ def modules(requirements: list[str]) -> set[str]:
     return {MODULES.get(name, name.replace("-", "_")) for name in packages}
 
 
-OPTIONAL = modules([one for requirements in extras().values() for one in requirements])
+OPTIONAL = modules(
+    [requirement for requirements in extras().values() for requirement in requirements]
+)
 
 
 def without(blocked: set[str], code: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -106,7 +106,7 @@ def test_verl__is_won_by_each_trajectory_alone():
     class Trajectory(SimpleNamespace):
         __hash__ = object.__hash__
 
-    one, other = Trajectory(tools_kwargs=kwargs), Trajectory(tools_kwargs=kwargs)
+    trajectory, other = Trajectory(tools_kwargs=kwargs), Trajectory(tools_kwargs=kwargs)
 
     def call(data: Trajectory, action: str) -> tuple[str, float, bool]:
         instance, _ = asyncio.run(tool.create(create_kwargs=kwargs["step"]["create_kwargs"]))
@@ -117,11 +117,11 @@ def test_verl__is_won_by_each_trajectory_alone():
         return response.text, reward, metrics["won"]
 
     assert call(other, "inventory")[0] == "Inventory: You are not carrying anything."
-    played = [call(one, action) for action in actions]
+    played = [call(trajectory, action) for action in actions]
     assert [reward for _, reward, _ in played] == [0] * (len(actions) - 1) + [1]
-    assert call(one, "inventory") == ("The episode is over: reset begins another.", 0, True)
+    assert call(trajectory, "inventory") == ("The episode is over: reset begins another.", 0, True)
     assert len(tool.games) == 2
-    del one
+    del trajectory
     gc.collect()
     assert len(tool.games) == 1
 

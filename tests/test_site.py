@@ -110,8 +110,8 @@ QUERIES = {
 def test_search__finds_the_guide_first(site: Path):
     command = ["node", ROOT / "tests" / "search.js", site, *QUERIES]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = json.loads(result.stdout)
-    assert {query: pages[0] for query, pages in found.items()} == QUERIES
+    answers = json.loads(result.stdout)
+    assert {query: pages[0] for query, pages in answers.items()} == QUERIES
 
 
 def test_search__lists_no_sources(site: Path):

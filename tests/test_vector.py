@@ -21,31 +21,33 @@ from textcraft_gym.vector import TextVectorEnv
 NONSENSE = "no such action"
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two parts of a step are equal, down to the types of arrays."""
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and repr(one.tolist()) == repr(other.tolist())
-    return type(one) is type(other) and one == other
+    if isinstance(value, dict):
+        return value.keys() == other.keys() and all(same(value[key], other[key]) for key in value)
+    if isinstance(value, tuple):
+        return len(value) == len(other) and all(map(same, value, other))
+    if isinstance(value, np.ndarray):
+        return value.dtype == other.dtype and repr(value.tolist()) == repr(other.tolist())
+    return type(value) is type(other) and value == other
 
 
 @pytest.mark.parametrize(
-    ("limit", "told"),
+    ("limit", "settings"),
     [(None, {}), (3, {"expert": True, "admissible": True}), (-1, {})],
     ids=["plain", "told", "endless"],
 )
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 @pytest.mark.parametrize("env_id", BUNDLED)
-def test_native__plays_as_the_sync_one(env_id, mode, told, limit):
+def test_native__plays_as_the_sync_one(env_id, mode, settings, limit):
     def make_sync(**arguments: bool) -> Any:
         steps, modes = limit or SUITE[env_id].max_episode_steps, {"autoreset_mode": mode}
         return gym.make_vec(env_id, 4, "sync", modes, max_episode_steps=steps, **arguments)
 
-    sync, guide = make_sync(**told), make_sync(expert=True)
-    native = TextVectorEnv(env_id, 4, max_episode_steps=limit, autoreset_mode=mode.value, **told)
+    sync, guide = make_sync(**settings), make_sync(expert=True)
+    native = TextVectorEnv(
+        env_id, 4, max_episode_steps=limit, autoreset_mode=mode.value, **settings
+    )
     assert native.metadata == sync.metadata
     number = random.Random(0)
     ends = 0
@@ -83,7 +85,7 @@ def test_native__resets_some_as_the_sync_one(env_id, number):
     for _ in range(15):
         if over.any():
             # More may be reset than are over.
-            mask = np.array([bool(one) or rng.random() < 0.3 for one in over])
+            mask = np.array([bool(value) or rng.random() < 0.3 for value in over])
             seeds = [rng.choice([None, 3, 5]) for _ in over]
             options = {"reset_mask": mask}
             seen, listed = (

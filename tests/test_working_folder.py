@@ -268,6 +268,6 @@ def test_named_module__that_is_installed_imports_nothing_of_the_working_folder(t
     code = "from textcraft_gym.plugins import load; load('agent', 'installed:Agent')"
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
     command = [sys.executable, tmp_path / "script.py"]
-    told = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True)
-    assert "no module named 'missing_module'" in told.stderr
+    completed = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True)
+    assert "no module named 'missing_module'" in completed.stderr
     assert sprung(tmp_path / "folder") == []

@@ -75,12 +75,12 @@ TAKES = {"planks": "1 oak log", "crafting table": "4 oak planks", "leather boots
 
 
 class Example(NamedTuple):
-    """One example: ``told`` is what it says is held, empty where it does not."""
+    """One example: ``inventory`` is what it says is held, empty where it does not."""
 
     game: str
     situation: str
     goal: str
-    told: str
+    inventory: str
     lines: list[str]
 
 
@@ -89,7 +89,7 @@ def examples(agent: str, game: str = "minetechtree") -> list[Example]:
         r"\n\nHere (?:is|are) .+?\.\n\n(.+)\n\nNow it is your turn", _prompt(agent, game), re.S
     )
     assert shown
-    return [_example(game, one) for one in re.split(f"\n\n(?={BEGINS[game]})", shown[1])]
+    return [_example(game, text) for text in re.split(f"\n\n(?={BEGINS[game]})", shown[1])]
 
 
 def _prompt(agent: str, game: str = "minetechtree") -> str:
@@ -108,8 +108,8 @@ def begin(example: Example) -> Any:
     env = _in_its_world(example)
     for action in BEFORE.get(example.goal, []):
         env.step(action)
-    if example.told:
-        assert env.step("inventory")[0].rstrip() == example.told
+    if example.inventory:
+        assert env.step("inventory")[0].rstrip() == example.inventory
     return env
 
 
@@ -169,11 +169,11 @@ def action_of(goal: Goal) -> str:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_prompt__asks_as_that_of_textcraft_does(agent: str):
-    asked, textcraft = (_prompt(agent, game) for game in BEGINS)
-    assert asked.splitlines()[-1] == textcraft.splitlines()[-1]
-    assert "\n\nNow it is your turn." in asked
-    assert "\n\n{situation}\n\nGoal: {task}.\n{information}\n" in asked
-    assert asked.isascii()
+    prompt, textcraft = (_prompt(agent, game) for game in BEGINS)
+    assert prompt.splitlines()[-1] == textcraft.splitlines()[-1]
+    assert "\n\nNow it is your turn." in prompt
+    assert "\n\n{situation}\n\nGoal: {task}.\n{information}\n" in prompt
+    assert prompt.isascii()
 
 
 @pytest.mark.parametrize("game", BEGINS)
@@ -229,7 +229,9 @@ def test_one_level_plans__end_with_the_goals_own_step():
 def test_full_plans__win():
     (example,) = examples("plan_and_execute")
     assert wins(begin(example), steps(parse_plan("\n".join(example.lines))))
-    boots = next(one for one in examples("react") if one.goal == "obtain 1 leather boots")
+    boots = next(
+        example for example in examples("react") if example.goal == "obtain 1 leather boots"
+    )
     assert wins(begin(boots), steps(parse_plan(reflected())))
 
 
@@ -238,8 +240,8 @@ def test_goals__that_explain_a_line_can_be_done(agent: str):
     shown = re.findall(r"such as (\w+\(.+\));$", _prompt(agent), re.M)
     assert len(shown) == 3
     for (goal,) in map(parse_goals, shown):
-        for one in goal.alternatives:
-            assert not isinstance(understand(action_of(one)), Refused)
+        for alternative in goal.alternatives:
+            assert not isinstance(understand(action_of(alternative)), Refused)
 
 
 @pytest.mark.parametrize("agent", ["deps", "zero_shot", "chain_of_thought"])
@@ -260,7 +262,7 @@ def test_replanned_goals__are_a_dialogue_of_deps_word_for_word():
     plan, reported, explained, replan = re.split(
         rf"\n(?=I succeeded)|(?<={re.escape(WHY)})\n|\n(?=Mend this)", said
     )
-    asked, mended = replan.split("\n", 1)
+    request, mended = replan.split("\n", 1)
     model = ScriptedModel(plan, explained, mended)
     env = begin(example).unwrapped
     episode = run_episode(
@@ -269,7 +271,7 @@ def test_replanned_goals__are_a_dialogue_of_deps_word_for_word():
     assert episode.won
     task, *dialogue = model.asked[-1]["prompt"]
     assert task.content.endswith(first)
-    assert [message.content for message in dialogue] == [plan, reported, explained, asked]
+    assert [message.content for message in dialogue] == [plan, reported, explained, request]
 
 
 def test_single_goals__lead_to_what_is_told_after_each():
@@ -277,10 +279,14 @@ def test_single_goals__lead_to_what_is_told_after_each():
     game, state = begin(example).unwrapped.game, FIRST
     *rounds, last = re.split(r"^Next goal:\n", "\n".join(example.lines), flags=re.M)[1:]
     for said in rounds:
-        line, *told = said.splitlines()
+        line, *answer = said.splitlines()
         (goal,) = parse_goals(line)
         state, *_ = apply(game, state, action_of(goal))
-        assert told == ["Success: yes", *text.look(game, state).splitlines(), text.inventory(state)]
+        assert answer == [
+            "Success: yes",
+            *text.look(game, state).splitlines(),
+            text.inventory(state),
+        ]
     assert last == "done"
     assert state.obtained == {aim.item for aim in game.aims}
 

@@ -315,8 +315,10 @@ def test_command__prints_no_text_that_a_terminal_obeys(
 def test_commands__are_all_walked_over():
     def walk(group: Any, above: str = "") -> Iterator[str]:
         for name in group.list_commands(None):
-            one = group.get_command(None, name)
-            yield from walk(one, f"{above}{name} ") if hasattr(one, "commands") else [above + name]
+            command = group.get_command(None, name)
+            yield from (
+                walk(command, f"{above}{name} ") if hasattr(command, "commands") else [above + name]
+            )
 
     assert set(walk(get_command(app))) == set(COMMANDS)
 

@@ -51,18 +51,20 @@ def actions(demonstration: Row) -> list[str]:
 @pytest.mark.parametrize("thoughts", [False, True])
 def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dict[str, str]):
     env = gym.make(env_id, split=train[env_id])
-    found = list(demonstrations(env_id, train[env_id], thoughts=thoughts, seed=5, limit=60))
-    assert [one["task"] for one in found] == [task.id for task in tasks(env_id, train[env_id])[:60]]
-    for one in found:
-        assert (one["env"], one["split"], one["seed"], one["won"]) == (
+    trajectories = list(demonstrations(env_id, train[env_id], thoughts=thoughts, seed=5, limit=60))
+    assert [trajectory["task"] for trajectory in trajectories] == [
+        task.id for task in tasks(env_id, train[env_id])[:60]
+    ]
+    for trajectory in trajectories:
+        assert (trajectory["env"], trajectory["split"], trajectory["seed"], trajectory["won"]) == (
             env_id,
             train[env_id],
             5,
             True,
         )
-        played = actions(one)
-        assert len(played) == one["optimal_length"]
-        observation, info = env.reset(seed=5, options={"task": one["task"]})
+        played = actions(trajectory)
+        assert len(played) == trajectory["optimal_length"]
+        observation, info = env.reset(seed=5, options={"task": trajectory["task"]})
         heard = [observation]
         for action in played:
             observation, *_, info = env.step(action)
@@ -70,7 +72,7 @@ def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dic
         assert info["won"]
         assert heard[:-1] == [
             turn["value"]
-            for turn in one["conversations"]
+            for turn in trajectory["conversations"]
             if turn["from"] == "human" and turn["value"] != "OK."
         ]
 
@@ -79,8 +81,8 @@ def test_demonstrations__replay_to_a_win(env_id: str, thoughts: bool, train: dic
 def test_demonstrations__are_dialogues_in_which_only_what_is_said_is_learnt(
     env_id: str, train: dict[str, str]
 ):
-    for one in demonstrations(env_id, train[env_id], thoughts=True, limit=20):
-        turns = one["conversations"]
+    for trajectory in demonstrations(env_id, train[env_id], thoughts=True, limit=20):
+        turns = trajectory["conversations"]
         assert [turn["from"] for turn in turns] == ["human", "gpt"] * (len(turns) // 2)
         assert [turn["loss"] for turn in turns] == [turn["from"] == "gpt" for turn in turns]
         said = [turn["value"] for turn in turns if turn["from"] == "gpt"]
@@ -102,11 +104,13 @@ class Reciting:
 def test_demonstrations__think_as_react_reads_it(env_id: str, train: dict[str, str]):
     env = gym.make(env_id, split=train[env_id])
     agent = ReActAgent(load_profile(find(env_id).profile))
-    for one in demonstrations(env_id, train[env_id], thoughts=True, limit=5):
-        said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
-        episode = run_episode(env, agent, task=one["task"], seed=one["seed"], model=Reciting(said))
+    for trajectory in demonstrations(env_id, train[env_id], thoughts=True, limit=5):
+        said = [turn["value"] for turn in trajectory["conversations"] if turn["from"] == "gpt"]
+        episode = run_episode(
+            env, agent, task=trajectory["task"], seed=trajectory["seed"], model=Reciting(said)
+        )
         assert episode.won
-        assert episode.steps == one["optimal_length"]
+        assert episode.steps == trajectory["optimal_length"]
 
 
 @pytest.mark.parametrize("env_id", [env_id for env_id in BUNDLED if env_id != "MineTechTree-v0"])
@@ -120,10 +124,14 @@ def test_demonstrations__of_train_contain_no_test_task(env_id: str, train: dict[
     tested = {task_hash(env_id, task) for split in others for task in tasks(env_id, split)}
     assert len(learnt) == len(tasks(env_id, train[env_id]))
     assert not learnt & tested
-    shown = {one["task_hash"] for one in demonstrations(env_id, train[env_id], limit=40)}
+    shown = {
+        trajectory["task_hash"] for trajectory in demonstrations(env_id, train[env_id], limit=40)
+    }
     assert len(shown) == 40
     assert shown <= learnt
-    assert {one["task_hash"] for one in demonstrations(env_id, others[-1], limit=40)} <= tested
+    assert {
+        trajectory["task_hash"] for trajectory in demonstrations(env_id, others[-1], limit=40)
+    } <= tested
 
 
 def test_task_hash__is_the_same_in_every_split_and_of_one_environment():
@@ -146,42 +154,49 @@ def test_demonstrations__are_worded_as_ever():
     }
     said: list[str] = []
     for env_id, (split, ids) in wanted.items():
-        for one in demonstrations(env_id, split, thoughts=True):
-            if one["task"] in ids:
+        for trajectory in demonstrations(env_id, split, thoughts=True):
+            if trajectory["task"] in ids:
                 said += [
-                    one["item_id"],
-                    *[turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"],
+                    trajectory["item_id"],
+                    *[
+                        turn["value"]
+                        for turn in trajectory["conversations"]
+                        if turn["from"] == "gpt"
+                    ],
                     "",
                 ]
-            if one["task"] == ids[-1]:
+            if trajectory["task"] == ids[-1]:
                 break
     assert "\n".join(said) == GOLDEN.read_text(encoding="utf-8")
 
 
 def test_demonstrations__of_old_wording_have_thoughts_too():
     for dialect, verb in (("0.4", "move"), ("0.3", "put")):
-        (one,) = demonstrations("ALFWorld-v0", "train", thoughts=True, limit=1, dialect=dialect)
-        said = [turn["value"] for turn in one["conversations"] if turn["from"] == "gpt"]
+        (trajectory,) = demonstrations(
+            "ALFWorld-v0", "train", thoughts=True, limit=1, dialect=dialect
+        )
+        said = [turn["value"] for turn in trajectory["conversations"] if turn["from"] == "gpt"]
         assert said[-3].startswith("think: I hold remotecontrol 1, which belongs in or on shelf 13")
         assert said[-1].startswith(verb)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_demonstrations__say_the_same_in_every_format(format: str):
-    (told,) = demonstrations("ALFWorld-v0", "train", thoughts=True, limit=1, dialect="0.3")
+    (trajectory,) = demonstrations("ALFWorld-v0", "train", thoughts=True, limit=1, dialect="0.3")
     rows = list(
         demonstrations("ALFWorld-v0", "train", format=format, thoughts=True, limit=1, dialect="0.3")
     )
-    assert told["system"] == manual("ALFWorld-v0", dialect="0.3") + THINK
-    assert "put {thing} in/on {place}" in told["system"]
+    assert trajectory["system"] == manual("ALFWorld-v0", dialect="0.3") + THINK
+    assert "put {thing} in/on {place}" in trajectory["system"]
     names = {"human": "user", "gpt": "assistant"}
     spoken = [
-        {"role": names[said["from"]], "content": said["value"]} for said in told["conversations"]
+        {"role": names[said["from"]], "content": said["value"]}
+        for said in trajectory["conversations"]
     ]
-    messages = [{"role": "system", "content": told["system"]}, *spoken]
+    messages = [{"role": "system", "content": trajectory["system"]}, *spoken]
     whole = {
         "openai": {"messages": messages},
-        "sharegpt": {"conversations": told["conversations"]},
+        "sharegpt": {"conversations": trajectory["conversations"]},
         "trl": {"prompt": messages[:-1], "completion": messages[-1:]},
         "verl": {"messages": messages, "prompt": messages[:2]},
     }[format]
@@ -197,9 +212,9 @@ def test_demonstrations__say_the_same_in_every_format(format: str):
         "won",
         "reward",
     )
-    assert [[row[name] for name in kept] for row in rows] == [[told[name] for name in kept]] * len(
-        rows
-    )
+    assert [[row[name] for name in kept] for row in rows] == [
+        [trajectory[name] for name in kept]
+    ] * len(rows)
 
 
 def test_demonstrations__are_the_same_bytes_in_every_process(tmp_path: Path):
@@ -208,8 +223,8 @@ def test_demonstrations__are_the_same_bytes_in_every_process(tmp_path: Path):
         ("ALFWorld-v0", "train"),
         ("WebShopLite-v0", "train"),
     ):
-        found = expert_trajectories(env_id, split, thoughts=True, limit=12)
-        write_trajectories(found, tmp_path / "here.jsonl")
+        trajectories = expert_trajectories(env_id, split, thoughts=True, limit=12)
+        write_trajectories(trajectories, tmp_path / "here.jsonl")
         code = (
             "import sys; from textcraft_gym.cli.demonstrations import *;"
             "from textcraft_gym.storage.trajectories import *;"
@@ -222,8 +237,8 @@ def test_demonstrations__are_the_same_bytes_in_every_process(tmp_path: Path):
 
 
 def test_demonstrations__leave_out_what_the_expert_does_not_win():
-    (found,) = demonstrations("ALFWorld-v0", "train", limit=1)
-    assert found["won"]
+    (trajectory,) = demonstrations("ALFWorld-v0", "train", limit=1)
+    assert trajectory["won"]
     short = gym.registry["ALFWorld-v0"]
     limit, short.max_episode_steps = short.max_episode_steps, 4
     try:

@@ -29,8 +29,10 @@ def test_export__of_the_experts_run_is_its_demonstrations(tmp_path: Path):
     shown = list(expert_trajectories("ALFWorld-v0", "train", dialect="0.3", limit=4))
     played = list(run_trajectories(tmp_path, won_only=True))
     assert len(played) == 4
-    for one, other in zip(played, shown, strict=True):
-        assert [getattr(one, name) for name in FIELDS] == [getattr(other, name) for name in FIELDS]
+    for trajectory, other in zip(played, shown, strict=True):
+        assert [getattr(trajectory, name) for name in FIELDS] == [
+            getattr(other, name) for name in FIELDS
+        ]
     about = {
         "split": "train",
         "agent": "expert",
@@ -167,7 +169,9 @@ def test_export__of_a_foreign_world_runs_none_of_its_code(tmp_path: Path):
     config["env"] = "no_such_module:GuessDigit-v0"
     (tmp_path / "config.json").write_text(json.dumps(config))
     played = list(run_trajectories(tmp_path))
-    assert [one.task for one in played] == [record["task"] for record in read_records(tmp_path)]
+    assert [trajectory.task for trajectory in played] == [
+        record["task"] for record in read_records(tmp_path)
+    ]
     assert played[0].system.startswith("You play a game in text.")
 
 

@@ -60,8 +60,8 @@ def test_compare__of_three_runs_adjusts_all_pairs(runs: Path):
     assert "1. expert won 8 of 8 tasks, 100.0%." in output
     assert re.search(r"\n expert +random \(2 seeds\) +\+\d", output)
     assert "p and interval are adjusted for 3 pairs (Holm)." in output
-    found = json.loads(run("compare", *(str(runs / name) for name in names), "--json"))
-    (of_set,) = found["sets"]
+    comparison = json.loads(run("compare", *(str(runs / name) for name in names), "--json"))
+    (of_set,) = comparison["sets"]
     assert of_set["standings"][0]["run"] == "expert"
     assert of_set["repeats"] == 2
     assert len(of_set["pairs"]) == 3
@@ -99,9 +99,9 @@ def test_commands__say_how_far_an_unfinished_run_is(runs: Path, unfinished: Path
     said = "going: 5 of 8 episodes so far."
     assert run("report", str(unfinished)).startswith(f"{said}\n")
     assert said in run("compare", str(runs / "explorer"), str(unfinished))
-    found = json.loads(run("report", str(unfinished), "--json"))
-    assert found["warnings"] == [said]
-    assert (found["runs"]["going"]["played"], found["runs"]["going"]["episodes"]) == (5, 8)
+    report = json.loads(run("report", str(unfinished), "--json"))
+    assert report["warnings"] == [said]
+    assert (report["runs"]["going"]["played"], report["runs"]["going"]["episodes"]) == (5, 8)
     assert "so far" not in run("report", str(runs / "expert"))
 
 
@@ -119,8 +119,8 @@ def test_sweep__gives_all_agents_one_budget_or_says_so(tmp_path: Path):
     model = "tests.doubles:Crafter"
     own = run(*grid, model, "--out", str(tmp_path / "own"))
     assert "Budgets differ: 100 and 1000 steps. With --max-steps N all agents have one" in own
-    one = run(*grid, model, "--max-steps", "7", "--out", str(tmp_path / "one"))
-    assert "differ:" not in one
+    output = run(*grid, model, "--max-steps", "7", "--out", str(tmp_path / "one"))
+    assert "differ:" not in output
     budgets = {
         json.loads(config.read_text())["max_steps"]
         for config in (tmp_path / "one").glob("*/config.json")

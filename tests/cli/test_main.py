@@ -114,14 +114,15 @@ def test_demos__writes_what_the_expert_plays(tmp_path: Path):
         "3",
     ]
     assert "3 demonstrations to " in run(*arguments, "--seed", "2", "--env-arg", "hidden=100")
-    found = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [one["split"] for one in found] == ["train"] * 3
+    trajectories = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [trajectory["split"] for trajectory in trajectories] == ["train"] * 3
     assert all(
-        one["task"].endswith("_hidden100") and one["won"] and one["seed"] == 2 for one in found
+        trajectory["task"].endswith("_hidden100") and trajectory["won"] and trajectory["seed"] == 2
+        for trajectory in trajectories
     )
     assert "think: " not in out.read_text()
-    roles = ["system", *["user", "assistant"] * (found[0]["optimal_length"])]
-    assert [message["role"] for message in found[0]["messages"]] == roles
+    roles = ["system", *["user", "assistant"] * (trajectories[0]["optimal_length"])]
+    assert [message["role"] for message in trajectories[0]["messages"]] == roles
     assert "left out" not in run(*arguments, "--thoughts")
     assert out.read_text().count("think: ") > 3
 
@@ -650,12 +651,12 @@ def test_version__is_printed():
 def test_envs_and_agents__are_listed():
     output = run("envs")
     assert all(env_id in output for env_id in SUITE)
-    found = {row["agent"]: row for row in json.loads(run("agents", "--json"))}
+    agent_rows = {row["agent"]: row for row in json.loads(run("agents", "--json"))}
     about = {"agent": "react", "family": "adapt", "summary": "One attempt at the whole task."}
-    assert found["react"] == about | dict.fromkeys(
+    assert agent_rows["react"] == about | dict.fromkeys(
         ("textcraft", "alfworld", "webshop", "minetechtree", "hotpotqa", "tabletop"), "plays"
     )
-    assert "controller" in found["deps"]["webshop"]
+    assert "controller" in agent_rows["deps"]["webshop"]
     listed = run("agents")
     rows = re.findall(r"(?m)^ (\w*) +(\w+)  +\S.*?  +\S.*\.$", re.sub(r"(?m) +$", "", listed))
     assert sorted(agent for _, agent in rows) == sorted(AGENTS)
@@ -940,10 +941,10 @@ def test_evaluate__interrupted_leaves_a_run_that_goes_on(
     ) and time.monotonic() < deadline:
         time.sleep(0.01)
     started.send_signal(sent)
-    told, _ = started.communicate(timeout=30)
+    output, _ = started.communicate(timeout=30)
     before = len(read_records(tmp_path / "run"))
     assert started.returncode == status
-    assert f"Stopped with {before} episodes in run; run it again to resume." in told
+    assert f"Stopped with {before} episodes in run; run it again to resume." in output
     assert 3 <= before < 40
     subprocess.run(arguments, cwd=tmp_path, check=True, capture_output=True)
     assert len(read_records(tmp_path / "run")) == 40
@@ -1100,10 +1101,10 @@ def test_dry_run__says_what_is_expected_and_makes_nothing(tmp_path: Path):
         str(tmp_path / "sweep"),
     )
     assert re.search(r"\n all +200 ", said)
-    found = json.loads(
+    cells = json.loads(
         run("sweep", *shared, "--agents", "react", "--out", str(tmp_path / "sweep"), "--json")
     )
-    assert [(cell["episodes"], cell["unpriced"]) for cell in found] == [(50, [])]
+    assert [(cell["episodes"], cell["unpriced"]) for cell in cells] == [(50, [])]
     assert not list(tmp_path.iterdir())
 
 

@@ -59,15 +59,15 @@ def status_of(behaviour: Behaviour) -> int:
 @pytest.mark.parametrize("behaviour", ZOO.values(), ids=ZOO)
 def test_check__says_of_every_server_whether_it_can_play(behaviour: Behaviour):
     with spec_of(behaviour) as spec:
-        found = check_model(spec, behaviour.form or None)
-    text = "\n".join(found.lines())
-    assert found.status == status_of(behaviour), text
-    assert (found.status == 0) == found.episode.startswith("won"), text
-    assert bool(found.problem) == bool(found.status)
+        check = check_model(spec, behaviour.form or None)
+    text = "\n".join(check.lines())
+    assert check.status == status_of(behaviour), text
+    assert (check.status == 0) == check.episode.startswith("won"), text
+    assert bool(check.problem) == bool(check.status)
     assert behaviour.because in text
-    assert found.calls <= MAX_CALLS
+    assert check.calls <= MAX_CALLS
     for secret in (KEY, KEY[:8], KEY[-4:]):
-        assert secret not in text + json.dumps(found.as_json())
+        assert secret not in text + json.dumps(check.as_json())
 
 
 @pytest.mark.parametrize("name", WON)
@@ -76,11 +76,11 @@ def test_spec__plays_and_wins_without_learning_anything(
 ):
     behaviour = ZOO[name]
     with spec_of(behaviour) as spec:
-        found = check_model(spec, behaviour.form or None)
+        check = check_model(spec, behaviour.form or None)
         caplog.clear()
-        model = make_model(found.spec)
+        model = make_model(check.spec)
         before = dict(model.learned_options())  # type: ignore[attr-defined]
-        agent = make_agent("react", profile="textcraft", args={"form": found.form})
+        agent = make_agent("react", profile="textcraft", args={"form": check.form})
         episode = run_episode(
             find(ENV).make(agent, split=SPLIT), agent, task=TASK, seed=0, model=model
         )
@@ -144,8 +144,8 @@ def test_model_of_ones_own__is_checked_without_what_does_not_apply(monkeypatch: 
 
 
 def test_model_of_ones_own__has_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch):
-    found = check_of(monkeypatch, KeyError("weights"))
-    assert (found.status, found.calls, found.problem) == (2, 1, "KeyError: 'weights'")
+    check = check_of(monkeypatch, KeyError("weights"))
+    assert (check.status, check.calls, check.problem) == (2, 1, "KeyError: 'weights'")
     later = check_of(monkeypatch, "ready", ModelError("too warm"), "ready", "get 1 jungle logs")
     assert (later.status, later.takes["temperature"]) == (0, "refused: too warm")
     broken = check_of(
@@ -156,9 +156,9 @@ def test_model_of_ones_own__has_an_error_of_its_own(monkeypatch: pytest.MonkeyPa
 
 
 def test_model_without_tools__cannot_play_by_tools(monkeypatch: pytest.MonkeyPatch):
-    found = check_of(monkeypatch, "get 1 jungle logs", form="tools")
-    assert found.status == 1
-    assert "takes no tools" in found.problem
+    check = check_of(monkeypatch, "get 1 jungle logs", form="tools")
+    assert check.status == 1
+    assert "takes no tools" in check.problem
 
 
 def test_form__is_one_that_exists():
@@ -168,23 +168,23 @@ def test_form__is_one_that_exists():
 
 def test_money__may_run_out_in_the_episode():
     with serving(*[plain] * 6, quota_spent) as server:
-        found = check_model(f"openai:m,base_url={server.url}")
-    assert (found.status, found.calls) == (2, 7)
-    assert "no money left" in found.problem
+        check = check_model(f"openai:m,base_url={server.url}")
+    assert (check.status, check.calls) == (2, 7)
+    assert "no money left" in check.problem
 
 
 def test_reasoning_over_budget__wins_with_the_spec_to_use():
     with spec_of(ZOO["longer reasoning"]) as spec:
-        found = check_model(spec)
-        assert "reasoning_tokens=16384" in found.spec
-        assert check_model(found.spec).status == 0
+        check = check_model(spec)
+        assert "reasoning_tokens=16384" in check.spec
+        assert check_model(check.spec).status == 0
 
 
 def test_price__gives_the_cost():
     with spec_of(ZOO["plain"]) as spec:
-        found = check_model(f"{spec},price=1000000/0")
-    assert found.cost == found.tokens["prompt_tokens"] > 0
-    assert any(line.startswith("cost ") for line in found.lines())
+        check = check_model(f"{spec},price=1000000/0")
+    assert check.cost == check.tokens["prompt_tokens"] > 0
+    assert any(line.startswith("cost ") for line in check.lines())
 
 
 def test_key_in_a_spec__is_not_shown():
@@ -210,8 +210,8 @@ def test_command__ends_with_the_status(spec: str, status: int, says: str):
 
 def test_command__prints_json():
     result = CliRunner().invoke(app, ["models", "check", "tests.doubles:Crafter", "--json"])
-    found = json.loads(result.output)
-    assert (found["status"], found["episode"], found["form"]) == (0, "won in 4 steps", "line")
+    check = json.loads(result.output)
+    assert (check["status"], check["episode"], check["form"]) == (0, "won in 4 steps", "line")
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "first_model.md"
@@ -284,8 +284,8 @@ WRITTEN = {
 @pytest.mark.parametrize("name", WRITTEN)
 def test_answers__say_how_commands_are_written(name: str):
     with spec_of(ZOO[name]) as spec:
-        found = check_model(spec)
-    assert found.answers == {WRITTEN[name]: found.replies}
+        check = check_model(spec)
+    assert check.answers == {WRITTEN[name]: check.replies}
 
 
 def thinks_unseen(tokens: int | None) -> Answer:
@@ -316,6 +316,6 @@ REASONING = {
 @pytest.mark.parametrize("where", REASONING)
 def test_reasoning__is_found_where_it_stands(where: str):
     with serving(REASONING[where]) as server:
-        found = check_model(f"openai:m,base_url={server.url}")
-    assert (found.status, found.reasoning) == (0, where)
-    assert ("reasoning_tokens=4096" in found.spec) == (where != "none seen")
+        check = check_model(f"openai:m,base_url={server.url}")
+    assert (check.status, check.reasoning) == (0, where)
+    assert ("reasoning_tokens=4096" in check.spec) == (where != "none seen")

@@ -37,9 +37,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def keeps_its_contract(module: str) -> int:
     """Run the tests of a module, and return their number."""
     (contract,) = (
-        found
-        for _, found in inspect.getmembers(import_module(module), inspect.isclass)
-        if found.__module__ == module
+        member
+        for _, member in inspect.getmembers(import_module(module), inspect.isclass)
+        if member.__module__ == module
     )
     tests = inspect.getmembers(contract, inspect.isfunction)
     names = [name for name, _ in tests if name.startswith("test_")]

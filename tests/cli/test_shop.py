@@ -261,7 +261,7 @@ def test_session__ends_at_the_environments_limit(visitor: Visitor):
 def test_session__keeps_the_target_to_itself_until_the_end(visitor: Visitor):
     session = visitor.play(*ACTIONS)
     pages = [visitor.get(f"{session}/{number}") for number in range(len(ACTIONS) + 1)]
-    assert ["<h2>Target</h2>" in one for one in pages] == [False] * len(ACTIONS) + [True]
+    assert ["<h2>Target</h2>" in page for page in pages] == [False] * len(ACTIONS) + [True]
 
 
 def test_session__can_be_looked_back_at_but_not_changed_there(visitor: Visitor):
@@ -289,9 +289,9 @@ def test_tasks__are_those_of_the_split(visitor: Visitor, front: Storefront):
     assert front.tasks[25].goal.instruction in Words(visitor.get("/?split=dev&page=2")).text
     goals = front.market.catalogue.goals
     assert goals[0].instruction in Words(visitor.get("/?split=test")).text
-    found = visitor.get("/?split=dev&number=17")
-    assert goals[17].instruction in Words(found).text
-    assert re.findall(r'name="number" value="(\d+)" aria', found) == ["17"]
+    page = visitor.get("/?split=dev&number=17")
+    assert goals[17].instruction in Words(page).text
+    assert re.findall(r'name="number" value="(\d+)" aria', page) == ["17"]
     assert "There is no such task." in visitor.get("/?number=999999999")
 
 
@@ -431,7 +431,7 @@ def test_pages__keep_whatever_text_as_text(tmp_path: Path):
         value,
         "buy now",
     ]
-    actions = ["search[owned]", *(f"click[{one.lower()}]" for one in clicks), HOSTILE]
+    actions = ["search[owned]", *(f"click[{target.lower()}]" for target in clicks), HOSTILE]
     session = visitor.play(*actions[:-1], number=0)
     assert visitor.saved(session)["steps"] == len(actions) - 1
     pages = [

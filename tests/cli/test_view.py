@@ -130,7 +130,7 @@ def test_site__says_what_the_records_say_wherever_the_file_is_cut(played: Path, 
         written = cut
         follower.poll()
         records = list(read_records(folder))
-        assert follower.lines == {place: line(0, one) for place, one in enumerate(records)}
+        assert follower.lines == {place: line(0, entry) for place, entry in enumerate(records)}
         (row,) = site.get("/runs.json")
         summary = summarise(records)
         assert (row["episodes"], row["errors"]) == (len(records), summary.errors)
@@ -321,7 +321,7 @@ def test_page__shows_an_episode_and_its_calls_while_the_run_goes_on(
     browser: Any, address: str, played: Path, tmp_path: Path
 ):
     lines = (played / "episodes.jsonl").read_bytes().splitlines(keepends=True)
-    records = [json.loads(one) for one in lines]
+    records = [json.loads(line) for line in lines]
     first, second = records[0], records[1]
     folder = begun(played, tmp_path / "run", lines[0])
     browser.get_log("browser")
@@ -349,8 +349,8 @@ def test_page__shows_an_episode_and_its_calls_while_the_run_goes_on(
         browser.execute_script("arguments[0].parentElement.open = true", summary)
     until(browser, "document.querySelectorAll('pre.read').length === 4")
     texts = [
-        one.get_attribute("textContent")
-        for one in browser.find_elements("css selector", "pre.read")
+        element.get_attribute("textContent")
+        for element in browser.find_elements("css selector", "pre.read")
     ]
     assert texts == [calls[0].prompt, "common 😀 beginning " * 9, "😀 second", HOSTILE]
     assert browser.title == title

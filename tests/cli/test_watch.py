@@ -199,10 +199,10 @@ def test_play__says_in_one_line_why_there_is_nothing_to_watch(
     monkeypatch.setattr(sys, "argv", ["textcraft-gym", "play", "TextCraft-v0", *arguments])
     with pytest.raises(SystemExit) as stopped:
         main()
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert stopped.value.code == 2
-    assert message in told
-    assert told.count("\n") == 1
+    assert message in output
+    assert output.count("\n") == 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -60,7 +60,7 @@ class Crafter:
         )
 
     def _answer(self, text: str, draw: str) -> str:
-        asked = text.rstrip().rpartition("\n")[2]
+        last_line = text.rstrip().rpartition("\n")[2]
         head, *turns = _TURN.split(text[max(0, text.rfind(MARK)) :])
         goals = _GOAL.findall(head)
         if not head.startswith(MARK) or not goals:
@@ -68,12 +68,12 @@ class Crafter:
         amount, item = goals[-1]
         bench = Bench(head, turns)
         want = Want(item, int(amount or 1))
-        if asked.startswith("Plan"):
+        if last_line.startswith("Plan"):
             return bench.plan(want)
-        if asked == "Judgement:":
+        if last_line == "Judgement:":
             return "Thus the correctness score is 5"
-        number = _NUMBERED.fullmatch(asked)
-        if asked != ">" and not number:
+        number = _NUMBERED.fullmatch(last_line)
+        if last_line != ">" and not number:
             return "I did what I could."
         if not turns and not number:
             return f"think: I need {want.amount} {want.item}."

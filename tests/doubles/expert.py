@@ -44,13 +44,13 @@ def next_words(request: Request) -> Words:
 def commands_left(request: Request) -> list[str]:
     """Return the commands that are still to play, by what the game has answered so far."""
     # The demonstrations of a prompt stand before its goal.
-    told = told_by_the_game(request).rpartition("Goal:")[2]
-    wood = "jungle" if told.lstrip().startswith("craft jungle boat") else "birch"
+    transcript = told_by_the_game(request).rpartition("Goal:")[2]
+    wood = "jungle" if transcript.lstrip().startswith("craft jungle boat") else "birch"
     plan = [
         (command.replace("birch", wood), answer.replace("birch", wood)) for command, answer in PLAN
     ]
     played = 0
-    for line in told.splitlines():
+    for line in transcript.splitlines():
         played += played < len(plan) and line.strip() == plan[played][1]
     return [command for command, _ in plan[played:]]
 

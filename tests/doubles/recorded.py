@@ -68,17 +68,17 @@ class Recorded:
             ModelError: If it is not recorded, and there is no model to record.
         """
         text = prompt_text(prompt)
-        told = text[max(0, *map(text.rfind, OPENINGS)) :]
-        key = hashlib.sha256(f"{sample if temperature else 0}/{told}".encode()).hexdigest()[:12]
+        task = text[max(0, *map(text.rfind, OPENINGS)) :]
+        key = hashlib.sha256(f"{sample if temperature else 0}/{task}".encode()).hexdigest()[:12]
         if key not in self._answers:
             if self._model is None:
                 raise ModelError(
-                    f"{self._file.name} holds no answer to a prompt that ends {told[-80:]!r}"
+                    f"{self._file.name} holds no answer to a prompt that ends {task[-80:]!r}"
                 )
-            asked = self._model.complete(
+            completion = self._model.complete(
                 prompt, stop=stop, max_tokens=max_tokens, temperature=temperature, sample=sample
             )
-            self._answers[key] = asked.text
+            self._answers[key] = completion.text
             self._file.parent.mkdir(exist_ok=True)
             self._file.write_bytes(
                 gzip.compress(json.dumps(self._answers, sort_keys=True).encode(), mtime=0)

@@ -19,8 +19,10 @@ def won(agent: str, model: Crafter) -> list[bool]:
     env = gym.make("TextCraft-v0", split="test", max_episode_steps=-1)
     jobs = [(task.id, 0) for task in env.get_wrapper_attr("tasks")[::4]]
     return [
-        bool(one.won)
-        for one in run_episodes([env], make_agent(agent, profile="textcraft"), jobs, model=model)
+        bool(episode.won)
+        for episode in run_episodes(
+            [env], make_agent(agent, profile="textcraft"), jobs, model=model
+        )
     ]
 
 

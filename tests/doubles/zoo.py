@@ -556,16 +556,19 @@ WAITS = {
 }
 
 
-def waits(asked: str) -> Answer:
+def waits(retry_after: str) -> Answer:
     """Answer the second request with the wish to be asked later."""
-    return once(lambda request: limited(Retry_After=asked))
+    return once(lambda request: limited(Retry_After=retry_after))
 
 
 ZOO |= {
     name: Behaviour(
-        name, f"Says once with status 429 to wait, `Retry-After: {asked}`.", waits(asked), *ending
+        name,
+        f"Says once with status 429 to wait, `Retry-After: {retry_after}`.",
+        waits(retry_after),
+        *ending,
     )
-    for name, (asked, *ending) in WAITS.items()
+    for name, (retry_after, *ending) in WAITS.items()
 }
 
 

@@ -9,14 +9,14 @@ from tests.agents.scripted import ScriptedModel
 
 def branches(examples: list[Example], *kinds: str) -> list[tuple[Example, Branch]]:
     """Return the dialogues of some kinds, of which there must be many."""
-    found = [
+    pairs = [
         (example, branch)
         for example in examples
         for branch in example.branches
         if branch.kind in kinds
     ]
-    assert len(found) > 10
-    return found
+    assert len(pairs) > 10
+    return pairs
 
 
 def turns(branch: Branch) -> list[tuple[str, str, bool]]:

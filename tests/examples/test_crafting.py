@@ -108,8 +108,10 @@ def test_reader__knows_what_is_held():
             held = {
                 name: int(count) for name, count in re.findall(r"\[(.+?)\] \((\d+)\)", observation)
             }
-            for command, told in zip(info["admissible_commands"], graph["commands"], strict=False):
-                assert told[3] == pytest.approx(
+            for command, features in zip(
+                info["admissible_commands"], graph["commands"], strict=False
+            ):
+                assert features[3] == pytest.approx(
                     np.log1p(held.get(" ".join(read_line(command).makes), 0))
                 ), command
                 compared += 1

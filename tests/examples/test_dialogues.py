@@ -75,7 +75,7 @@ def test_examples__have_every_kind_of_dialogue(examples: list[Example]):
 def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
     for example, branch in branches(examples, *KINDS):
         prompt = branch.spans[0].text
-        told = re.search(
+        match = re.search(
             r"^(?:Inventory: |From an earlier trial: ).*?(?=\n>|\n+What you did:)",
             prompt,
             re.S | re.M,
@@ -89,7 +89,7 @@ def test_prompts__are_those_that_the_agents_send(examples: list[Example]):
         filled = template.fill(
             situation=example.situation,
             task=task_of(branch),
-            information=told[0] if told else "",
+            information=match[0] if match else "",
             transcript=trial,
         )
         assert example.situation + prompt == filled, branch.kind
@@ -274,12 +274,12 @@ def test_executor__sees_when_a_command_makes_less_than_it_took_it_to_make(
 def test_executor__says_what_a_part_was_for_and_what_is_missing_still(examples: list[Example]):
     missing = set()
     for _, branch in branches(examples, "goal", "sub-task"):
-        asked = {("1", branch.text.split("Goal: craft ")[-1].split(".\n")[0])}
+        wanted = {("1", branch.text.split("Goal: craft ")[-1].split(".\n")[0])}
         for line, _, _ in turns(branch):
             if said := re.match(r"think: (?:[A-Z][^:]+\. )?(\d+) (\D+?):", line):
-                asked.add((said[1], said[2]))
+                wanted.add((said[1], said[2]))
             if said := re.match(r"think: Now (\d+) (\D+?): Held: ", line):
-                assert (said[1], said[2]) in asked, branch.text
+                assert (said[1], said[2]) in wanted, branch.text
                 missing.add(", so " in line)
     assert missing == {False, True}
 
@@ -464,7 +464,9 @@ def test_situation__draws_books_for_training_only(monkeypatch: pytest.MonkeyPatc
     seeds = set()
     make = data.made_book
     monkeypatch.setattr(
-        data, "made_book", lambda seed, *of, **named: seeds.add(seed) or make(seed, *of, **named)
+        data,
+        "made_book",
+        lambda seed, *arguments, **named: seeds.add(seed) or make(seed, *arguments, **named),
     )
     rng = random.Random(0)
     for _ in islice(data.Situation.drawn(rng), 60):
@@ -522,7 +524,9 @@ def test_situation__of_the_made_books_many_have_broad_commands_and_names_that_ar
 
 @pytest.mark.parametrize("style", [style for style in data.STYLES if style])
 def test_made_book__of_another_style_has_the_same_recipes_with_other_names(style: str):
-    book, alike = (data.made_book(7, 3, 80, "invented", 3, style=of) for of in ("", style))
+    book, alike = (
+        data.made_book(7, 3, 80, "invented", 3, style=variant) for variant in ("", style)
+    )
     assert len(alike.ids) == len(book.ids)
     if style == "nested":
         stems = [
@@ -534,14 +538,16 @@ def test_made_book__of_another_style_has_the_same_recipes_with_other_names(style
     assert sorted(book.depths.values()) == sorted(alike.depths.values())
     assert len(book.base_items) == len(alike.base_items)
     assert sorted(_shapes(book)) == sorted(_shapes(alike))
-    assert {len(of) for of in book.members.values()} == {len(of) for of in alike.members.values()}
+    assert {len(items) for items in book.members.values()} == {
+        len(items) for items in alike.members.values()
+    }
 
 
 def _shapes(book: RecipeBook) -> list[tuple]:
     return [
         (recipe.makes, *(slot.amount for slot in recipe.slots))
-        for of in book.recipes.values()
-        for recipe in of
+        for recipes in book.recipes.values()
+        for recipe in recipes
     ]
 
 

@@ -105,7 +105,7 @@ def test_goals__are_what_react_reads_and_says(tasks: list[str]):
         if goal:
             model = scripted(goal)
             episode = play(ReActAgent(ALFWORLD, SHORT), {"executor": model}, task)
-            assert [asked["prompt"] for asked in model.asked] == prompts(situation.text, goal)
+            assert [request["prompt"] for request in model.asked] == prompts(situation.text, goal)
             assert episode.won
             types.add(situation.game.goal.task_type)
     assert len(types) == 6
@@ -132,9 +132,9 @@ def test_steps__are_what_adapt_reads_and_says(tasks: list[str], interrupted: boo
         if len(steps) < len(situation.stages()) and not won:  # one of them went on for too long
             continue
         assert won
-        assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
-        asked = [asked["prompt"] for asked in executor.asked[len(attempt) + 1 :]]
-        assert asked == prompts(situation.text, *steps)
+        assert [request["prompt"] for request in planner.asked] == prompts(situation.text, plan)
+        sent = [request["prompt"] for request in executor.asked[len(attempt) + 1 :]]
+        assert sent == prompts(situation.text, *steps)
         played += 1
     assert played > TASK_COUNT / 2
 
@@ -154,8 +154,8 @@ def test_searches__are_what_the_executor_of_a_full_plan_reads_and_says(tasks: li
                 task,
             )
             expected = prompts(situation.text, *searches)
-            assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
-            assert [asked["prompt"] for asked in executor.asked[: len(expected)]] == expected
+            assert [request["prompt"] for request in planner.asked] == prompts(situation.text, plan)
+            assert [request["prompt"] for request in executor.asked[: len(expected)]] == expected
             searched += len(searches)
     assert searched > TASK_COUNT / 2
 
@@ -178,8 +178,10 @@ def test_trials__are_what_reflexion_reads_and_says(tasks: list[str]):
         executor, reflector = scripted(*lines, trial), scripted(reflection)
         models = {"executor": executor, "reflection": reflector}
         episode = play(ReflexionAgent(ALFWORLD, SHORT, settings=Settings(d_max=2)), models, task)
-        assert [asked["prompt"] for asked in reflector.asked] == prompts(situation.text, reflection)
-        assert [asked["prompt"] for asked in executor.asked[len(lines) :]] == prompts(
+        assert [request["prompt"] for request in reflector.asked] == prompts(
+            situation.text, reflection
+        )
+        assert [request["prompt"] for request in executor.asked[len(lines) :]] == prompts(
             situation.text, trial
         )
         assert episode.won
@@ -188,17 +190,17 @@ def test_trials__are_what_reflexion_reads_and_says(tasks: list[str]):
 
 
 def test_trials__search_where_no_earlier_one_has(tasks: list[str]):
-    found = 0
+    count = 0
     for task in tasks * 6:
         situation = data.Situation(task)
-        for branch in situation.another_trial(random.Random(f"{task}/{found}")):
+        for branch in situation.another_trial(random.Random(f"{task}/{count}")):
             if branch and branch.kind == "reflection" and "From an earlier trial: " in branch.text:
-                told, _ = branch.spans[0].text.split("What you did:")
-                empty = re.search(r"I looked at (.*) and saw no", told)[1].split(", ")
+                memory, _ = branch.spans[0].text.split("What you did:")
+                empty = re.search(r"I looked at (.*) and saw no", memory)[1].split(", ")
                 search = re.search(r"Step 1: .* from (.*)", branch.spans[1].text)[1].split(", ")
                 assert not {*empty} & {*search}, branch.text
-                found += 1
-    assert found > 5
+                count += 1
+    assert count > 5
 
 
 def test_mistakes__are_not_learnt_and_are_recovered_from(examples: list[Example]):
@@ -285,8 +287,8 @@ def test_plans__are_read_by_the_agents_in_steps_that_the_executor_knows(examples
 def test_plans__of_a_search_name_every_place_once(tasks: list[str]):
     for task in tasks:
         situation = data.Situation(task)
-        found = situation.alternatives(situation.stages()[0])
-        named = [place for step in found for place in read_task(step).places]
+        steps = situation.alternatives(situation.stages()[0])
+        named = [place for step in steps for place in read_task(step).places]
         assert len(named) == len(set(named))
         assert {kind(place) for place in named} == {kind(place) for place in situation.places}
         numbered = [place for place in named if " " in place]

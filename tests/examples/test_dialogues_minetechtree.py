@@ -110,7 +110,7 @@ def test_goals__are_what_react_reads_and_says(situation: data.Situation):
             continue
         model = scripted(goal)
         episode = play(ReActAgent(MINETECHTREE, SHORT), {"executor": model}, situation.task.id)
-        assert [asked["prompt"] for asked in model.asked] == prompts(situation.text, goal)
+        assert [request["prompt"] for request in model.asked] == prompts(situation.text, goal)
         assert episode.won
 
 
@@ -134,15 +134,15 @@ def test_steps__are_what_adapt_and_plan_and_execute_read_and_say(
         plan = situation.plan(situation.sentence, situation.item, 1, worn=worn)
     planner, executor = scripted(plan), scripted(*failed, *steps)
     episode = play(agent, {"executor": executor, "planner": planner}, situation.task.id)
-    assert [asked["prompt"] for asked in planner.asked] == prompts(situation.text, plan)
-    assert [asked["prompt"] for asked in executor.asked[len(failed) :]] == prompts(
+    assert [request["prompt"] for request in planner.asked] == prompts(situation.text, plan)
+    assert [request["prompt"] for request in executor.asked[len(failed) :]] == prompts(
         situation.text, *steps
     )
     assert episode.won
 
 
 def test_mistakes__are_not_learnt(examples: list[Example]):
-    wrong = asked = 0
+    wrong = question_count = 0
     for _, branch in branches(examples, *EXECUTORS):
         refused = [
             (learnt, line)
@@ -152,10 +152,10 @@ def test_mistakes__are_not_learnt(examples: list[Example]):
         questions = [line for learnt, line in refused if learnt]
         assert len(questions) <= (branch.kind in ("goal", "next trial")), branch.text
         assert all(goal_of(branch).removeprefix("obtain 1 ") in line for line in questions)
-        asked += len(questions)
+        question_count += len(questions)
         wrong += len(refused) - len(questions)
     assert wrong > 10
-    assert asked > 10
+    assert question_count > 10
 
 
 def test_recipes__that_are_remembered_wrongly_are_read_in_the_answer(examples: list[Example]):

@@ -82,7 +82,7 @@ def test_deps__explains_a_failure_by_what_was_forgotten():
     wants = [Want("stone pickaxe", 1)]
     for link in links(bill(wants, {})):
         record = played(
-            "deps", "stone_pickaxe", SimpleNamespace(choice=lambda found, link=link: link)
+            "deps", "stone_pickaxe", SimpleNamespace(choice=lambda choices, link=link: link)
         )
         if len(record.exchanges) > 1:  # where what was forgotten is held all the same nothing fails
             explanation = record.exchanges[1].said.text
@@ -108,8 +108,8 @@ def test_explanations__name_what_the_inventory_lacks(examples: list[Example]):
             name = name.strip()
             kind = name in ("log", "planks")
             amount = sum(
-                of
-                for item, of in held.items()
+                number
+                for item, number in held.items()
                 if item == name or (kind and item.endswith(f" {name}"))
             )
             assert amount == int(count) or "pickaxe" in name, branch.text
@@ -191,6 +191,7 @@ def test_worlds__are_drawn_for_training_alone():
         data.Practice(situation.task, situation.world + 1),
     )
     first, second, third = (
-        of.reset(seed=0, options={"task": situation.task.id})[0] for of in (env, again, other)
+        practice.reset(seed=0, options={"task": situation.task.id})[0]
+        for practice in (env, again, other)
     )
     assert first == second != third

@@ -72,7 +72,7 @@ def play(agent, models: Mapping[str, ScriptedModel], key: Key) -> Episode:
 
 
 def asked(model: ScriptedModel) -> list[str]:
-    return [one["prompt"] for one in model.asked]
+    return [request["prompt"] for request in model.asked]
 
 
 def is_claim(branch: Branch) -> bool:
@@ -211,7 +211,9 @@ def script_of_adapt(
     questions = {
         "planner": prompts(situation.text, *plans),
         "simple_match": prompts(simple.situation, *simple.branches),
-        "detail_match": [text for one in details for text in prompts(one.situation, *one.branches)],
+        "detail_match": [
+            text for detail in details for text in prompts(detail.situation, *detail.branches)
+        ],
         "executor": prompts(situation.text, *steps),
     }
     return way, models, questions

@@ -109,9 +109,9 @@ def test_gates__write_the_counts_of_each_adapter_and_row(
         return capsys.readouterr().err
 
     monkeypatch.setattr(gates, "evaluate", evaluate)
-    told = run("--rows", "unseen", "made", "--threads", 1, "--adapter", *adapters)
-    asked = "ReAct, unseen goals of depth 2: success of 97%"
-    assert told.splitlines() == [f"not reached: {adapter}, {asked}" for adapter in adapters]
+    output = run("--rows", "unseen", "made", "--threads", 1, "--adapter", *adapters)
+    criterion = "ReAct, unseen goals of depth 2: success of 97%"
+    assert output.splitlines() == [f"not reached: {adapter}, {criterion}" for adapter in adapters]
     rows = list(
         csv.DictReader((tmp_path / "out" / "gates.csv").read_text(encoding="utf-8").splitlines())
     )
@@ -132,7 +132,9 @@ def test_gates__write_the_counts_of_each_adapter_and_row(
 
 def test_missed__says_what_a_row_does_not_reach():
     def row(won: int, false_claims: int = 2, invalid: int = 2) -> gates.Row:
-        return gates.Row("row", *(gates.Count(of, 100) for of in (won, false_claims, invalid)))
+        return gates.Row(
+            "row", *(gates.Count(count, 100) for count in (won, false_claims, invalid))
+        )
 
     assert (
         gates.missed({"sub_tasks": row(95), "dev": row(90), "unseen": row(97), "made": row(92)})
@@ -164,7 +166,9 @@ def test_play__of_a_group_counts_its_tasks_in_the_run_of_another_row(
     monkeypatch.setattr(
         gates,
         "evaluate",
-        lambda spec, folder: [{**episode, "group": of} for of in ("other", gates.TWO_OBJECTS)],
+        lambda spec, folder: [
+            {**episode, "group": group} for group in ("other", gates.TWO_OBJECTS)
+        ],
     )
     whole, two = (
         gates.play(gates.GATES[name], "m", tmp_path, tmp_path)
@@ -179,12 +183,12 @@ def test_goals__of_the_gates_are_those_of_the_splits_in_an_order_that_is_drawn(t
         name: [line for line in lines if f'"split": "{name}"' in line]
         for name in ("dev", "unseen", "made")
     }
-    assert {name: len(of) for name, of in of_split.items()} == {
+    assert {name: len(goals) for name, goals in of_split.items()} == {
         "dev": 197,
         "unseen": 77,
         "made": 90,
     }
-    assert all(of != sorted(of) for of in of_split.values())
+    assert all(goals != sorted(goals) for goals in of_split.values())
 
 
 def test_sub_tasks__have_an_inventory_in_the_prompt_where_the_player_holds_what_they_take(
@@ -192,7 +196,7 @@ def test_sub_tasks__have_an_inventory_in_the_prompt_where_the_player_holds_what_
 ):
     """In every other sub-task the player holds what it takes, and its inventory is in the
     prompt."""
-    told = set()
+    outcomes = set()
     for seed in range(8):
         monkeypatch.setattr(
             gates.random, "Random", lambda _, seed=seed, make=gates.random.Random: make(seed)
@@ -204,5 +208,5 @@ def test_sub_tasks__have_an_inventory_in_the_prompt_where_the_player_holds_what_
         monkeypatch.undo()
         held = any(str(action).startswith("get ") for action, _ in episode.transcript)
         assert held == ("Inventory:" in model.asked[0]["prompt"])
-        told.add(held)
-    assert told == {True, False}
+        outcomes.add(held)
+    assert outcomes == {True, False}

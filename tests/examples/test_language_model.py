@@ -59,8 +59,8 @@ def model(base):
 def shallow(base):
     """A base model of two layers, for what takes several steps."""
     weights = {
-        name: of
-        for name, of in base.weights().items()
+        name: array
+        for name, array in base.weights().items()
         if name.split(".")[1] in ("0", "1", "weight")
     }
     few = Base(base_file())
@@ -126,18 +126,20 @@ def test_parts__have_each_dialogue_once_and_in_order_but_those_that_do_not_fit_a
         alone = [
             encode(tokenizer, example._replace(branches=(branch,))) for branch in example.branches
         ]
-        found = []
+        dialogues = []
         for part in divided:
             assert part.ids[: len(situation)].tolist() == situation
             assert len(part.ids) <= (most if max(part.dialogues) == 1 else longest)
-            found += [
+            dialogues += [
                 [token for token, at in zip(part.ids, part.dialogues, strict=True) if at == number]
                 for number in range(1, max(part.dialogues) + 1)
             ]
-        assert found == [
-            one.ids[len(situation) :].tolist() for one in alone if len(one.ids) <= most
+        assert dialogues == [
+            encoding.ids[len(situation) :].tolist()
+            for encoding in alone
+            if len(encoding.ids) <= most
         ]
-        counts.append((len(divided), len(alone) - len(found)))
+        counts.append((len(divided), len(alone) - len(dialogues)))
         long += sum(len(part.ids) > longest for part in divided)
     assert long > 0
     assert max(parted for parted, _ in counts) > 1
@@ -151,19 +153,19 @@ def test_loss__and_gradients_of_compiled_layers_are_the_same(tokenizer, shallow,
     short = [shortened(example, length) for length in (150, 100)]
     is_mask = form == "mask"
     some = (short, short[:1], [shortened(example, 300)])
-    batches = [make_batch(of, CPU, masked=is_mask, dtype=torch.float32) for of in some]
+    batches = [make_batch(members, CPU, masked=is_mask, dtype=torch.float32) for members in some]
 
     def learn(network: Network) -> list[torch.Tensor]:
-        found = []
+        tensors = []
         for batch in batches:
             loss = loss_of(network, batch)
             loss.backward()
-            found += [
+            tensors += [
                 loss.detach(),
                 *(factor.grad.clone() for factor in network.factors().values()),
             ]
             network.zero_grad()
-        return found
+        return tensors
 
     torch.manual_seed(0)
     network = Network(shallow, CPU, torch.float32)
@@ -188,13 +190,13 @@ def test_loss__and_gradients_of_a_mask_are_those_of_lengths(tokenizer, shallow):
         for part in parts(tokenizer, example, 400, 600)
     ][:3]
     for batch in (some, some[:1]):
-        found = []
+        results = []
         for form in (False, True):
             loss = loss_of(network, make_batch(batch, CPU, masked=form, dtype=torch.float32))
             loss.backward()
-            found.append([loss.detach(), *(factor.grad for factor in network.factors().values())])
+            results.append([loss.detach(), *(factor.grad for factor in network.factors().values())])
             network.zero_grad()
-        for mine, other in zip(*found, strict=True):
+        for mine, other in zip(*results, strict=True):
             assert torch.allclose(mine, other, rtol=1e-3, atol=1e-6)
 
 
@@ -257,7 +259,9 @@ def test_loss__is_that_of_the_library(tokenizer, base, model):
             "Crafting commands:", (Branch("a", (Span("\n>", False), Span(" get 1 stick\n", True))),)
         ),
     )
-    ids, labels = (torch.tensor(of.astype(np.int64))[None] for of in (encoded.ids, encoded.labels))
+    ids, labels = (
+        torch.tensor(values.astype(np.int64))[None] for values in (encoded.ids, encoded.labels)
+    )
     plain = Network(base, CPU, torch.float32)
 
     def compare(ours: Network) -> None:
@@ -347,10 +351,10 @@ def test_loss__padding_changes_nothing(tokenizer, model):
     with torch.no_grad():
         losses = [
             (
-                float(loss_of(model, make_batch([one], CPU))),
-                sum(at != UNLEARNT for at in one.labels),
+                float(loss_of(model, make_batch([part], CPU))),
+                sum(at != UNLEARNT for at in part.labels),
             )
-            for one in (short, long)
+            for part in (short, long)
         ]
         both = float(loss_of(model, make_batch([short, long], CPU)))
     assert both == pytest.approx(
@@ -401,8 +405,10 @@ def test_adapter__of_the_package_has_learnt_the_dialogues(tokenizer, base):
 @pytest.fixture
 def packed(tokenizer, base, tmp_path: Path) -> Path:
     """A file of eight short parts, each with something to learn."""
-    found = (part for example in data.examples(5) for part in parts(tokenizer, example, 1200, 1800))
-    short = [shortened(part, 70) for part in islice(found, 8)]
+    all_parts = (
+        part for example in data.examples(5) for part in parts(tokenizer, example, 1200, 1800)
+    )
+    short = [shortened(part, 70) for part in islice(all_parts, 8)]
     write_packed(tmp_path / "lm.data", short, {"vocabulary_sha256": base.vocabulary_sha256})
     return tmp_path / "lm.data"
 
@@ -536,8 +542,8 @@ def test_steps__have_every_part_once_and_fit_with_their_padding(monkeypatch: pyt
 
     monkeypatch.setattr(train, "POOL", 16)
     some = [
-        Part(np.zeros(of, np.uint16), np.zeros(of, np.uint8), np.zeros(of, bool))
-        for of in range(40, 1240, 30)
+        Part(np.zeros(length, np.uint16), np.zeros(length, np.uint8), np.zeros(length, bool))
+        for length in range(40, 1240, 30)
     ]
     groups = list(train.steps(some, 0, 2048))
     assert sorted(id(part) for group in groups for part in group) == sorted(map(id, some))

@@ -157,7 +157,7 @@ def test_teachers__digest_is_of_the_worlds_that_are_mixed_and_of_what_they_impor
         (tmp_path / source.name).write_bytes(source.read_bytes())
     monkeypatch.setattr(prepare, "FOLDER", tmp_path)
     shares = ("textcraft=1", "webshop=1")
-    before = [prepare.teachers(of) for of in shares]
+    before = [prepare.teachers(share) for share in shares]
     for changed, which in (
         ("crafter.py", [True, False]),
         ("dialogue.py", [True, True]),
@@ -167,6 +167,6 @@ def test_teachers__digest_is_of_the_worlds_that_are_mixed_and_of_what_they_impor
         content = source.read_text()
         source.write_text(content + "# changed\n")
         assert [
-            prepare.teachers(of) != digest for of, digest in zip(shares, before, strict=True)
+            prepare.teachers(share) != digest for share, digest in zip(shares, before, strict=True)
         ] == which, changed
         source.write_text(content)

@@ -240,9 +240,9 @@ def test_server__keeps_sessions_apart_when_64_clients_play_on_16_threads(world: 
 
 @pytest.fixture(scope="module", params=list(CLIENTS))
 def app(request: pytest.FixtureRequest) -> Any:
-    found = create_app(request.param)
-    found.state.world = request.param
-    return found
+    application = create_app(request.param)
+    application.state.world = request.param
+    return application
 
 
 SCALARS = (
@@ -411,7 +411,7 @@ def test_goals__are_numbered_by_depth_and_file_name(book: RecipeBook):
 
 
 def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path):
-    told = [
+    conversation = [
         {"from": "human", "value": "You craft. For instance:\nGoal: craft X.\nNow begin."},
         {"from": "gpt", "value": "OK."},
         {
@@ -421,7 +421,7 @@ def test_mapping__is_read_from_goals_and_conversations(tmp_path: Path):
         {"from": "gpt", "value": "Goal: craft beehive."},
     ]
     entries = [
-        {"item_id": "textcraft_7", "conversations": told},
+        {"item_id": "textcraft_7", "conversations": conversation},
         {"item_id": 12, "goal": "minecraft:beehive"},
         {"item_id": "12", "goal": "beehive"},
     ]

@@ -80,8 +80,8 @@ def says(text: Callable[[list[Any]], str]) -> Any:
     return model(lambda messages: ModelOutput.from_content("mockllm/model", text(messages)))
 
 
-def run(task: Any, of: Any, **options: Any) -> EvalLog:
-    (log,) = inspect_ai.eval(task, model=of, display="none", log_dir="logs", **options)
+def run(task: Any, player: Any, **options: Any) -> EvalLog:
+    (log,) = inspect_ai.eval(task, model=player, display="none", log_dir="logs", **options)
     assert log.status == "success", log.error
     return log
 
@@ -95,8 +95,8 @@ def samples(log: EvalLog) -> list[EvalSample]:
 
 def metrics(log: EvalLog, scorer: str) -> dict[str, float]:
     assert log.results
-    (found,) = [score for score in log.results.scores if score.name == scorer]
-    return {name: metric.value for name, metric in found.metrics.items()}
+    (result,) = [score for score in log.results.scores if score.name == scorer]
+    return {name: metric.value for name, metric in result.metrics.items()}
 
 
 def scores(log: EvalLog) -> list[tuple[Any, Any]]:
@@ -364,8 +364,8 @@ AGENTS: list[tuple[str, dict[str, Any]]] = [
 def test_suite_agent__plays_as_in_the_suite(name, args):
     spec = f"{CRAFTER},reach=3,slip=0.2,seed=1"
     solver = integration.suite_agent(name, dialogue=False, max_calls=60, **args)
-    of = get_model(f"textcraft_gym/{CRAFTER},reach=3", slip=0.2, seed=1)
-    log = run(integration.textcraft("test"), of, solver=solver, limit=4)
+    player = get_model(f"textcraft_gym/{CRAFTER},reach=3", slip=0.2, seed=1)
+    log = run(integration.textcraft("test"), player, solver=solver, limit=4)
     for sample in samples(log):
         assert sample.metadata
         task = sample.metadata["task"]
@@ -391,11 +391,11 @@ def test_suite_agent__plays_as_in_the_suite(name, args):
 
 
 def test_roles__are_answered_by_their_models():
-    asked: dict[str, int] = {"executor": 0, "planner": 0}
+    calls: dict[str, int] = {"executor": 0, "planner": 0}
 
     def of(role: str) -> Any:
         def text(messages: list[Any]) -> str:
-            asked[role] += 1
+            calls[role] += 1
             return (
                 "task failed!"
                 if role == "executor"
@@ -415,8 +415,8 @@ def test_roles__are_answered_by_their_models():
     (sample,) = samples(log)
     assert sample.scores
     assert sample.scores["reward"].metadata
-    assert sample.scores["reward"].metadata["calls"] == asked
-    assert min(asked.values()) > 0
+    assert sample.scores["reward"].metadata["calls"] == calls
+    assert min(calls.values()) > 0
 
 
 @pytest.mark.parametrize(
@@ -434,26 +434,26 @@ def test_parameters__are_those_of_the_agent_unless_they_are_left_out(omit, sent)
         answered.usage = USAGE
         return answered
 
-    of = get_model("mockllm/model", custom_outputs=output, memoize=False)
-    run(integration.textcraft(), of, solver=integration.suite_agent(omit=omit), limit=1)
+    player = get_model("mockllm/model", custom_outputs=output, memoize=False)
+    run(integration.textcraft(), player, solver=integration.suite_agent(omit=omit), limit=1)
     assert seen[0] == sent
 
 
 def test_suite_model__is_asked_for_the_sample_of_the_seed():
-    asked: list[tuple[int, float]] = []
+    requests: list[tuple[int, float]] = []
 
     class Recording:
         def complete(
             self, prompt: Any, *, temperature: float, sample: int, **rest: Any
         ) -> Completion:
-            asked.append((sample, temperature))
+            requests.append((sample, temperature))
             return Completion("inventory")
 
     made = integration.SuiteModel(CRAFTER)
     made.model = Recording()
     for config in (GenerateConfig(), GenerateConfig(seed=7, temperature=0.5)):
         anyio.run(made.generate, [ChatMessageUser(content="Play.")], [], "auto", config)
-    assert asked == [(0, 0.0), (7, 0.5)]
+    assert requests == [(0, 0.0), (7, 0.5)]
 
 
 class Broken:

@@ -187,17 +187,15 @@ def test_routes__tell_of_the_world_and_its_tasks(client: TestClient):
         "all",
     ]
     ids = [task.id for task in tasks(WORLD, "test")]
-    asked = {"split": "test"}
-    assert client.post(f"/{WORLD}/num_tasks", json=asked).json() == {"num_tasks": len(ids)}
-    assert [
-        task["id"] for task in client.post(f"/{WORLD}/tasks", json=asked).json()["tasks"]
-    ] == ids
-    some = client.post(f"/{WORLD}/task_range", json={**asked, "start": -2}).json()["tasks"]
+    body = {"split": "test"}
+    assert client.post(f"/{WORLD}/num_tasks", json=body).json() == {"num_tasks": len(ids)}
+    assert [task["id"] for task in client.post(f"/{WORLD}/tasks", json=body).json()["tasks"]] == ids
+    some = client.post(f"/{WORLD}/task_range", json={**body, "start": -2}).json()["tasks"]
     assert [(task["id"], task["index"]) for task in some] == [
         (ids[-2], len(ids) - 2),
         (ids[-1], len(ids) - 1),
     ]
-    assert client.post(f"/{WORLD}/task", json={**asked, "index": 3}).json() == {
+    assert client.post(f"/{WORLD}/task", json={**body, "index": 3}).json() == {
         "task": {"id": ids[3], "index": 3, "group": tasks(WORLD, "test")[3].group}
     }
 
@@ -527,8 +525,8 @@ def test_routes__are_open_by_a_list():
 def test_sessions__are_opened_by_connections_alone():
     with TestClient(create_app(WORLD, max_sessions=1), base_url="http://localhost") as client:
         for _ in range(2):
-            asked = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
-            answer = client.post("/mcp", json=asked)
+            body = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create", "params": {}}
+            answer = client.post("/mcp", json=body)
             assert answer.json()["error"]["code"] == -32601
         with pytest.raises(WebSocketDisconnect), client.websocket_connect("/mcp"):
             pass

@@ -65,18 +65,18 @@ def test_sync__equals_a_dummy_vec_env(env_id):
     ours.close()
 
 
-def same(one: Any, other: Any) -> None:
+def same(part: Any, other: Any) -> None:
     """Raise unless two parts of a step are equal."""
-    if isinstance(one, dict):
-        assert one.keys() == other.keys()
-        for key in one:
-            same(one[key], other[key])
-    elif isinstance(one, (list, tuple)):
-        assert len(one) == len(other)
-        for left, right in zip(one, other, strict=True):
+    if isinstance(part, dict):
+        assert part.keys() == other.keys()
+        for key in part:
+            same(part[key], other[key])
+    elif isinstance(part, (list, tuple)):
+        assert len(part) == len(other)
+        for left, right in zip(part, other, strict=True):
             same(left, right)
     else:
-        assert np.array_equal(one, other), (one, other)
+        assert np.array_equal(part, other), (part, other)
 
 
 @pytest.mark.parametrize("form", ["dict", "list"])

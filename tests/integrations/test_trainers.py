@@ -36,8 +36,8 @@ ODD = Trajectory(
 @pytest.fixture
 def trajectories() -> list[Trajectory]:
     """Three demonstrations with thoughts, and an odd episode of a world without tasks."""
-    found = islice(expert_trajectories("TextCraft-v0", "dev", thoughts=True, distractors=1), 3)
-    return [*(trajectory for trajectory in found if trajectory), ODD]
+    played = islice(expert_trajectories("TextCraft-v0", "dev", thoughts=True, distractors=1), 3)
+    return [*(trajectory for trajectory in played if trajectory), ODD]
 
 
 def written(trajectories: list[Trajectory], folder: Path, format: str) -> str:
@@ -105,11 +105,11 @@ def test_trl__learns_the_replies_and_nothing_else(
 def llama_factory(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """LLaMA-Factory's package of data without its ``__init__``, which imports what reads pictures
     and sounds."""
-    found = find_spec("llamafactory")
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("llamafactory")
+    if spec is None or not spec.submodule_search_locations:
         pytest.skip("LLaMA-Factory is not installed")
     package = ModuleType("llamafactory.data")
-    package.__path__ = [f"{found.submodule_search_locations[0]}/data"]
+    package.__path__ = [f"{spec.submodule_search_locations[0]}/data"]
     monkeypatch.setitem(sys.modules, "llamafactory.data", package)
     yield package
     for name in [name for name in sys.modules if name.startswith("llamafactory.data.")]:

@@ -205,7 +205,9 @@ def test_tools__have_schemas():
         schema = utils.get_json_schema(tool)["function"]
         names = set(inspect.signature(tool).parameters) - {"self"}
         assert set(schema["parameters"]["properties"]) == names
-        assert all(of["description"] for of in schema["parameters"]["properties"].values())
+        assert all(
+            parameter["description"] for parameter in schema["parameters"]["properties"].values()
+        )
     assert (
         utils.get_json_schema(TextCraftGame.get)["function"]["parameters"]["properties"]["amount"][
             "type"

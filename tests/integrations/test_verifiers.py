@@ -37,11 +37,16 @@ def served(reply: Reply) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            message = {"role": "assistant", "content": reply(asked["messages"])}
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            message = {"role": "assistant", "content": reply(request["messages"])}
             choice = {"index": 0, "finish_reason": "stop", "message": message}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            answer = {"id": "1", "object": "chat.completion", "created": 0, "model": asked["model"]}
+            answer = {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": request["model"],
+            }
             body = json.dumps({**answer, "choices": [choice], "usage": usage}).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")

@@ -35,8 +35,8 @@ needs_tables = pytest.mark.skipif(
 )
 
 
-def named(found: Iterable[str]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("name", list(found))
+def named(names: Iterable[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", list(names))
 
 
 # The numbers, against a second writing of them.
@@ -73,9 +73,9 @@ def test_table_21__has_the_means_of_groups_of_table_2():
     for index, row in enumerate(DEPS["table2"].rows):
         for column, cell in zip(DEPS["table2"].columns[:8], row.published, strict=False):
             of_tasks = [
-                of.published[index]
-                for of in DEPS["table21"].rows
-                if of.label.startswith(f"{column.heading},")
+                group_row.published[index]
+                for group_row in DEPS["table21"].rows
+                if group_row.label.startswith(f"{column.heading},")
             ]
             known = [of_task.value for of_task in of_tasks if of_task]
             if len(known) == len(of_tasks) and (row.key == "deps" or column.heading != "MT4"):
@@ -98,7 +98,7 @@ class Number(NamedTuple):
 @cache
 def paragraphs() -> Mapping[str, str]:
     """The text below each ``**Table N**``, by the table's name."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     paper = name = ""
     for line in READ.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
@@ -106,8 +106,8 @@ def paragraphs() -> Mapping[str, str]:
         for number in NUMBER.findall(line):
             name = f"{paper}/table{number}"
         if name:
-            found.setdefault(name, []).append(line)
-    return {name: "\n".join(lines) for name, lines in found.items()}
+            texts.setdefault(name, []).append(line)
+    return {name: "\n".join(lines) for name, lines in texts.items()}
 
 
 def grid(name: str) -> list[list[str]]:
@@ -120,8 +120,8 @@ def grid(name: str) -> list[list[str]]:
 
 
 def number(text: str) -> Number | None:
-    found = re.search(r"(\d[\d.]*)(?:±([\d.]+))?", text)
-    return found and Number(float(found[1]), float(found[2]) if found[2] else None)
+    match = re.search(r"(\d[\d.]*)(?:±([\d.]+))?", text)
+    return match and Number(float(match[1]), float(match[2]) if match[2] else None)
 
 
 def numbers(row: Row) -> list[Number | None]:
@@ -158,14 +158,14 @@ def test_published__is_what_was_read_from_a_table(name: str):
     expected = [[number(row[index]) for index in kept] for row in rows]
     if WITH_BARS[name]:
         expected = [list(column) for column in zip(*expected, strict=True)]
-    found = [numbers(row) for row in TABLES[name].rows]
-    for row, of_row in zip(TABLES[name].rows, found, strict=True):
+    published = [numbers(row) for row in TABLES[name].rows]
+    for row, of_row in zip(TABLES[name].rows, published, strict=True):
         for index in FROM_MEMORY.get((name, row.key), ()):
             cell = row.published[index]
             assert cell is not None
             assert cell.mark == "*"
             of_row[index] = None
-    assert found == expected
+    assert published == expected
 
 
 @needs_tables
@@ -175,12 +175,12 @@ def test_published__by_depth_is_what_was_read():
         dict(zip((c.heading for c in table.columns), numbers(row), strict=True))
         for row in table.rows
     )
-    found = [
+    published = [
         [agent[f"{measure}, depth {depth}"] for measure in ("k_max", "success")]
         for depth in (2, 3)
         for agent in (react, adapt)
     ]
-    assert found == [[number(cell) for cell in row[1:]] for row in grid("adapt/table3")[1:]]
+    assert published == [[number(cell) for cell in row[1:]] for row in grid("adapt/table3")[1:]]
 
 
 def by_row(table: Table) -> Iterator[Number | None]:
@@ -274,7 +274,7 @@ def test_numbers_of_figures__are_what_was_read():
 
 def test_rows_of_other_tables__have_the_numbers_of_these():
     assert numbers(DEPS["table3"].row("minedojo")) == [
-        found and found._replace(spread=None) for found in numbers(DEPS["table2"].row("deps"))[:8]
+        cell and cell._replace(spread=None) for cell in numbers(DEPS["table2"].row("deps"))[:8]
     ]
     for row, other in (("codex_baseline", "0"), ("codex_deps", "unlimited")):
         assert DEPS["table19"].row(row).published == DEPS["table4"].row(other).published[:7]
@@ -297,7 +297,7 @@ def test_left_out__is_in_no_table():
         table, _, column = name.partition(" ")
         paper, _, key = table.partition("/")
         if column:
-            assert column not in [of.heading for of in TABLES[table].columns]
+            assert column not in [other.heading for other in TABLES[table].columns]
         else:
             assert key in PAPERS[paper].missing
 

@@ -57,15 +57,15 @@ def test_jobs__are_each_model_and_seed_and_scripted_players_once():
 
 
 def test_spec__has_the_models_of_its_roles():
-    found = reproduction("a", "b")
-    assert (found.spec(Job(PAIR, 0, 0)).model, found.spec(Job(PAIR, 0, 0)).planner) == ("b", "a")
-    assert (found.spec(Job(REACT, 1, 3)).model, found.spec(Job(REACT, 1, 3)).planner) == ("b", None)
-    assert found.spec(Job(REACT, 1, 3)).seed == 3
-    assert found.spec(Job(SCRIPTED, 0, 0)).model is None
+    plan = reproduction("a", "b")
+    assert (plan.spec(Job(PAIR, 0, 0)).model, plan.spec(Job(PAIR, 0, 0)).planner) == ("b", "a")
+    assert (plan.spec(Job(REACT, 1, 3)).model, plan.spec(Job(REACT, 1, 3)).planner) == ("b", None)
+    assert plan.spec(Job(REACT, 1, 3)).seed == 3
+    assert plan.spec(Job(SCRIPTED, 0, 0)).model is None
 
 
 def test_folder__is_of_one_run(tmp_path: Path):
-    found = reproduction("openai:m,base_url=http://u:secret@h/v1", "b")
+    plan = reproduction("openai:m,base_url=http://u:secret@h/v1", "b")
     jobs = [
         Job(REACT, 0, 0),
         Job(REACT, 0, 1),
@@ -73,13 +73,13 @@ def test_folder__is_of_one_run(tmp_path: Path):
         Job(SCRIPTED, 0, 0),
         Job(PAIR, 0, 0),
     ]
-    folders = [str(found.folder(job, tmp_path)) for job in jobs]
+    folders = [str(plan.folder(job, tmp_path)) for job in jobs]
     assert len(set(folders)) == len(jobs)
     assert not any("secret" in folder for folder in folders)
 
 
-def played_by(found: Reproduction, out: Path, **options):
-    return collected(found, dict(play(found, out, **options)))
+def played_by(plan: Reproduction, out: Path, **options):
+    return collected(plan, dict(play(plan, out, **options)))
 
 
 def test_play__goes_on_where_it_stopped(tmp_path: Path):
@@ -105,10 +105,10 @@ def test_play__of_a_scripted_player_stands_with_each_model(tmp_path: Path):
 
 
 def test_play__trains_before_it_tests(tmp_path: Path):
-    found = reproduction(MODEL, rows=("plan",))
-    (played,) = played_by(found, tmp_path)
+    table_plan = reproduction(MODEL, rows=("plan",))
+    (played,) = played_by(table_plan, tmp_path)
     (records,) = played[PLANNED].records
-    folder = found.folder(Job(PLANNED, 0, 0), tmp_path)
+    folder = table_plan.folder(Job(PLANNED, 0, 0), tmp_path)
     config = json.loads((folder / "config.json").read_text())
     plan = Path(config["agent_args"]["plan"])
     assert plan.name == "plan-1.txt"
@@ -120,8 +120,8 @@ def test_play__trains_once_for_each_number_of_updates(tmp_path: Path):
     longer = replace(PLANNED, training=replace(PLANNED.training, iterations=2))
     rows = (Row("one", "1", PLANNED), Row("two", "2", longer))
     table = replace(TABLE, rows=rows)
-    found = replace(reproduction(MODEL), tables={table: ("one", "two")})
-    played = dict(play(found, tmp_path))
+    plan = replace(reproduction(MODEL), tables={table: ("one", "two")})
+    played = dict(play(plan, tmp_path))
     assert [len(records) for records in played.values()] == [2, 2]
     assert len(list(tmp_path.rglob("batch-1"))) == len(list(tmp_path.rglob("batch-2"))) == 1
     plans = [

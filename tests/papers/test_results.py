@@ -55,17 +55,17 @@ def played(low: list[Any], high: list[Any]) -> dict[Setting, Runs]:
 
 
 def test_cell__is_the_mean_over_runs_in_the_papers_unit():
-    found = played([run(6), run(12, seed=1)], [run(30)])
-    low, high = (cell(row, 0, TABLE.columns[0], found) for row in TABLE.rows[:2])
+    runs = played([run(6), run(12, seed=1)], [run(30)])
+    low, high = (cell(row, 0, TABLE.columns[0], runs) for row in TABLE.rows[:2])
     assert low is not None
     assert high is not None
     assert (low.value, low.runs, low.tasks, str(low)) == (pytest.approx(15), 2, 60, "15.0 ± 7.1")
     assert (high.value, high.between_runs, str(high)) == (50.0, None, "50.0 [38, 62]")
-    calls = cell(TABLE.rows[0], 3, TABLE.columns[3], found)
+    calls = cell(TABLE.rows[0], 3, TABLE.columns[3], runs)
     assert calls is not None
     assert (calls.value, calls.low) == (3.0, None)
-    assert cell(TABLE.rows[2], 0, TABLE.columns[0], found) is None
-    assert cell(TABLE.rows[0], 1, Column("deep", "depth 9"), found) is None
+    assert cell(TABLE.rows[2], 0, TABLE.columns[0], runs) is None
+    assert cell(TABLE.rows[0], 1, Column("deep", "depth 9"), runs) is None
 
 
 def test_published_orders__are_of_numbers_that_differ_and_that_tasks_have():
@@ -90,9 +90,11 @@ def test_published_orders__are_of_numbers_that_differ_and_that_tasks_have():
     ],
 )
 def test_verdict__is_by_the_tasks_that_both_rows_have(low: int, high: int, judgement: str):
-    found = {verdict.order: verdict for verdict in verdicts(TABLE, played([run(low)], [run(high)]))}
-    assert set(found) == {Order("adapt", "react", name) for name in ("All", "deep", "score")}
-    verdict = found[Order("adapt", "react", "All")]
+    by_order = {
+        verdict.order: verdict for verdict in verdicts(TABLE, played([run(low)], [run(high)]))
+    }
+    assert set(by_order) == {Order("adapt", "react", name) for name in ("All", "deep", "score")}
+    verdict = by_order[Order("adapt", "react", "All")]
     assert (verdict.judgement, verdict.difference) == (judgement, pytest.approx((high - low) / 0.6))
     assert verdict.low <= verdict.difference <= verdict.high
 
@@ -102,32 +104,34 @@ def test_verdict__of_one_run_is_not_surer_than_its_tasks():
     once = verdicts(TABLE, played([run(20)], [run(26)]))
     thrice = verdicts(TABLE, played([run(20)] * 3, [run(26)] * 3))
     assert (
-        [one.judgement for one in once]
-        == [one.judgement for one in thrice]
+        [verdict.judgement for verdict in once]
+        == [verdict.judgement for verdict in thrice]
         == ["too close to tell"] * 3
     )
 
 
 def test_verdicts__are_adjusted_for_all_pairs():
     one_pair = Table("t", "T", "", TABLE.columns[:1], TABLE.rows)
-    found = played([run(10)], [run(24, seed=3)])
-    alone, among = (verdicts(table, found)[0] for table in (one_pair, TABLE))
+    runs = played([run(10)], [run(24, seed=3)])
+    alone, among = (verdicts(table, runs)[0] for table in (one_pair, TABLE))
     assert alone.order == among.order
     assert alone.p_value < among.p_value
 
 
 def test_verdict__leaves_out_what_broke():
-    broken = [{**one, "error": "x"} if index < 30 else one for index, one in enumerate(run(0))]
-    found = verdicts(TABLE, played([run(0)], [broken]))
-    assert counted(found)["too close to tell"] == len(found)
+    broken = [
+        {**record, "error": "x"} if index < 30 else record for index, record in enumerate(run(0))
+    ]
+    all_verdicts = verdicts(TABLE, played([run(0)], [broken]))
+    assert counted(all_verdicts)["too close to tell"] == len(all_verdicts)
 
 
 def page(**changes: Any) -> Page:
-    found = played([run(6)], [run(40)])
+    runs = played([run(6)], [run(40)])
     arguments = {
         "rows": ["react", "adapt", "other"],
         "models": ("a|b",),
-        "played": [found],
+        "played": [runs],
         "notes": ("Made data.",),
     }
     return Page(PAPER, TABLE, **{**arguments, **changes})
@@ -150,7 +154,9 @@ def test_page__has_published_numbers_beside_those_of_models():
 
 
 def test_page__counts_what_broke():
-    broken = [{**one, "error": "x"} if index < 3 else one for index, one in enumerate(run(6))]
+    broken = [
+        {**record, "error": "x"} if index < 3 else record for index, record in enumerate(run(6))
+    ]
     text = page(played=[played([broken], [run(40)])]).markdown()
     assert "a|b: 3 episodes failed, and count in no number." in text
     assert "episodes failed" not in page().markdown()

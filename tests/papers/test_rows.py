@@ -26,9 +26,9 @@ def test_row_of_a_task__counts_its_episodes_alone():
             for won in (True, True, False, False)
         )
     )
-    found = cell(Row("stick", "stick", PLAYED, task="stick"), 0, COLUMN, {PLAYED: runs})
-    assert found is not None
-    assert (found.value, found.runs, found.tasks) == (50, 4, 1)
+    result = cell(Row("stick", "stick", PLAYED, task="stick"), 0, COLUMN, {PLAYED: runs})
+    assert result is not None
+    assert (result.value, result.runs, result.tasks) == (50, 4, 1)
     assert cell(Row("bowl", "bowl", PLAYED, task="bowl"), 0, COLUMN, {PLAYED: runs}) is None
 
 
@@ -60,15 +60,17 @@ def test_rows_that_are_played_alike__are_compared_once():
         setting: Runs(([record(f"task {task}", group="MT1", won=won) for task in range(20)],))
         for setting, won in ((low, False), (high, True))
     }
-    (verdict,) = (found for found in verdicts(table, played) if found.order.column == "MT1")
+    (verdict,) = (
+        candidate for candidate in verdicts(table, played) if candidate.order.column == "MT1"
+    )
     assert verdict.judgement == "as published"
 
 
 @pytest.mark.parametrize(("cost", "shown"), [(0.25, "0.25"), (3.0, "3.0"), (0.0, None)])
 def test_cost__is_of_an_episode_and_none_without_a_price(cost: float, shown: str | None):
     runs = Runs(([record("stick", cost=cost), record("chest", cost=cost)],))
-    found = cell(Row("deps", "DEPS", PLAYED), 0, Column("dollars", measure="cost"), {PLAYED: runs})
-    assert shown == (found and str(found))
+    result = cell(Row("deps", "DEPS", PLAYED), 0, Column("dollars", measure="cost"), {PLAYED: runs})
+    assert shown == (result and str(result))
 
 
 def test_p_value__is_of_the_difference_between_runs():
@@ -98,11 +100,11 @@ def test_p_value__is_of_the_difference_between_runs():
 
     from scipy.stats import ttest_ind
 
-    found = cell(row, 0, column, played((4, 6, 5), (9, 12, 10)))
+    result = cell(row, 0, column, played((4, 6, 5), (9, 12, 10)))
     expected = ttest_ind([0.2, 0.3, 0.25], [0.45, 0.6, 0.5]).pvalue
-    assert found is not None
-    assert (found.value, found.runs, found.tasks) == (pytest.approx(expected, rel=1e-5), 3, 20)
-    assert str(found) == f"{expected:.2g}"
+    assert result is not None
+    assert (result.value, result.runs, result.tasks) == (pytest.approx(expected, rel=1e-5), 3, 20)
+    assert str(result) == f"{expected:.2g}"
     assert cell(row, 0, column, played((4, 6), (9,))) is None
     assert published_orders(table) == []
 
@@ -114,9 +116,9 @@ def test_max_steps__are_the_fewer_of_the_setting_and_the_run(
     of_all: int | None, expected: tuple[int, int | None]
 ):
     played = [DEPS[table].row("dep").setting(0) for table in ("table6", "table2")]
-    found = Reproduction({}, ("m",), 1, {}, RunSpec("", max_steps=of_all))
+    plan = Reproduction({}, ("m",), 1, {}, RunSpec("", max_steps=of_all))
     assert (
-        tuple(found.spec(Job(setting, 0, 0)).max_steps for setting in played if setting) == expected
+        tuple(plan.spec(Job(setting, 0, 0)).max_steps for setting in played if setting) == expected
     )
 
 

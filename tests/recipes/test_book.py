@@ -509,9 +509,9 @@ def test_strong_components__are_what_reachability_says(edges: dict[str, set[str]
         tuple(sorted(other for other in edges if node in reached[other] and other in reached[node]))
         for node in edges
     }
-    found = strong_components(edges)
-    assert {tuple(component) for component in found} == expected
-    assert sum(map(len, found)) == len(edges)
+    components = strong_components(edges)
+    assert {tuple(component) for component in components} == expected
+    assert sum(map(len, components)) == len(edges)
 
 
 def test_load__drops_the_compressing_recipe_of_two_that_make_each_other(tmp_path: Path) -> None:

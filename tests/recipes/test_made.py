@@ -237,8 +237,8 @@ def test_roots__are_of_one_seed_each() -> None:
     """Roots are numbers that are spelt in different ways, so that it suffices to try the ends of
     their range."""
     seeds = [0, 1, 2, 500, 511, 512, 513, 5000, MAX_SEED - 1, MAX_SEED]
-    found = Counter(chain.from_iterable(roots(names, seed) for names in NAMES for seed in seeds))
-    assert max(found.values()) == 1
+    counts = Counter(chain.from_iterable(roots(names, seed) for names in NAMES for seed in seeds))
+    assert max(counts.values()) == 1
     assert all(len(list(roots(names, seed))) > 1600 for names in NAMES for seed in seeds)
 
 
@@ -259,10 +259,10 @@ def test_words__are_distinct_and_of_a_power_of_two_where_roots_are_made_of_them(
 
 def test_books__of_different_seeds_share_no_recipe_and_no_name() -> None:
     seeds = [*range(30), 512, MAX_SEED]
-    asked = [
+    specs = [
         f"made:depth=3,items=120,seed={seed},names={names}" for names in NAMES for seed in seeds
     ]
-    books = [RecipeBook.load(text) for text in asked] + [RecipeBook.load()]
+    books = [RecipeBook.load(text) for text in specs] + [RecipeBook.load()]
     recipes = [{(recipe.output, recipe.slots) for recipe in recipes_of(book)} for book in books]
     for first, second in combinations(range(len(books)), 2):
         assert recipes[first].isdisjoint(recipes[second])
@@ -277,10 +277,10 @@ def test_books__of_any_two_seeds_share_no_item(
     first: int, second: int, depth: int, names: str
 ) -> None:
     """However deep or large they are; the same seed with other names shares none either."""
-    one = RecipeBook.load(f"made:depth={depth},items=40,seed={first},names=invented")
+    book = RecipeBook.load(f"made:depth={depth},items=40,seed={first},names=invented")
     other = RecipeBook.load(f"made:depth=3,items=150,seed={second},names={names}")
     if (first, "invented") != (second, names):
-        assert one.names.keys().isdisjoint(other.names)
+        assert book.names.keys().isdisjoint(other.names)
 
 
 def test_book__has_the_same_structure_with_either_names() -> None:
@@ -325,7 +325,7 @@ def test_book__does_not_depend_on_the_hash_seed() -> None:
         "from textcraft_gym.recipes import RecipeBook;"
         "print(*(RecipeBook.load('made:depth=5,seed=2', tags=t).fingerprint for t in ('group', 'item')))"
     )
-    found = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", code],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -334,7 +334,7 @@ def test_book__does_not_depend_on_the_hash_seed() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(found) == 1
+    assert len(outputs) == 1
 
 
 def test_load__gives_one_book_however_it_is_asked_for(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_load__gives_the_same_book_from_anywhere(tmp_path: Path, book: RecipeBoo
 def newer(entry: object) -> object:
     """Spell an ingredient as Minecraft does since 1.21.2."""
     if isinstance(entry, list):
-        return [newer(one) for one in entry]
+        return [newer(item) for item in entry]
     assert isinstance(entry, dict)
     return entry["item"] if "item" in entry else "#" + entry["tag"]
 

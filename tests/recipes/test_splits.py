@@ -252,18 +252,18 @@ def test_leakage__is_what_a_count_by_hand_finds(
     book: RecipeBook, parts: tuple[float, float, float], seed: int, compositional: bool
 ) -> None:
     splits = make_splits(book, parts, seed=seed, compositional=compositional)
-    found = leakage(book, splits["train"], splits["test"])
+    leaks = leakage(book, splits["train"], splits["test"])
     inside = barred(book, splits["train"])
-    assert found.intermediates.keys() == barred(book, splits["test"])
-    for item, met_as in found.intermediates.items():
+    assert leaks.intermediates.keys() == barred(book, splits["test"])
+    for item, met_as in leaks.intermediates.items():
         assert (met_as == "goal") == (item in splits["train"])
         assert (met_as == "intermediate") == (item in inside and item not in splits["train"])
-    assert found.goals.keys() == set(splits["test"])
-    for goal, met in found.goals.items():
+    assert leaks.goals.keys() == set(splits["test"])
+    for goal, met in leaks.goals.items():
         assert set(met) == (barred(book, (goal,)) & (inside | set(splits["train"])))
         assert list(met) == sorted(set(met))
-    kinds = Counter(found.intermediates.values())
-    assert all(found.count(kind) == kinds[kind] for kind in ("goal", "intermediate", "unseen"))
+    kinds = Counter(leaks.intermediates.values())
+    assert all(leaks.count(kind) == kinds[kind] for kind in ("goal", "intermediate", "unseen"))
 
 
 def test_leakage__tells_goals_from_intermediates(group_book: RecipeBook) -> None:
@@ -271,10 +271,10 @@ def test_leakage__tells_goals_from_intermediates(group_book: RecipeBook) -> None
         ["minecraft:stick", "minecraft:ladder"],
         ["minecraft:chest", "minecraft:fishing_rod"],
     )
-    found = leakage(group_book, train, test)
+    leaks = leakage(group_book, train, test)
     planks = dict.fromkeys(group_book.members[("#minecraft:planks",)], "intermediate")
-    assert found.intermediates == {"minecraft:stick": "goal", **planks}
-    assert found.goals["minecraft:chest"] == tuple(planks)
+    assert leaks.intermediates == {"minecraft:stick": "goal", **planks}
+    assert leaks.goals["minecraft:chest"] == tuple(planks)
     unmet = leakage(group_book, [], test)
     assert set(unmet.intermediates.values()) == {"unseen"}
     assert unmet.goals == {"minecraft:chest": (), "minecraft:fishing_rod": ()}

@@ -213,7 +213,7 @@ def _spelt(recipe: Written, spelling: Spelling) -> dict[str, Any]:
     def spelt(ingredient: str | list[str]) -> Any:
         if isinstance(ingredient, str):
             return spelling.ingredient(ingredient)
-        return [spelling.ingredient(one) for one in ingredient]
+        return [spelling.ingredient(alternative) for alternative in ingredient]
 
     shape: dict[str, Any]
     if isinstance(recipe.ingredients, dict):

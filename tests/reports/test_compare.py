@@ -85,13 +85,13 @@ CHANGES = st.lists(
     st.sampled_from([0.05, 0.05 / 3, 0.05 / 45]),
 )
 def test_paired_interval__excludes_0_exactly_where_the_test_is_clear(
-    found: list[Fraction], level: float
+    differences: list[Fraction], level: float
 ):
-    low, high = paired_interval(found, level)
-    mean = float(sum(found) / len(found)) if found else 0.0
+    low, high = paired_interval(differences, level)
+    mean = float(sum(differences) / len(differences)) if differences else 0.0
     assert -1 <= low <= mean + 1e-9
     assert mean - 1e-9 <= high <= 1
-    assert (low > 0 or high < 0) == (paired_p_value(found) < level)
+    assert (low > 0 or high < 0) == (paired_p_value(differences) < level)
 
 
 def test_paired_interval__of_whole_tasks_that_all_change_is_clopper_and_pearsons():
@@ -129,10 +129,20 @@ def test_compare__pairs_by_task_and_leaves_out_what_broke():
         {"task": "e", "error": "boom"},
         record("f", True),
     ]
-    found = compare(first, second)
-    assert (found.tasks, found.left_out, found.both, found.neither) == (4, 2, 1, 1)
-    assert (found.gained, found.lost, found.difference, found.p_value) == (("c",), ("b",), 0.0, 1.0)
-    assert (found.low, found.high) == paired_interval(changes(1, 1, 4))
+    comparison = compare(first, second)
+    assert (comparison.tasks, comparison.left_out, comparison.both, comparison.neither) == (
+        4,
+        2,
+        1,
+        1,
+    )
+    assert (comparison.gained, comparison.lost, comparison.difference, comparison.p_value) == (
+        ("c",),
+        ("b",),
+        0.0,
+        1.0,
+    )
+    assert (comparison.low, comparison.high) == paired_interval(changes(1, 1, 4))
 
 
 def test_compare__turns_round_with_its_runs():
@@ -145,8 +155,13 @@ def test_compare__turns_round_with_its_runs():
 
 
 def test_compare__of_nothing_has_no_difference():
-    found = compare([], [record("a", True)])
-    assert (found.tasks, found.left_out, found.difference, found.p_value) == (0, 1, None, 1.0)
+    comparison = compare([], [record("a", True)])
+    assert (comparison.tasks, comparison.left_out, comparison.difference, comparison.p_value) == (
+        0,
+        1,
+        None,
+        1.0,
+    )
 
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.001, 0.999))
@@ -176,41 +191,41 @@ def test_verdict__of_two_runs_is_their_comparison(
     first: list[bool | None], second: list[bool | None]
 ):
     runs = {"first": played(first), "second": played(second)}
-    found = verdict(runs)
-    best, other = found.standings
+    ranking = verdict(runs)
+    best, other = ranking.standings
     expected = compare(runs[other.run], runs[best.run])
     assert other.behind is not None
     assert other.behind.comparison == expected
     assert other.behind.p_value == expected.p_value
     assert (other.behind.low, other.behind.high) == pytest.approx((expected.low, expected.high))
-    assert (found.tasks, found.left_out) == (expected.tasks, expected.left_out)
-    assert found.pairs == (other.behind,)
+    assert (ranking.tasks, ranking.left_out) == (expected.tasks, expected.left_out)
+    assert ranking.pairs == (other.behind,)
     assert best.won >= other.won
     assert best.won - other.won == len(expected.gained) - len(expected.lost)
-    assert found.winner == (best.run if expected.p_value < 0.05 else None)
+    assert ranking.winner == (best.run if expected.p_value < 0.05 else None)
 
 
 @given(st.lists(OUTCOMES, min_size=1, max_size=4))
 def test_verdict__ranks_runs_by_the_tasks_that_all_have_played(outcomes: list[list[bool | None]]):
     runs = {str(number): played(of_run) for number, of_run in enumerate(outcomes)}
     shared = [of_task for of_task in zip(*outcomes, strict=True) if None not in of_task]
-    found = verdict(runs)
-    assert found.tasks == len(shared)
-    assert [standing.run for standing in found.standings] == sorted(
+    ranking = verdict(runs)
+    assert ranking.tasks == len(shared)
+    assert [standing.run for standing in ranking.standings] == sorted(
         runs, key=lambda run: -sum(of_task[int(run)] or 0 for of_task in shared)
     )
-    for standing in found.standings:
+    for standing in ranking.standings:
         assert standing.won == sum(of_task[int(standing.run)] or 0 for of_task in shared)
-        assert (standing.behind is None) == (standing is found.standings[0])
+        assert (standing.behind is None) == (standing is ranking.standings[0])
 
 
 def test_verdict__needs_more_from_more_runs():
     def behind(count: int) -> list:
         runs = {str(number): played([number == 0] * 6) for number in range(count)}
-        found = verdict(runs)
-        assert len(found.pairs) == count * (count - 1) // 2
-        assert (found.winner == "0") == (count == 2)
-        return [standing.behind for standing in found.standings[1:]]
+        ranking = verdict(runs)
+        assert len(ranking.pairs) == count * (count - 1) // 2
+        assert (ranking.winner == "0") == (count == 2)
+        return [standing.behind for standing in ranking.standings[1:]]
 
     (two,) = behind(2)
     assert two.p_value == 0.03125
@@ -250,11 +265,11 @@ def test_task_sets__keep_apart_what_shares_less_than_half(tasks: list[set[int]])
 
 def test_verdicts__do_not_reduce_two_hundred_tasks_to_six():
     few, many = [True] * 6, [True] * 200
-    found = verdicts(
+    rankings = verdicts(
         {"few": played(few), "many": played(many), "less": played(few), "more": played(many)}
     )
-    assert [of_set.tasks for of_set in found] == [6, 200]
-    assert [standing.run for of_set in found for standing in of_set.standings] == [
+    assert [of_set.tasks for of_set in rankings] == [6, 200]
+    assert [standing.run for of_set in rankings for standing in of_set.standings] == [
         "few",
         "less",
         "many",

@@ -158,7 +158,7 @@ class Told:
 
 def test_effort__of_an_agent_without_levels_and_claims_is_a_dash(tmp_path: Path):
     records = evaluate(RunSpec("TextCraft-v0", "test", Told, limit=2), tmp_path)
-    assert [(one["won"], one["claimed_success"]) for one in records] == [(True, None)] * 2
+    assert [(record["won"], record["claimed_success"]) for record in records] == [(True, None)] * 2
     _, *rows = effort_table({"run": summarise_by_group(records)})
     assert {row[-5:] for row in rows} == {("-",) * 5}
 

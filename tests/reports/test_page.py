@@ -47,14 +47,14 @@ def record(task: str = "goal", **more) -> dict:
         "claimed_success": True,
         "steps": 1,
     }
-    asked = {
+    effort = {
         "calls": {"executor": 1},
         "tokens": {"prompt_tokens": 9},
         "cost": 0.0,
         "trials": 1,
         "k_max": 1,
     }
-    asked |= {"replies": {}, "limit": None, "repeat": 0}
+    effort |= {"replies": {}, "limit": None, "repeat": 0}
     ended = {
         "restores": [],
         "picture": "",
@@ -64,7 +64,7 @@ def record(task: str = "goal", **more) -> dict:
     }
     timed = {"seconds": 2.0, "model_seconds": 1.5}
     played = {"transcript": [[None, "You begin."], ["go", "Done."]], "trace": node(task, 0, 1)}
-    return {"task": task, **plain, **asked, **ended, **timed, **played, **more}
+    return {"task": task, **plain, **effort, **ended, **timed, **played, **more}
 
 
 def config(**more) -> dict:
@@ -173,7 +173,7 @@ def hostile_page() -> str:
         transcript=[[None, HOSTILE], [HOSTILE, HOSTILE]],
         trace=node(HOSTILE, 0, inner),
     )
-    told = {
+    settings = {
         "env": HOSTILE,
         "agent": HOSTILE,
         "agent_args": {HOSTILE: HOSTILE},
@@ -183,7 +183,7 @@ def hostile_page() -> str:
         "plain": [record(HOSTILE, won=False)],
         HOSTILE: [whole, broken(record("another"), HOSTILE)],
     }
-    return html_page(runs, {"plain": config(), HOSTILE: config(**told)})
+    return html_page(runs, {"plain": config(), HOSTILE: config(**settings)})
 
 
 def test_html_page__is_the_same_twice(crafted: dict[str, list[dict]], crafted_page: str):
@@ -324,7 +324,7 @@ def test_html_page__holds_the_picture_of_an_episode_as_text():
         "drawn", picture='<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
     )
     page = html_page({"run": [drawn, record("plain")]}, {"run": config()})
-    assert [one["picture"] for one in unpacked(page)] == [drawn["picture"], ""]
+    assert [episode["picture"] for episode in unpacked(page)] == [drawn["picture"], ""]
 
 
 def test_html_page__has_no_more_elements_for_more_episodes():
@@ -407,10 +407,10 @@ def test_html_page__has_plots_and_tables_for_each_world():
 
     def tables(section: str) -> dict[str, set[str]]:
         markup = page[page.index(f'<section id="{section}">') :].partition("</section>")[0]
-        found = re.findall(
+        pairs = re.findall(
             r'aria-label="[^"]*: (\w+-v0), split test">(.*?)</table>', markup, re.DOTALL
         )
-        return {world: set(re.findall(r'class="run">(\w)<', table)) for world, table in found}
+        return {world: set(re.findall(r'class="run">(\w)<', table)) for world, table in pairs}
 
     both = {"One-v0": {"a", "c"}, "Two-v0": {"b"}}
     assert tables("success") == tables("time") == both
@@ -704,10 +704,10 @@ TASKS = "[...document.querySelectorAll('.episode')].map((row) => row.dataset.tas
 
 def shown(browser: Any, what: str = "row") -> list[Any]:
     """Return the rows that are drawn, or something of each, in one question for all of them."""
-    found: list[Any] = browser.execute_script(
+    values: list[Any] = browser.execute_script(
         f"return [...document.querySelectorAll('.episode')].map((row) => {what})"
     )
-    return found
+    return values
 
 
 def press(browser: Any, filter: str, value: str) -> None:

@@ -27,8 +27,8 @@ HOSTILE = r"a\input{b}~^<>&%$#_{}±†" + "\n"
 
 def record(task: str, won: bool, group: str = "depth 2", **more) -> dict:
     plain = {"reward": float(won), "claimed_success": won, "steps": 1, "repeat": 0, "depth": 2}
-    asked = {"calls": {}, "tokens": {}, "replies": {}, "cost": 0.0, "k_max": 1, "restores": []}
-    return {"task": task, "won": won, "group": group, **plain, **asked, **more}
+    effort = {"calls": {}, "tokens": {}, "replies": {}, "cost": 0.0, "k_max": 1, "restores": []}
+    return {"task": task, "won": won, "group": group, **plain, **effort, **more}
 
 
 def config(agent: str, **more) -> dict:
@@ -135,12 +135,12 @@ def test_latex__compiles(tmp_path: Path):
 
 
 def test_formats__have_the_same_numbers():
-    found = two_worlds()
-    head, *rows = csv.reader(io.StringIO(as_csv(found)))
-    lines = markdown(found).splitlines()
+    paper = two_worlds()
+    head, *rows = csv.reader(io.StringIO(as_csv(paper)))
+    lines = markdown(paper).splitlines()
     names = [cell.strip() for cell in lines[0].strip("|").split("|")]
     assert head[1::5] == names[1:]
-    for row, line, of_table in zip(rows, lines[2:], found.rows, strict=False):
+    for row, line, of_table in zip(rows, lines[2:], paper.rows, strict=False):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         assert cells[0] == row[0] == of_table.label
         for number, cell in enumerate(cells[1:]):
@@ -159,16 +159,16 @@ def test_formats__have_the_same_numbers():
     st.lists(st.integers(0, 8), min_size=1, max_size=5),
     st.lists(st.integers(0, 8), min_size=3, max_size=3),
 )
-def test_table__bold_is_the_best_without_the_mark(won: list[int], told: list[int]):
+def test_table__bold_is_the_best_without_the_mark(won: list[int], marked_won: list[int]):
     sees = config("m:Peek", env_args={"admissible": True})
-    marked = zip((config("expert"), config("random"), sees), told, strict=True)
+    marked = zip((config("expert"), config("random"), sees), marked_won, strict=True)
     runs = {about["agent"]: (about, played(count)) for about, count in marked}
     runs |= {f"run {n}": (config(f"m:A{n}"), played(count)) for n, count in enumerate(won)}
-    found = table(runs)
-    assert [row.label.endswith("†") for row in found.rows] == [True] * 3 + [False] * len(won)
-    best = [row.cells[found.columns[-1]].is_best for row in found.rows]
+    paper = table(runs)
+    assert [row.label.endswith("†") for row in paper.rows] == [True] * 3 + [False] * len(won)
+    best = [row.cells[paper.columns[-1]].is_best for row in paper.rows]
     assert best == [False] * 3 + [count == max(won) > min(won) for count in won]
-    assert any(note.startswith("† Peek sees the list of admissible") for note in found.notes)
+    assert any(note.startswith("† Peek sees the list of admissible") for note in paper.notes)
 
 
 def test_table__rows_are_told_apart_by_model_options_or_name():
@@ -202,28 +202,28 @@ def test_table__rows_are_told_apart_by_model_options_or_name():
 
 
 def test_table__says_what_is_unfinished_or_on_other_tasks():
-    found = table(
+    paper = table(
         {
             "react": (config("react", episodes=12, finished=None), played(2)),
             "random": (config("random"), played(2, tasks=20)),
             "other": (config("adapt"), played(2)),
         }
     )
-    assert [row.label for row in found.rows] == [
+    assert [row.label for row in paper.rows] == [
         "ReAct (8 of 12 episodes so far)",
         "Random†",
         "ADaPT",
     ]
-    marks = [row.cells[found.columns[-1]].mark for row in found.rows]
+    marks = [row.cells[paper.columns[-1]].mark for row in paper.rows]
     assert marks == ["", "‡", ""]
-    assert "‡ On other tasks, and not compared." in found.notes
-    assert "Tasks: TextCraft 8 to 20." in found.notes
-    assert any(note.startswith("† The random agent draws") for note in found.notes)
+    assert "‡ On other tasks, and not compared." in paper.notes
+    assert "Tasks: TextCraft 8 to 20." in paper.notes
+    assert any(note.startswith("† The random agent draws") for note in paper.notes)
 
 
 def test_figure__is_an_image_by_itself():
-    found = two_worlds()
-    image = ElementTree.fromstring(plots.figure(found))
+    paper = two_worlds()
+    image = ElementTree.fromstring(plots.figure(paper))
     words = ["".join(text.itertext()) for text in image.iter("{http://www.w3.org/2000/svg}text")]
     assert "† The expert is told a shortest solution: it is no rival." in words
     assert {"ReAct", "ADaPT", "Expert†", "TextCraft", "ALFWorld", "Pick2"} <= set(words)
@@ -236,7 +236,7 @@ def test_figure__is_an_image_by_itself():
         bars += len(rect)
     for text in image.iter("{http://www.w3.org/2000/svg}text"):
         assert top + 10 <= float(text.attrib["y"]) <= top + height - 4
-    assert bars == sum(len(row.cells) for row in found.rows)
+    assert bars == sum(len(row.cells) for row in paper.rows)
 
 
 def test_pdf__is_drawn_or_says_which_package_it_needs():

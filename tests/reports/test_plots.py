@@ -43,8 +43,8 @@ def numbers(element: ElementTree.Element, *names: str) -> list[float]:
 
 def bars(svg: str) -> dict[str, ElementTree.Element]:
     """Every bar by what it says when pointed at."""
-    rects = ElementTree.fromstring(svg).iter(f"{SVG}rect")
-    return {rect[0].text or "": rect for rect in rects if len(rect)}
+    rectangles = ElementTree.fromstring(svg).iter(f"{SVG}rect")
+    return {rect[0].text or "": rect for rect in rectangles if len(rect)}
 
 
 def words(svg: str) -> list[str]:
@@ -58,12 +58,12 @@ def words(svg: str) -> list[str]:
 def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines():
     records = [record(2, won) for won in (True, True, True, False)] + [record(3, False)]
     svg = plots.success_by_group(summaries(a=records))
-    found = bars(svg)
+    rectangles = bars(svg)
     hint = "a, depth 2: 3 of 4 won, 75.0% (95% interval 30.1 to 95.4%)"
-    assert next(iter(found)) == hint
+    assert next(iter(rectangles)) == hint
     zero, full = 64, 332  # where 0% stands, and how long 100% is
-    assert numbers(found[hint], "x", "width") == [zero, 0.75 * full]
-    assert [float(rect.attrib["width"]) for rect in found.values()] == pytest.approx(
+    assert numbers(rectangles[hint], "x", "width") == [zero, 0.75 * full]
+    assert [float(rect.attrib["width"]) for rect in rectangles.values()] == pytest.approx(
         [249, 0, 199.2]
     )
     ends = re.findall(r'd="M([\d.]+) [\d.]+H([\d.]+)M', svg)[0]
@@ -74,28 +74,28 @@ def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines(
 
 
 def test_success_by_group__places_runs_beside_each_other_and_leaves_out_what_was_not_played():
-    found = bars(
+    rectangles = bars(
         plots.success_by_group(
             summaries(a=[record(2, True)], b=[record(2, True), record(10, True)])
         )
     )
-    assert [hint.split(":")[0] for hint in found] == [
+    assert [hint.split(":")[0] for hint in rectangles] == [
         "a, depth 2",
         "b, depth 2",
         "b, depth 10",
         "a, all",
         "b, all",
     ]
-    first, second, *_ = (numbers(rect, "y", "height") for rect in found.values())
+    first, second, *_ = (numbers(rect, "y", "height") for rect in rectangles.values())
     assert second[0] == pytest.approx(sum(first))
-    assert len({rect.attrib["fill"] for rect in found.values()}) == 2
+    assert len({rect.attrib["fill"] for rect in rectangles.values()}) == 2
 
 
 def test_success_by_group__draws_no_bar_where_all_broke():
-    found = bars(
+    rectangles = bars(
         plots.success_by_group(summaries(a=[record(2, False, error="boom"), record(3, True)]))
     )
-    assert [hint.split(":")[0] for hint in found] == ["a, depth 3", "a, all"]
+    assert [hint.split(":")[0] for hint in rectangles] == ["a, depth 3", "a, all"]
 
 
 def test_calls_by_group__stacks_mean_calls_by_role():
@@ -105,14 +105,14 @@ def test_calls_by_group__stacks_mean_calls_by_role():
         record(3, True, calls={"planner": 2}),
     ]
     svg = plots.calls_by_group(summaries(a=records))
-    found = bars(svg)
+    rectangles = bars(svg)
     executor, planner = (
-        found["a, depth 2: 3.0 calls of the executor"],
-        found["a, depth 2: 1.0 calls of the planner"],
+        rectangles["a, depth 2: 3.0 calls of the executor"],
+        rectangles["a, depth 2: 1.0 calls of the planner"],
     )
     assert numbers(executor, "x", "width") == [64, 249]  # 332 units of width are 4 calls
     assert numbers(planner, "x", "width") == [64 + 249, 83]
-    assert numbers(found["a, depth 3: 2.0 calls of the planner"], "x", "width") == [64, 166]
+    assert numbers(rectangles["a, depth 3: 2.0 calls of the planner"], "x", "width") == [64, 166]
     assert {"executor", "planner", "mean calls per episode", "4.0", "depth 2", "all"} <= set(
         words(svg)
     )
@@ -148,12 +148,12 @@ def test_claims_and_reward__tells_right_claims_from_wrong_ones():
 
 def every_plot(run: str) -> list[str]:
     records = [record(2, True, calls={run: 2}), record(2, False, calls={run: 1})]
-    found = summaries(**{run: records})
+    by_run = summaries(**{run: records})
     return [
-        plots.success_by_group(found),
-        plots.calls_by_group(found),
+        plots.success_by_group(by_run),
+        plots.calls_by_group(by_run),
         plots.k_max_by_group({run: records}),
-        plots.claims_and_reward(found),
+        plots.claims_and_reward(by_run),
     ]
 
 
@@ -207,10 +207,10 @@ LONG = "pick_clean_then_place_in_recep"
 )
 def test_plots__leave_room_for_the_names_of_groups(group: str, shown: str):
     records = [record(2, True, group=group, calls={"executor": 2})]
-    found = summaries(a=records)
+    by_run = summaries(a=records)
     for svg in (
-        plots.success_by_group(found),
-        plots.calls_by_group(found),
+        plots.success_by_group(by_run),
+        plots.calls_by_group(by_run),
         plots.k_max_by_group({"a": records}),
     ):
         (name,) = [

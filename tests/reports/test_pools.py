@@ -14,21 +14,21 @@ def test_pools__are_of_runs_that_differ_only_in_their_seed():
         "x": {"agent": "lats", "seed": 0},
         "y": {"agent": "lats", "seed": 1},
     }
-    found = pools({run: [{"task": run}] for run in configs}, configs)
-    assert {pool.name: list(pool.runs) for pool in found} == {
+    pooled = pools({run: [{"task": run}] for run in configs}, configs)
+    assert {pool.name: list(pool.runs) for pool in pooled} == {
         "react (2 seeds)": ["react_seed0", "react_seed1"],
         "adapt": ["adapt"],
         "again": ["again"],
         "x (2 seeds)": ["x", "y"],
     }
-    assert [record["task"] for record in found[0].records] == ["react_seed0", "react_seed1"]
-    assert found[0].config is configs["react_seed0"]
+    assert [record["task"] for record in pooled[0].records] == ["react_seed0", "react_seed1"]
+    assert pooled[0].config is configs["react_seed0"]
 
 
 def test_pools__of_one_name_have_two():
     configs = {f"a_{n}": {"seed": n % 2, "agent": n // 2} for n in range(4)}
-    found = pools({run: [] for run in configs}, configs)
-    assert [pool.name for pool in found] == ["a (2 seeds)", "a_2 and 1 other seeds"]
+    pooled = pools({run: [] for run in configs}, configs)
+    assert [pool.name for pool in pooled] == ["a (2 seeds)", "a_2 and 1 other seeds"]
 
 
 def test_so_far__is_said_of_unfinished_runs_alone():
@@ -39,5 +39,5 @@ def test_so_far__is_said_of_unfinished_runs_alone():
 
 
 def test_advantages__are_those_that_agents_of_the_suite_ask_for():
-    told = {name for name in AGENTS if getattr(find_agent(name), "env_args", None)}
-    assert told == set(ADVANTAGES)
+    advantaged = {name for name in AGENTS if getattr(find_agent(name), "env_args", None)}
+    assert advantaged == set(ADVANTAGES)

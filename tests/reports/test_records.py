@@ -40,7 +40,7 @@ def write(folder: Path, *lines: bytes | dict[str, Any]) -> None:
 
 
 def tasks(folder: Path) -> list[str]:
-    return [one["task"] for one in read_records(folder)]
+    return [record["task"] for record in read_records(folder)]
 
 
 def test_read_records__of_a_folder_without_episodes_are_none(tmp_path: Path):
@@ -102,9 +102,15 @@ def test_line__that_is_too_long_is_left_out_and_not_kept_in_memory(
     line = json.dumps(record("a")).encode() + b"\n"
     monkeypatch.setattr(reading, "MAX_LINE", len(line))
     write(tmp_path, record("a"), record("ab"), record("b"), record("abc" * 5000), record("c"))
-    found = list(read_lines(tmp_path))
-    assert [one.record and one.record["task"] for one in found] == ["a", None, "b", None, "c"]
-    assert found[3].wrong.startswith("longer than")
+    lines = list(read_lines(tmp_path))
+    assert [read_line.record and read_line.record["task"] for read_line in lines] == [
+        "a",
+        None,
+        "b",
+        None,
+        "c",
+    ]
+    assert lines[3].wrong.startswith("longer than")
 
 
 def test_records__are_the_last_of_each_episode_with_what_broken_attempts_have_cost(tmp_path: Path):
@@ -117,17 +123,17 @@ def test_records__are_the_last_of_each_episode_with_what_broken_attempts_have_co
         record(cost=4.0, steps=1),
     )
     records = read_records(tmp_path)
-    assert [(one["task"], one["steps"], one.get("spent_before")) for one in records] == [
+    assert [(row["task"], row["steps"], row.get("spent_before")) for row in records] == [
         ("a", 1, 3.0),
         ("b", 0, None),
     ]
-    assert (len(records), records[-1]["task"], [one["task"] for one in records[:1]]) == (
+    assert (len(records), records[-1]["task"], [row["task"] for row in records[:1]]) == (
         2,
         "b",
         ["a"],
     )
     assert records.done == set(records.played) == {("a", 0), ("b", 0)}
-    assert [one["task"] for one in records.chosen([("b", 0), ("c", 0), ("a", 0)])] == ["b", "a"]
+    assert [row["task"] for row in records.chosen([("b", 0), ("c", 0), ("a", 0)])] == ["b", "a"]
 
 
 def test_records__that_still_end_with_an_error_are_not_done(tmp_path: Path):
@@ -233,7 +239,8 @@ def test_episode__of_which_the_record_is_too_long_is_an_error_that_can_be_read(
     monkeypatch.setattr(reading, "MAX_LINE", longest - 200)  # times have more digits or fewer
     records = evaluate(SPEC, tmp_path / "cut")
     assert any(
-        "its record cannot be written: expected a line of" in str(one["error"]) for one in records
+        "its record cannot be written: expected a line of" in str(record["error"])
+        for record in records
     )
     assert records == list(read_records(tmp_path / "cut"))
 
@@ -245,7 +252,7 @@ def test_run__is_mended_where_it_goes_on(tmp_path: Path):
     with pytest.warns(UserWarning, match="skipped line 2 and 1 more"):
         assert len(read_records(tmp_path)) == 2
     again = evaluate(SPEC, tmp_path)
-    assert [one["task"] for one in again] == [one["task"] for one in whole]
+    assert [record["task"] for record in again] == [record["task"] for record in whole]
     assert (tmp_path / "damaged.jsonl").read_bytes() == b"damaged \xff\n" + lines[3][:-9] + b"\n"
     assert verify(tmp_path).identical
 

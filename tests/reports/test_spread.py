@@ -18,15 +18,15 @@ def _run(won: int, episodes: int):
 
 
 def test_spread__is_the_deviation_of_the_runs_and_the_interval_of_one_runs_tasks():
-    found = spread([_run(40, 100), _run(50, 100), _run(60, 100)])
-    assert found == Spread(3, pytest.approx(0.5), pytest.approx(0.1), *wilson_interval(50, 100))
-    assert str(found) == "50.0 ± 10.0 [40.4, 59.6]"
+    result = spread([_run(40, 100), _run(50, 100), _run(60, 100)])
+    assert result == Spread(3, pytest.approx(0.5), pytest.approx(0.1), *wilson_interval(50, 100))
+    assert str(result) == "50.0 ± 10.0 [40.4, 59.6]"
 
 
 def test_spread__of_one_run_is_unknown_and_runs_without_episodes_do_not_count():
-    found = spread([_run(1, 4), _run(0, 0)])
-    assert (found.runs, found.rate, found.between_runs) == (1, 0.25, None)
-    assert str(found) == "25.0 [4.6, 69.9]"
+    result = spread([_run(1, 4), _run(0, 0)])
+    assert (result.runs, result.rate, result.between_runs) == (1, 0.25, None)
+    assert str(result) == "25.0 [4.6, 69.9]"
     assert str(spread([_run(0, 0)])) == "-"
 
 

@@ -47,14 +47,14 @@ def test_pass_at_k__is_the_share_of_all_choices_of_k_episodes(
 @given(st.lists(COUNTS, max_size=9))
 def test_pass_rates__are_shares_that_part_with_more_attempts(counts: list[tuple[int, int]]):
     rates = pass_rates(counts)
-    assert [one.k for one in rates] == list(
+    assert [rate.k for rate in rates] == list(
         range(1, max((episodes for episodes, _ in counts), default=0) + 1)
     )
-    for one in rates:
-        for found in (one.at_least_one, one.every):
-            assert 0 <= found.low <= found.mean + 1e-9 <= found.high + 2e-9 <= 1 + 3e-9
-        assert one.every.mean <= one.at_least_one.mean + 1e-9
-        assert one.tasks == sum(episodes >= one.k for episodes, _ in counts)
+    for rate in rates:
+        for task_mean in (rate.at_least_one, rate.every):
+            assert 0 <= task_mean.low <= task_mean.mean + 1e-9 <= task_mean.high + 2e-9 <= 1 + 3e-9
+        assert rate.every.mean <= rate.at_least_one.mean + 1e-9
+        assert rate.tasks == sum(episodes >= rate.k for episodes, _ in counts)
 
 
 @given(st.integers(1, 6), st.data())
@@ -71,8 +71,8 @@ def test_pass_rates__of_as_many_episodes_of_each_task_are_monotone(
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
 def test_mean_over_tasks__of_one_episode_each_is_a_proportion(won: list[bool]):
-    found = mean_over_tasks(list(map(float, won)), len(won))
-    assert (found.mean, found.low, found.high) == (
+    task_mean = mean_over_tasks(list(map(float, won)), len(won))
+    assert (task_mean.mean, task_mean.low, task_mean.high) == (
         sum(won) / len(won),
         *wilson_interval(sum(won), len(won)),
     )
@@ -80,10 +80,10 @@ def test_mean_over_tasks__of_one_episode_each_is_a_proportion(won: list[bool]):
 
 def test_mean_over_tasks__is_no_narrower_where_the_episodes_of_a_task_are_one():
     alike, varied = [1.0, 0.0] * 20, [0.5] * 40
-    found = mean_over_tasks(alike, 160)
-    assert (found.low, found.high) == pytest.approx(wilson_interval(20, 40))
-    found = mean_over_tasks(varied, 160)
-    assert (found.low, found.high) == pytest.approx(wilson_interval(80, 160))
+    task_mean = mean_over_tasks(alike, 160)
+    assert (task_mean.low, task_mean.high) == pytest.approx(wilson_interval(20, 40))
+    task_mean = mean_over_tasks(varied, 160)
+    assert (task_mean.low, task_mean.high) == pytest.approx(wilson_interval(80, 160))
     assert mean_over_tasks([], 0).mean is None
     assert mean_over_tasks([1.0] * 9, 36).low == wilson_interval(9, 9)[0]
 
@@ -101,8 +101,8 @@ def test_mean_over_tasks__covers_the_truth_about_as_often_as_it_says(
         shares = [
             sum(rng.random() < chance for _ in range(repeats)) / repeats for chance in chances
         ]
-        found = mean_over_tasks(shares, tasks * repeats)
-        covered += found.low <= alpha / (alpha + beta) <= found.high
+        task_mean = mean_over_tasks(shares, tasks * repeats)
+        covered += task_mean.low <= alpha / (alpha + beta) <= task_mean.high
     assert 0.92 <= covered / 150 <= 0.98
 
 

@@ -15,30 +15,30 @@ def record(duration: float, **more) -> dict:
 
 @given(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=50))
 def test_timing__agrees_with_numpy(durations: list[float]):
-    found = timing(map(record, durations))
-    assert found
-    assert (found.episodes, found.longest) == (len(durations), max(durations))
-    assert (found.mean, found.median) == pytest.approx((np.mean(durations), np.median(durations)))
-    assert found.slow == np.quantile(durations, 0.95, method="inverted_cdf")
+    times = timing(map(record, durations))
+    assert times
+    assert (times.episodes, times.longest) == (len(durations), max(durations))
+    assert (times.mean, times.median) == pytest.approx((np.mean(durations), np.median(durations)))
+    assert times.slow == np.quantile(durations, 0.95, method="inverted_cdf")
 
 
 def test_timing__divides_the_time_in_models_by_all_calls():
-    found = timing(
+    times = timing(
         [
             record(5, model_seconds=4, calls={"executor": 1}),
             record(9, model_seconds=8, calls={"executor": 3, "planner": 2}),
         ]
     )
-    assert found
-    assert (found.model, found.latency) == (6, 2)
+    assert times
+    assert (times.model, times.latency) == (6, 2)
     assert latency(record(9, model_seconds=8, calls={"executor": 3, "planner": 1})) == 2
 
 
 def test_timing__leaves_out_errors_and_what_was_not_timed():
     broken = record(100, error="boom")
-    found = timing([broken, record(1), {"calls": {}}])
-    assert found
-    assert (found.episodes, found.mean, found.latency) == (1, 1, None)
+    times = timing([broken, record(1), {"calls": {}}])
+    assert times
+    assert (times.episodes, times.mean, times.latency) == (1, 1, None)
     assert timing([broken]) is None
     assert latency({"calls": {"executor": 1}}) is None
 

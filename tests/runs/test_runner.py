@@ -208,11 +208,11 @@ def test_evaluate__keeps_no_key_in_the_run_folder(tmp_path: Path):
 
 def test_evaluate__records_whole_episodes_also_of_what_broke(tmp_path: Path):
     class Failing:
-        asked = 0
+        calls = 0
 
         def complete(self, prompt, **how):
-            self.asked += 1
-            if self.asked > 3:
+            self.calls += 1
+            if self.calls > 3:
                 raise ModelError("the server is on fire")
             return Completion("think: hm", {"prompt_tokens": 7}, 0.5)
 
@@ -430,11 +430,11 @@ def test_evaluate__names_every_model_that_it_was_given(tmp_path: Path):
 def test_evaluate__counts_what_errors_cost_also_when_they_are_played_again(tmp_path: Path):
     class Costly:
         broken = True
-        asked = 0
+        calls = 0
 
         def complete(self, prompt, **how):
-            self.asked += 1
-            if self.broken and self.asked % 2 == 0:
+            self.calls += 1
+            if self.broken and self.calls % 2 == 0:
                 raise ModelError("down")
             return Completion("think: hm" if self.broken else "task failed!", {}, 1.0)
 

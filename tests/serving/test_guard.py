@@ -64,8 +64,8 @@ def ask(
     return sent
 
 
-def status(**asked: Any) -> int:
-    first: int = ask(**asked)[0]["status"]
+def status(**request: Any) -> int:
+    first: int = ask(**request)[0]["status"]
     return first
 
 

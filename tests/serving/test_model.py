@@ -90,23 +90,23 @@ def test_model__plays_as_it_does_without_a_server(
 ):
     # A chat model would be told how to reply in messages, by other prompts than the direct one.
     form = {"form": "line"} if agent == "react" else {}
-    found = {}
+    records = {}
     with serving(create_app(make_model(PLAYERS[env]), "player")) as port:
         served = f"openai:player,api_key=none,base_url=http://127.0.0.1:{port}/v1{options}"
         for name, model in (("served", served), ("direct", PLAYERS[env])):
             spec = RunSpec(env, agent=agent, agent_args=form, model=model, limit=4, workers=2)
-            found[name] = evaluate(spec, tmp_path / name)
-    assert [record["error"] for record in found["served"]] == [None] * 4
+            records[name] = evaluate(spec, tmp_path / name)
+    assert [record["error"] for record in records["served"]] == [None] * 4
     parts = ("task", "transcript", "won", "claimed_success", "usage")
     served, direct = (
         sorted(
-            (tuple(record.get(part) for part in parts) for record in found[name]),
+            (tuple(record.get(part) for part in parts) for record in records[name]),
             key=lambda row: str(row[0]),
         )
         for name in ("served", "direct")
     )
     assert served == direct
-    assert any(record["won"] for record in found["served"])
+    assert any(record["won"] for record in records["served"])
 
 
 def test_model__says_how_it_wants_to_be_asked(tmp_path: Path, caplog: pytest.LogCaptureFixture):
@@ -141,18 +141,19 @@ def test_local_model__says_through_a_server_what_it_says_without(tmp_path: Path)
         pytest.skip(str(error))
     tiny_model(tmp_path / "tiny.gguf", **{"llama.context_length": 100_000})
     spec = f"local:{tmp_path / 'tiny.gguf'},context=20000,slots=1"
-    found = {}
+    results = {}
     with serving(create_app(make_model(spec), "local")) as port:
         served = (
             f"openai:local,endpoint=completion,api_key=none,base_url=http://127.0.0.1:{port}/v1"
         )
         for name, model in (("served", served), ("direct", spec)):
             run = RunSpec("TextCraft-v0", agent="react", model=model, limit=2, max_calls=4)
-            found[name] = [
-                (one["transcript"], one["stop_reason"]) for one in evaluate(run, tmp_path / name)
+            results[name] = [
+                (record["transcript"], record["stop_reason"])
+                for record in evaluate(run, tmp_path / name)
             ]
-    assert found["served"] == found["direct"]
-    assert all(transcript for transcript, _ in found["direct"])
+    assert results["served"] == results["direct"]
+    assert all(transcript for transcript, _ in results["direct"])
 
 
 MANUAL = """Answer with one command: get 1 oak log, craft 4 oak planks using 1 oak log, or inventory.
@@ -179,8 +180,8 @@ def test_model__plays_for_an_agent_that_knows_nothing_of_this_suite(client: open
 
 
 def test_stream__has_the_pieces_of_the_answer(client: openai.OpenAI):
-    asked: dict[str, Any] = {"model": "crafter", "temperature": 0, "n": 2, "seed": 3}
-    chat = asked | {"messages": [{"role": "user", "content": observation()}]}
+    request: dict[str, Any] = {"model": "crafter", "temperature": 0, "n": 2, "seed": 3}
+    chat = request | {"messages": [{"role": "user", "content": observation()}]}
     whole = client.chat.completions.create(**chat)
     pieces = list(
         client.chat.completions.create(**chat, stream=True, stream_options={"include_usage": True})
@@ -199,7 +200,7 @@ def test_stream__has_the_pieces_of_the_answer(client: openai.OpenAI):
         assert len(own) > 3
     assert pieces[-1].usage == whole.usage
     assert {piece.id for piece in pieces} == {pieces[0].id}
-    text = asked | {"prompt": [observation() + "\n>", "x"], "max_tokens": 2}
+    text = request | {"prompt": [observation() + "\n>", "x"], "max_tokens": 2}
     answers = client.completions.create(**text)
     parts = list(client.completions.create(**text, stream=True))
     assert [choice.index for choice in answers.choices] == [0, 1, 2, 3]
@@ -210,12 +211,12 @@ def test_stream__has_the_pieces_of_the_answer(client: openai.OpenAI):
 
 
 def test_usage__counts_each_prompt_once(client: openai.OpenAI):
-    asked: dict[str, Any] = {"model": "crafter", "prompt": ["x" * 40, "y" * 80], "temperature": 0}
-    one, three = (client.completions.create(**asked, n=n).usage for n in (1, 3))
-    assert one
+    request: dict[str, Any] = {"model": "crafter", "prompt": ["x" * 40, "y" * 80], "temperature": 0}
+    single, three = (client.completions.create(**request, n=n).usage for n in (1, 3))
+    assert single
     assert three
-    assert one.prompt_tokens == three.prompt_tokens == 30
-    assert three.completion_tokens == 3 * one.completion_tokens
+    assert single.prompt_tokens == three.prompt_tokens == 30
+    assert three.completion_tokens == 3 * single.completion_tokens
     assert three.total_tokens == 30 + three.completion_tokens
 
 
@@ -230,7 +231,7 @@ MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "param", "code"),
+    ("body", "status", "param", "code"),
     [
         ({"model": "gpt", "messages": MESSAGES}, 404, None, "model_not_found"),
         ({"model": "crafter", "messages": []}, 400, "messages", None),
@@ -257,10 +258,10 @@ MESSAGES: list[Any] = [{"role": "user", "content": "hello"}]
     ],
 )
 def test_error__is_in_openais_form(
-    client: openai.OpenAI, asked: dict[str, Any], status: int, param: Any, code: Any
+    client: openai.OpenAI, body: dict[str, Any], status: int, param: Any, code: Any
 ):
     with pytest.raises(openai.APIStatusError) as refused:
-        client.chat.completions.create(**asked)
+        client.chat.completions.create(**body)
     assert refused.value.status_code == status
     assert (refused.value.param, refused.value.code) == (param, code)
     assert refused.value.type == "invalid_request_error"
@@ -437,15 +438,15 @@ def test_request__of_a_client_that_has_gone_is_given_up():
 class Telling:
     """A model whose answer is what it was asked."""
 
-    def complete(self, prompt: Any, **asked: Any) -> Completion:
-        return Completion(json.dumps([prompt, asked]))
+    def complete(self, prompt: Any, **request: Any) -> Completion:
+        return Completion(json.dumps([prompt, request]))
 
 
 def test_request__reaches_the_model_as_it_was_asked():
     with TestClient(create_app(Telling(), "m")) as client:
 
-        def told(path: str, **asked: Any) -> list[Any]:
-            answer = client.post(f"/v1/{path}", json={"model": "m", **asked}).json()
+        def told(path: str, **fields: Any) -> list[Any]:
+            answer = client.post(f"/v1/{path}", json={"model": "m", **fields}).json()
             return [
                 json.loads(choice.get("text") or choice["message"]["content"])
                 for choice in answer["choices"]
@@ -460,14 +461,14 @@ def test_request__reaches_the_model_as_it_was_asked():
         ]
         parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
         messages = [{"role": "developer", "content": parts}, {"role": "tool", "content": None}]
-        asked = {
+        body = {
             "messages": messages,
             "stop": ["x", ""],
             "max_tokens": 9,
             "max_completion_tokens": 7,
             "seed": 3,
         }
-        assert told("chat/completions", **asked) == [
+        assert told("chat/completions", **body) == [
             ["ab\n\n\n>", {"stop": ["x"], "max_tokens": 7, "temperature": 1.0, "sample": 3}]
         ]
         free = [told("completions", prompt="x")[0][1]["sample"] for _ in range(4)]
@@ -552,12 +553,12 @@ def test_model__answers_anything(in_process: TestClient, path: str, body: Any, h
 
 
 def test_chat_prompt__is_the_text_of_this_suites_dialogues():
-    asked: list[Dialogue] = []
+    dialogues: list[Dialogue] = []
 
     class Listening(SayingModel):
         def complete(self, prompt: Any, **options: Any) -> Completion:
             if isinstance(prompt, Dialogue):
-                asked.append(prompt)
+                dialogues.append(prompt)
             return super().complete(prompt, **options)
 
     for env_id in ("TextCraft-v0", "ALFWorld-v0", "WebShopLite-v0", "MineTechTree-v0"):
@@ -567,8 +568,8 @@ def test_chat_prompt__is_the_text_of_this_suites_dialogues():
                 textcraft_gym.run_episode(
                     gym.make(env_id), made, model=Listening("look"), seed=0, max_calls=30
                 )
-    assert len(asked) > 30
-    for dialogue in asked:
+    assert len(dialogues) > 30
+    for dialogue in dialogues:
         assert chat_prompt(dialogue.messages) == dialogue
 
 

@@ -48,11 +48,11 @@ def client() -> Iterator[openai.OpenAI]:
         yield client
 
 
-def streamed(client: openai.OpenAI, **asked: Any) -> tuple[dict[str, Any], str]:
+def streamed(client: openai.OpenAI, **request: Any) -> tuple[dict[str, Any], str]:
     """The message and the reason of a stream."""
     message: dict[str, Any] = {}
     reason = ""
-    for chunk in client.chat.completions.create(**asked, stream=True):
+    for chunk in client.chat.completions.create(**request, stream=True):
         delta = chunk.choices[0].delta
         message["role"] = message.get("role") or delta.role
         message["content"] = (message.get("content") or "") + (delta.content or "")
@@ -62,8 +62,8 @@ def streamed(client: openai.OpenAI, **asked: Any) -> tuple[dict[str, Any], str]:
     return message, reason
 
 
-def whole(client: openai.OpenAI, **asked: Any) -> tuple[dict[str, Any], str]:
-    choice = client.chat.completions.create(**asked).choices[0]
+def whole(client: openai.OpenAI, **request: Any) -> tuple[dict[str, Any], str]:
+    choice = client.chat.completions.create(**request).choices[0]
     return choice.message.model_dump(exclude_none=True), str(choice.finish_reason)
 
 

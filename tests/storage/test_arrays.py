@@ -106,7 +106,9 @@ def test_cached__takes_nothing_damaged(file):
 
 def test_cached__reads_a_file_whole_only_where_somebody_wrote_to_it(file, monkeypatch):
     checksum, read = module._checksum, []
-    monkeypatch.setattr(module, "_checksum", lambda *of: read.append(1) or checksum(*of))
+    monkeypatch.setattr(
+        module, "_checksum", lambda *arguments: read.append(1) or checksum(*arguments)
+    )
     cached("any.arrays", "1", unwritten)
     assert not read
     shutil.copy(file, file.with_name("copy"))

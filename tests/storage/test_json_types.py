@@ -101,7 +101,7 @@ def test_any_value__has_an_answer(value):
 
 
 def test_type_name__is_as_in_code():
-    assert [type_name(one) for one in (str, Literal["a"] | None, str | None, dict[str, Any])] == [
+    assert [type_name(kind) for kind in (str, Literal["a"] | None, str | None, dict[str, Any])] == [
         "str",
         "'a' | None",
         "str | None",

@@ -50,15 +50,15 @@ def from_byte(byte: int) -> int:
 
 def naive_scores(documents: list[list[str]], words: list[str]) -> list[float]:
     """BM25 term by term; documents are lists of words that no ending is taken from."""
-    k1, b, one = single(0.9), single(0.4), 1.0
+    k1, b, unit = single(0.9), single(0.4), 1.0
     filled = [words for words in documents if words]
     average = single(sum(map(len, filled)) / len(filled)) if filled else 1.0
     having = {word: sum(word in other for other in documents) for word in words}
     scores = []
     for text in documents:
         kept = single(b * from_byte(to_byte(len(text))))
-        length = single(k1 * single(single(one - b) + single(kept / average)))
-        inverse, total = single(one / length), 0.0
+        length = single(k1 * single(single(unit - b) + single(kept / average)))
+        inverse, total = single(unit / length), 0.0
         for word, times in Counter(words).items():
             weight = single(
                 times
@@ -66,7 +66,7 @@ def naive_scores(documents: list[list[str]], words: list[str]) -> list[float]:
             )
             if word in text:
                 total += single(
-                    weight - single(weight / single(one + single(text.count(word) * inverse)))
+                    weight - single(weight / single(unit + single(text.count(word) * inverse)))
                 )
         scores.append(single(total))
     return scores
@@ -76,8 +76,8 @@ def naive_search(
     documents: list[list[str]], keys: list[str], words: list[str], count: int
 ) -> list[int]:
     scores = naive_scores(documents, words)
-    found = [number for number, score in enumerate(scores) if score > 0]
-    return sorted(found, key=lambda number: (-scores[number], keys[number]))[:count]
+    hits = [number for number, score in enumerate(scores) if score > 0]
+    return sorted(hits, key=lambda number: (-scores[number], keys[number]))[:count]
 
 
 WORDS = st.sampled_from(["lamp", "mug", "red", "sofa", "b07x", "42", "zip"])
@@ -134,7 +134,7 @@ def test_search__among_some_documents_scores_them_as_among_all():
     index = Index.build(texts, [f"{number:02}" for number in range(50)])
     some = np.array([3, 4, 9, 11, 40])
     assert index.search("mug lamp red", 50, some) == [
-        one for one in index.search("mug lamp red") if one in some
+        document for document in index.search("mug lamp red") if document in some
     ]
 
 

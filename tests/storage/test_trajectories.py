@@ -83,16 +83,16 @@ def test_format__describes_the_episode_and_tells_it(format: str):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_format__without_a_manual_has_no_system_message(format: str):
-    found = rows(replace(TRAJECTORY, system=""), FORMATS[format])
+    records = rows(replace(TRAJECTORY, system=""), FORMATS[format])
     messages = [
         said
-        for row in found
+        for row in records
         for key in ("messages", "prompt", "completion")
         for said in row.get(key, [])
     ]
     assert "system" not in {message["role"] for message in messages}
-    assert found[0].get("prompt", SAID[:1]) == SAID[:1]
-    assert found[0].get("system", "") == ""
+    assert records[0].get("prompt", SAID[:1]) == SAID[:1]
+    assert records[0].get("system", "") == ""
 
 
 def test_row__of_a_world_without_tasks_is_named_by_its_seed():

@@ -73,9 +73,9 @@ def told(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return [str(value.dtype), value.tolist()]
     if isinstance(value, dict):
-        return {key: told(one) for key, one in sorted(value.items())}
+        return {key: told(item) for key, item in sorted(value.items())}
     if isinstance(value, tuple | list):
-        return [told(one) for one in value]
+        return [told(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -85,7 +85,11 @@ def digest(seen: Any) -> str:
 
 def test_stacks__have_every_wrapper():
     exported = {getattr(textcraft_gym.wrappers, name) for name in textcraft_gym.wrappers.__all__}
-    wrappers = {one for one in exported if isinstance(one, type) and issubclass(one, TextWrapper)}
+    wrappers = {
+        member
+        for member in exported
+        if isinstance(member, type) and issubclass(member, TextWrapper)
+    }
     assert {wrap.func if isinstance(wrap, partial) else wrap for wrap in STACKS["all"]} == wrappers
     for wrapper in wrappers:
         folder, module = wrapper.__module__.rsplit(".", 1)
@@ -114,8 +118,8 @@ def test_spec__makes_it_again(env_id, stack):
         env = wrap(env)
     again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))
     assert str(again) == str(env)
-    for one in (env, again):
-        one.reset(seed=2)
+    for wrapped in (env, again):
+        wrapped.reset(seed=2)
     assert digest(steps(again, 3)) == digest(steps(env, 3))
 
 
@@ -185,9 +189,9 @@ def test_restore__goes_on_as_the_first_time(env_id, stack, seed, before, other):
 
     snapshot = env.get_wrapper_attr("snapshot")()
     first = rest()
-    for found in (snapshot, pickle.loads(pickle.dumps(snapshot))):
+    for moment in (snapshot, pickle.loads(pickle.dumps(snapshot))):
         env.reset(seed=other)
-        env.get_wrapper_attr("restore")(found)
+        env.get_wrapper_attr("restore")(moment)
         assert rest() == first
 
 
@@ -233,8 +237,8 @@ def singles(env_id: str, stack: str, count: int) -> tuple[str, list[list]]:
             ]
         )
         rows.append([play(place, action) for place, action in enumerate(played[-1])])
-        over = [one[2] or one[3] for one in rows[-1]]
-    return digest([[(*one[:-1], one[-1]["task"]) for one in row] for row in rows]), played
+        over = [step[2] or step[3] for step in rows[-1]]
+    return digest([[(*step[:-1], step[-1]["task"]) for step in row] for row in rows]), played
 
 
 @pytest.mark.parametrize(
@@ -270,8 +274,8 @@ def test_vector__of_three_is_three_single_ones_by_digest(env_id, stack, mode, ar
         ]
         rows.append(
             [
-                (one, *(part[place] for part in others), info["task"][place])
-                for place, one in enumerate(places)
+                (observation, *(part[place] for part in others), info["task"][place])
+                for place, observation in enumerate(places)
             ]
         )
 

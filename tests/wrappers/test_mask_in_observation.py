@@ -18,16 +18,16 @@ def test_observation__is_the_mask_and_the_numbers_that_were_wrapped(env_id):
         ActionMasking(TokenIds(find(env_id).make(admissible=True), 64), 128) for _ in range(2)
     )
     env = MaskInObservation(wrapped)
-    (expected, told), (observation, info) = plain.reset(seed=3), env.reset(seed=3)
+    (expected, plain_info), (observation, info) = plain.reset(seed=3), env.reset(seed=3)
     env.action_space.seed(0)
     for _ in range(20):
         assert observation in env.observation_space
-        assert (observation["action_mask"] == told["action_mask"]).all()
+        assert (observation["action_mask"] == plain_info["action_mask"]).all()
         mask, tokens = np.split(observation["observations"], 2)
         assert (mask == expected["mask"]).all()
         assert (np.rint(tokens * (plain.get_wrapper_attr("size") - 1)) == expected["tokens"]).all()
         action = env.action_space.sample(info["action_mask"])
-        (expected, *_, told), (observation, *_, over, _, info) = (
+        (expected, *_, plain_info), (observation, *_, over, _, info) = (
             plain.step(action),
             env.step(action),
         )

@@ -140,9 +140,9 @@ def test_end__without_success_has_the_potential_0():
     env = SubgoalReward(find("WebShopLite-v0").make(expert=True), 1.0, scale=1.0)
     length = len(env.reset(seed=0)[1]["expert_plan"])
     total = 0.0
-    found = env.step("search[tea]")
-    total += found[4]["shaping"]
-    for action in (f"click[{ASIN.findall(found[0])[0].lower()}]", "click[buy now]"):
+    step = env.step("search[tea]")
+    total += step[4]["shaping"]
+    for action in (f"click[{ASIN.findall(step[0])[0].lower()}]", "click[buy now]"):
         info = env.step(action)[4]
         total += info["shaping"]
     assert info["won"] is False

@@ -79,7 +79,9 @@ def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
     env.reset()
     env.reset()
     env.close()
-    assert [(one["stop_reason"], one["seed"], len(one["turns"])) for one in lines(file)] == [
+    assert [
+        (episode["stop_reason"], episode["seed"], len(episode["turns"])) for episode in lines(file)
+    ] == [
         ("truncated", 0, 2),
         ("truncated", 1, 2),
     ]
@@ -92,7 +94,9 @@ def test_episode__that_is_truncated_or_left_is_written_once(tmp_path):
         env.step("inventory")
     assert lines(file)[-1]["stop_reason"] == "left"
     env.close()
-    assert [(one["stop_reason"], len(one["turns"])) for one in lines(file)[2:]] == [("left", 2)] * 2
+    assert [(episode["stop_reason"], len(episode["turns"])) for episode in lines(file)[2:]] == [
+        ("left", 2)
+    ] * 2
 
 
 def test_restore__takes_back_what_was_played_since(tmp_path):
@@ -106,7 +110,8 @@ def test_restore__takes_back_what_was_played_since(tmp_path):
         for action in plan[1:]:
             env.step(action)
     assert [
-        [turn["action"] for turn in one["turns"]] for one in lines(tmp_path / "played.jsonl")
+        [turn["action"] for turn in episode["turns"]]
+        for episode in lines(tmp_path / "played.jsonl")
     ] == [plan] * 2
 
 
@@ -119,7 +124,7 @@ def test_file__is_shared_by_processes(tmp_path):
         vector.step(["inventory" + "!" * 3000] * 3)
     vector.close()
     assert len(lines(file)) > 25
-    assert {one["stop_reason"] for one in lines(file)} <= {"truncated", "left"}
+    assert {episode["stop_reason"] for episode in lines(file)} <= {"truncated", "left"}
 
 
 def test_arguments__that_are_wrong_raise(tmp_path):

@@ -70,6 +70,6 @@ class Corridor(gym.Env[str, str]):
         commands = [
             "on",
             *(["back"] if self.place else []),
-            *(f"wave {one}" for one in range(self.crowd)),
+            *(f"wave {number}" for number in range(self.crowd)),
         ]
         return {"admissible_commands": commands} if self.admissible else {}

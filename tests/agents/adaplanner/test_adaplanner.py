@@ -193,12 +193,18 @@ def test_adaplanner__is_told_that_nothing_failed_and_nothing_is_done():
     ],
 )  # fmt: skip
 def test_adaplanner__fails_and_does_not_break(written: str):
-    episode, _, asked = adaplanner(planner=[written], refiner=[written, "1"] * 9, max_steps=60)
+    episode, _, prompts_by_role = adaplanner(
+        planner=[written], refiner=[written, "1"] * 9, max_steps=60
+    )
     assert (episode.won, episode.error) == (False, None)
     assert episode.claimed_success is not True
     assert sum(episode.calls.values()) <= 12
     assert episode.steps <= 60
-    assert all(len(prompt) < 3 * MAX_CHARACTERS for prompts in asked.values() for prompt in prompts)
+    assert all(
+        len(prompt) < 3 * MAX_CHARACTERS
+        for prompts in prompts_by_role.values()
+        for prompt in prompts
+    )
 
 
 def test_adaplanner__shows_one_example_or_none():

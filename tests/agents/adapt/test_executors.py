@@ -128,10 +128,10 @@ def id_of(name: str) -> str:
 
 
 def type_of(name: str) -> str:
-    (found,) = {
+    (type_name,) = {
         known for known in (*RTYPES, *OTYPES) if known.removesuffix("Type").lower() == kind(name)
     }
-    return f"{found.removesuffix('Type')}Type"
+    return f"{type_name.removesuffix('Type')}Type"
 
 
 def goal_of(task: HouseholdTask) -> Goal:
@@ -232,12 +232,12 @@ def test_plans__of_the_examples_do_the_task_in_the_room():
         assert set(named) <= set(NAMED.findall(room))
         if plan.logic == "any":
             assert steps == [HouseholdTask(task.thing, places=(place,)) for place in named]
-        found = HouseholdTask(task.thing)
-        treated = [found._replace(treatment=task.treatment)] if task.treatment else []
-        lit = [found._replace(lamp=task.lamp)] if task.lamp else []
-        put = [found._replace(target=named[-1])] if task.target else []
+        search = HouseholdTask(task.thing)
+        treated = [search._replace(treatment=task.treatment)] if task.treatment else []
+        lit = [search._replace(lamp=task.lamp)] if task.lamp else []
+        put = [search._replace(target=named[-1])] if task.target else []
         if plan.logic == "all":
-            assert steps == [found, *treated, *lit, *put] * task.amount
+            assert steps == [search, *treated, *lit, *put] * task.amount
             assert not task.target or kind(named[-1]) == task.target
         kinds.append(
             "two" if task.amount == 2 else "lamp" if task.lamp else task.treatment or plan.logic

@@ -98,9 +98,9 @@ def test_reflections__are_asked_in_the_dialogue_of_the_episode(reflect: str, pla
         messages = prompt_messages(players[role].asked[0]["prompt"])
         assert messages[0] == prompt_messages(players["thought"].asked[0]["prompt"])[0]
         assert any("you failed" in message.content for message in messages)
-    told = experience(asdict(episode.trace), won=False)
-    assert told.objective == "craft beehive"
-    assert (told.summary, told.flaws, told.revision) == tuple(
+    reflection = experience(asdict(episode.trace), won=False)
+    assert reflection.objective == "craft beehive"
+    assert (reflection.summary, reflection.flaws, reflection.revision) == tuple(
         text if role in expected[reflect] else ""
         for role, text in (
             ("summary", "I flew."),
@@ -151,8 +151,8 @@ def test_read_plan__takes_a_file_or_a_text(tmp_path: Path):
     file.write_text(f"{PLAN}\n")
     prompts = [Prompts() for _ in range(4)]
     plans = [
-        AutoPlanAgent(TEXTCRAFT, one, plan=plan).plan
-        for one, plan in zip(prompts, (file, str(file), PLAN), strict=False)
+        AutoPlanAgent(TEXTCRAFT, source, plan=plan).plan
+        for source, plan in zip(prompts, (file, str(file), PLAN), strict=False)
     ]
     assert plans == [PLAN] * 3
     AutoPlanAgent(TEXTCRAFT, prompts[3])
@@ -200,11 +200,11 @@ def test_agent__refuses_what_makes_no_sense(options: dict, message: str):
 
 def test_update_prompt__has_the_plan_and_every_experience():
     wording = Wording(Prompts(), "textcraft")
-    told = [
+    experiences = [
         Experience("craft {game}", True, "Done."),
         Experience("get stick", False, "Lost.", "All.", "Mend it."),
     ]
-    prompt = update_prompt(wording, PLAN, told)
+    prompt = update_prompt(wording, PLAN, experiences)
     for text in (
         PLAN,
         "Objective: craft {game}\nResult: succeeded\nSummary: Done.\nFlaws: none",
@@ -212,7 +212,7 @@ def test_update_prompt__has_the_plan_and_every_experience():
     ):
         assert text in prompt
     assert prompt.endswith("New plan:")
-    assert "There is none yet." in update_prompt(wording, "", told)
+    assert "There is none yet." in update_prompt(wording, "", experiences)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_dialogue__is_its_text_with_messages():
 
 
 @pytest.mark.parametrize(
-    "copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+    "copied", [copy.copy, copy.deepcopy, lambda dialogue: pickle.loads(pickle.dumps(dialogue))]
 )
 def test_dialogue__can_be_copied_and_sent(copied):
     again = copied(DIALOGUE)

@@ -86,7 +86,7 @@ EITHER = [("hunt", {"beef": 1}), ("hunt", {"porkchop": 2})]
 )
 def test_goal__may_have_others_that_will_do(line: str, goals: list):
     (goal,) = parse_goals(line)
-    assert [(one.verb, one.have) for one in goal.alternatives] == goals
+    assert [(alternative.verb, alternative.have) for alternative in goal.alternatives] == goals
     assert (goal.line, goal.choice) == (line, "")
     for verb, have in goals:
         assert is_reached(
@@ -183,7 +183,7 @@ def test_thing__that_is_no_kind_counts_only_itself(name: str):
 def test_goal__to_equip_is_reached_by_what_is_worn():
     equip, craft = Goal("equip", {"shield": 1}), Goal("craft", {"shield": 1})
     held, worn = {"shield": 1}, {"shield": 1, "shield" + EQUIPPED: 1}
-    assert [is_reached(equip, one) for one in (held, worn)] == [False, True]
-    assert [is_reached(craft, one) for one in (held, worn)] == [True, True]
+    assert [is_reached(equip, inventory) for inventory in (held, worn)] == [False, True]
+    assert [is_reached(craft, inventory) for inventory in (held, worn)] == [True, True]
     assert not is_reached(Goal("equip", {"shield": 1, "iron boots": 1}), worn)
     assert is_reached(Goal("equip", {"iron boots": 1}, others=(equip,)), worn)

@@ -48,8 +48,8 @@ def test_react__answers_in_lines():
         4,
         "terminated",
     )
-    asked = model.asked[0]["prompt"]
-    assert asked.endswith(
+    prompt = model.asked[0]["prompt"]
+    assert prompt.endswith(
         f"any.\n\nQuestion: {MUSIC.question}\n\nYour task is to: answer the question\n>"
     )
 
@@ -101,12 +101,12 @@ def test_autoplan__gives_up_after_its_turns(reflect: str):
     played = [action for action, _ in episode.transcript[1:]]
     assert played == ["task failed!"] * 3 + ["finish[]"]
     assert (episode.error, episode.claimed_success) == (None, False)
-    told = [asked["prompt"] for asked in models["summary"].asked]
-    assert len(told) == (reflect == "summary")
+    prompts = [request["prompt"] for request in models["summary"].asked]
+    assert len(prompts) == (reflect == "summary")
     assert all(
-        "No turns are left" in prompt and "not the right one" not in prompt for prompt in told
+        "No turns are left" in prompt and "not the right one" not in prompt for prompt in prompts
     )
-    assert all("The right answer is Sarn" in prompt for prompt in told)
+    assert all("The right answer is Sarn" in prompt for prompt in prompts)
     assert tell_answer({}) == tell_answer({"gt_answer": "", "gold": []}) == ""
 
 
@@ -119,7 +119,7 @@ def test_react__answers_in_numbered_turns():
         "lookup[music]",
         "finish[Sarn]",
     ]
-    first, second, third, fourth = (str(asked["prompt"]) for asked in model.asked)
+    first, second, third, fourth = (str(request["prompt"]) for request in model.asked)
     assert first.endswith(
         f"\nQuestion: {MUSIC.question}\nYour task is to: answer the question\nThought 1:"
     )
@@ -134,7 +134,7 @@ def test_react__answers_in_numbered_turns():
         == f"{second[: -len('Thought 2:')]}{thought}\nObservation 2: {episode.transcript[2][1]}\nThought 3:"
     )
     assert fourth == f"{third} Finish is the village Sarn\nAction 3:"
-    assert [asked["stop"] for asked in model.asked] == [
+    assert [request["stop"] for request in model.asked] == [
         ("\nObservation 1:",), ("\nObservation 2:",), ("\nObservation 3:",), ("\n",)
     ]  # fmt: skip
     messages = prompt_messages(model.asked[3]["prompt"])

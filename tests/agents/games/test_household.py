@@ -69,7 +69,7 @@ def test_task__of_every_made_game_is_read():
 
 
 def test_usual_places__are_as_counted_in_the_training_games():
-    found: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     places: defaultdict[str, Counter[str]] = defaultdict(Counter)
     actions: dict[str, int] = {}
     for task in tasks("ALFWorld-v0", "train")[::4]:
@@ -78,21 +78,21 @@ def test_usual_places__are_as_counted_in_the_training_games():
         inside = [
             (
                 game.receptacles[r].split()[0],
-                {game.objects[one].split()[0] for one in things},
+                {game.objects[item].split()[0] for item in things},
                 r in game.openable,
             )
             for place, here in zip(game.first.places, game.here, strict=True)
             for r, things in zip(here, place.content.contents, strict=True)
         ]
         for place, things, openable in inside:
-            found.update((thing, place) for thing in things)
+            counts.update((thing, place) for thing in things)
             actions[place] = max(actions.get(place, 1), 1 + openable)
         for thing in set().union(*(things for _, things, _ in inside)):
             places[thing].update(kinds)
     counted = {
         thing: sorted(
-            (place for place in kinds if found[thing, place]),
-            key=lambda place: (-found[thing, place] / kinds[place] / actions[place], place),
+            (place for place in kinds if counts[thing, place]),
+            key=lambda place: (-counts[thing, place] / kinds[place] / actions[place], place),
         )
         for thing, kinds in places.items()
     }

@@ -40,12 +40,12 @@ def fits(technique: Technique, way: Recipe) -> bool:
     names = tech_tree().names
     left = list(technique.slots)
     for part in way.parts:
-        of = [
+        fitting = [
             slot for slot in left if {*members(part.item)} <= {names[item] for item in slot.members}
         ]
-        if not of or of[0].amount != part.amount:
+        if not fitting or fitting[0].amount != part.amount:
             return False
-        left.remove(of[0])
+        left.remove(fitting[0])
     needs = {"craft": name_of(TABLE) * technique.at_table, "smelt": "furnace"}[technique.verb]
     return not left and (technique.makes, needs) == (way.makes.amount, way.tool)
 
@@ -114,10 +114,10 @@ def test_texts__are_read_as_the_environment_writes_them():
 
 @pytest.mark.parametrize("around", ["exact", "rough", "names"])
 def test_view__is_read_however_distances_are_told(around: str):
-    exact, told = (gym.make("MineTechTree-v0", around=each) for each in ("exact", around))
+    exact, env = (gym.make("MineTechTree-v0", around=each) for each in ("exact", around))
     for seed in range(10):
         known = read_around(exact.reset(seed=seed, options={"task": "diamond"})[0])
-        said, _ = told.reset(seed=seed, options={"task": "diamond"})
+        said, _ = env.reset(seed=seed, options={"task": "diamond"})
         read = read_around(said)
         assert set(read) == set(known)
         assert read_sight(said) == around

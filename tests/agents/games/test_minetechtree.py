@@ -124,7 +124,7 @@ def scene(around: dict[str, int] | None = None, **held: int) -> Scene:
 
 
 def executed(node: Node) -> list[tuple[str, bool | None]]:
-    return [(one.task, one.outcome) for one in node.walk() if one.role == "executor"]
+    return [(part.task, part.outcome) for part in node.walk() if part.role == "executor"]
 
 
 CONTROLLER = TechTreeController(Prompts())
@@ -487,7 +487,7 @@ def test_either__is_what_the_selector_finds_soonest():
 def test_either__is_reached_by_one():
     assert pursued(f"hunt({{'leather': 1}})\n{EITHER}")[1:] == []
     assert pursued(f"mine({{'oak log': 1}})\n{EITHER}")[1:] == []
-    assert [one.name for one in CONTROLLER.alternatives(goal(EITHER), scene())] == [
+    assert [alternative.name for alternative in CONTROLLER.alternatives(goal(EITHER), scene())] == [
         "oak log",
         "beef",
     ]
@@ -496,14 +496,17 @@ def test_either__is_reached_by_one():
 def test_alternatives__of_a_log_are_the_woods_in_sight():
     around = {"birch trees": 3, "cows": 4, "oak trees": 9}
     choices = [
-        one.choice for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))
+        alternative.choice
+        for alternative in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))
     ]
     assert sorted(choices) == ["birch log", "oak log"]
-    assert [one.choice for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene())] == [
-        ""
-    ]
     assert [
-        one.choice for one in CONTROLLER.alternatives(goal("mine({'oak log': 2})"), scene(around))
+        alternative.choice
+        for alternative in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene())
+    ] == [""]
+    assert [
+        alternative.choice
+        for alternative in CONTROLLER.alternatives(goal("mine({'oak log': 2})"), scene(around))
     ] == [""]
 
 
@@ -541,8 +544,8 @@ def test_subgoal__is_what_comes_first(line: str, subgoal: Subgoal):
 def test_subgoal__is_to_the_wood_that_was_chosen():
     around = {"birch trees": 3, "oak trees": 9}
     subgoals = [
-        CONTROLLER.subgoal(one, scene(around))
-        for one in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))
+        CONTROLLER.subgoal(alternative, scene(around))
+        for alternative in CONTROLLER.alternatives(goal("mine({'log': 2})"), scene(around))
     ]
     assert sorted((subgoal.item, subgoal.steps) for subgoal in subgoals) == [
         ("birch log", 3),

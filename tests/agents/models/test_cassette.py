@@ -472,8 +472,10 @@ class Batching(Counting):
     def complete_many(self, requests: Sequence[CompletionRequest]) -> list[Completion | Exception]:
         self.batches.append([str(request.prompt) for request in requests])
         return [
-            ModelError("no") if one.prompt == "bad" else Completion(f"to {one.prompt}", cost=1.0)
-            for one in requests
+            ModelError("no")
+            if request.prompt == "bad"
+            else Completion(f"to {request.prompt}", cost=1.0)
+            for request in requests
         ]
 
 

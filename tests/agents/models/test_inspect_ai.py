@@ -230,7 +230,7 @@ class Api(ModelAPI):
 
     flying = most = tries = 0
 
-    async def generate(self, *asked: Any, **more: Any) -> Any:
+    async def generate(self, *arguments: Any, **more: Any) -> Any:
         """Answer, or raise."""
         Api.tries += 1
         if self.model_name == "slow":

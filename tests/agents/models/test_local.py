@@ -827,10 +827,10 @@ def smollm2() -> Iterator[LocalModel]:
 
 def test_default_weights__continue_a_text(smollm2: LocalModel):
     how = HOW | {"stop": ("\n",), "max_tokens": 20}
-    one, two, three, four = (f"> get {n} oak log\nGot {n} oak log\n" for n in range(1, 5))
-    completion = smollm2.complete(f"{one}{two}{three}{four}>", **how)
+    turns = "".join(f"> get {n} oak log\nGot {n} oak log\n" for n in range(1, 5))
+    completion = smollm2.complete(f"{turns}>", **how)
     assert completion.text.startswith(" get 5 oak log")
-    longer = smollm2.complete(f"{one}{two}{three}{four}> get 5 oak log\nGot 5 oak log\n>", **how)
+    longer = smollm2.complete(f"{turns}> get 5 oak log\nGot 5 oak log\n>", **how)
     assert longer.usage["cached_tokens"] >= completion.usage["prompt_tokens"] - 1
 
 
@@ -890,7 +890,7 @@ def test_default_weights__say_at_eight_bits_what_they_say_as_they_are_stored(smo
         [answer.text for answer in model.complete_many(batch) if isinstance(answer, Completion)]
         for model in (stored, written)
     ]
-    same = [one == other for one, other in zip(*texts, strict=True)]
+    same = [text == other for text, other in zip(*texts, strict=True)]
     assert sum(same) >= 6, texts
 
 

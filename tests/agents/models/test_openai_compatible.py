@@ -61,8 +61,8 @@ def test_complete__asks_the_completion_endpoint():
         assert model(server, endpoint="completion").complete("a prompt", **ASK) == Completion(
             "inventory"
         )
-    (asked,) = server.requests
-    assert (asked["path"], asked["prompt"], asked["stop"]) == (
+    (request,) = server.requests
+    assert (request["path"], request["prompt"], request["stop"]) == (
         "/v1/completions",
         "a prompt",
         ["\n"],
@@ -108,11 +108,11 @@ def test_complete__counts_what_was_paid_for_an_answer_that_cannot_be_used(body: 
     with serving(lambda request: unusable) as server:
         with pytest.raises(ModelError, match=r"^m: ") as raised:
             model(server, price=Price(2.0, 50.0), max_retries=1).complete("p", **ASK)
-        asked = len(server.requests)
+        request_count = len(server.requests)
     spent = raised.value.spent
     assert spent is not None
-    assert spent.cost == pytest.approx(asked * 0.0025)
-    assert spent.usage == {kind: asked * count for kind, count in USAGE.items()}
+    assert spent.cost == pytest.approx(request_count * 0.0025)
+    assert spent.usage == {kind: request_count * count for kind, count in USAGE.items()}
     with serving(lambda request: unusable, says("x", USAGE)) as server:
         if "error" not in body:
             assert model(server, price=Price(2.0, 50.0)).complete("p", **ASK).cost == pytest.approx(
@@ -237,8 +237,10 @@ def test_complete__leaves_out_renames_and_adds_parameters():
     }
     with serving(says("one\ntwo")) as server:
         for endpoint in ("chat", "completion"):
-            asked = model(server, endpoint=endpoint, **options)
-            assert asked.complete("p", **ASK | {"temperature": 0.5, "sample": 3}).text == "one"
+            openai_model = model(server, endpoint=endpoint, **options)
+            assert (
+                openai_model.complete("p", **ASK | {"temperature": 0.5, "sample": 3}).text == "one"
+            )
     for request in server.requests:
         assert {
             key: value

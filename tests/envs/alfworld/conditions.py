@@ -49,7 +49,14 @@ def read(facts: Facts, command: str) -> Ask | None:
         match = re.fullmatch(re.sub(r"\b[ROK]\b", r"(?P<\g<0>>.+)", ask), command)
         if match and all(thing in things[letter] for letter, thing in match.groupdict().items()):
             named = [match.groupdict().get(letter, "") for letter in "ORK"]
-            return Ask(ask, tuple(one for one in conditions if not CONDITIONS[one](facts, *named)))
+            return Ask(
+                ask,
+                tuple(
+                    condition
+                    for condition in conditions
+                    if not CONDITIONS[condition](facts, *named)
+                ),
+            )
     return None
 
 
@@ -73,8 +80,8 @@ def _type(facts: Facts, thing: str) -> str:
     )
 
 
-def _inside_something_here(facts: Facts, one: str) -> bool:
-    return any(fact[:2] == ("inreceptacle", one) and _here(facts, fact[2]) for fact in facts)
+def _inside_something_here(facts: Facts, thing: str) -> bool:
+    return any(fact[:2] == ("inreceptacle", thing) and _here(facts, fact[2]) for fact in facts)
 
 
 CONDITIONS: dict[str, Callable[[Facts, str, str, str], bool]] = {

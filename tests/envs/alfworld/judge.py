@@ -100,9 +100,11 @@ class TextWorld:
 
     def facts(self) -> set[tuple[str, ...]]:
         """Return what holds now, in lower case, with the names that the player reads."""
-        called = {one: info.name.strip() for one, info in self.engine._entity_infos.items()}
+        called = {entity: info.name.strip() for entity, info in self.engine._entity_infos.items()}
         facts = self.engine._pddl_state.facts
-        return {(fact.name, *(called[one.name] for one in fact.arguments)) for fact in facts}
+        return {
+            (fact.name, *(called[argument.name] for argument in fact.arguments)) for fact in facts
+        }
 
 
 def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record]]:
@@ -117,7 +119,7 @@ def walk(file: Path, steps: int, seed: int = 0) -> Iterator[tuple[Record, Record
     script = ["look", "inventory", *json.loads(file.read_text(encoding="utf-8"))["walkthrough"]]
     for turn in range(steps):
         admissible = moves(native.game, native.state).commands
-        local = [one for one in admissible if not one.startswith("go to")]
+        local = [candidate for candidate in admissible if not candidate.startswith("go to")]
         choice = INVALID if number() < 0.1 else local if number() < 0.75 else admissible
         command = script[turn] if turn < len(script) else choice[int(number() * len(choice))]
         yield real.play(command), native.play(command)
@@ -127,5 +129,7 @@ def difference(real: Record, native: Record) -> str:
     """Return what differs, one line for each part of a record."""
     parts = zip(Record._fields, real, native, strict=True)
     return "\n".join(
-        f"  {part}: real {one!r}, native {other!r}" for part, one, other in parts if one != other
+        f"  {part}: real {real_part!r}, native {other!r}"
+        for part, real_part, other in parts
+        if real_part != other
     )

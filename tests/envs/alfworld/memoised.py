@@ -47,4 +47,4 @@ def memoised() -> Iterator[None]:
 
 def _copy(value: Any) -> Any:
     """Copy a list and each symbol in it, or else one symbol or dictionary."""
-    return [copy(one) for one in value] if isinstance(value, list) else copy(value)
+    return [copy(item) for item in value] if isinstance(value, list) else copy(value)

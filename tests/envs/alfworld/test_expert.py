@@ -27,7 +27,7 @@ def wander(game: Game, steps: int, seed: int) -> Iterator[State]:
     state = game.first
     for _ in range(steps):
         commands = moves(game, state).commands
-        local = [one for one in commands if not one.startswith("go to")]
+        local = [command for command in commands if not command.startswith("go to")]
         choice = local if number() < 0.75 else commands
         state, *_ = apply(game, state, choice[int(number() * len(choice))])
         yield state
@@ -130,16 +130,16 @@ def distances(game: Game) -> dict[tuple[object, ...], tuple[State, int | None]]:
                 unexplored.append(key(after))
             before[key(after)].append(here)
     distances: dict[tuple[object, ...], int] = {
-        one: 0 for one, state in states.items() if state.won
+        position: 0 for position, state in states.items() if state.won
     }
     queue = deque(distances)
     while queue:
         here = queue.popleft()
-        for one in before[here]:
-            if one not in distances:
-                distances[one] = distances[here] + 1
-                queue.append(one)
-    return {one: (state, distances.get(one)) for one, state in states.items()}
+        for position in before[here]:
+            if position not in distances:
+                distances[position] = distances[here] + 1
+                queue.append(position)
+    return {position: (state, distances.get(position)) for position, state in states.items()}
 
 
 @pytest.mark.parametrize("seed", range(60))

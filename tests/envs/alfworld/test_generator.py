@@ -51,26 +51,30 @@ class Household(NamedTuple):
     """A problem's facts, sorted by predicate."""
 
     problem: Problem
-    of: dict[str, list[tuple[str, ...]]]
+    by_predicate: dict[str, list[tuple[str, ...]]]
 
     @property
     def otype(self) -> dict[str, str]:
-        return dict(self.of["objectType"])
+        return dict(self.by_predicate["objectType"])
 
     @property
     def rtype(self) -> dict[str, str]:
-        return dict(self.of["receptacleType"])
+        return dict(self.by_predicate["receptacleType"])
 
     @property
     def goal_objects(self) -> list[str]:
-        return [thing for thing, otype in self.of["objectType"] if otype == self.problem.goal.otype]
+        return [
+            thing
+            for thing, otype in self.by_predicate["objectType"]
+            if otype == self.problem.goal.otype
+        ]
 
     @property
     def inside(self) -> dict[str, str]:
-        return dict(self.of["inReceptacle"])
+        return dict(self.by_predicate["inReceptacle"])
 
     def all(self, predicate: str) -> set[str]:
-        return {fact[0] for fact in self.of[predicate]}
+        return {fact[0] for fact in self.by_predicate[predicate]}
 
 
 def household(task_id: str) -> Household:
@@ -112,8 +116,8 @@ def check(house: Household) -> None:
 
 
 def check_places(house: Household) -> None:
-    [(agent, start)] = house.of["atLocation"]
-    at = house.of["receptacleAtLocation"]
+    [(agent, start)] = house.by_predicate["atLocation"]
+    at = house.by_predicate["receptacleAtLocation"]
     assert agent == "agent1"
     assert start not in {location for _, location in at}
     assert sorted(receptacle for receptacle, _ in at) == sorted(house.rtype)
@@ -122,7 +126,9 @@ def check_places(house: Household) -> None:
         for receptacle, rtype in house.rtype.items()
         if rtype.removesuffix("Type") in facts.OPENABLE
     }
-    assert not {"opened", "isToggled", "isOn", "isHot", "isClean", "isSliced"} & set(house.of)
+    assert not {"opened", "isToggled", "isOn", "isHot", "isClean", "isSliced"} & set(
+        house.by_predicate
+    )
     for receptacle, rtype in house.rtype.items():
         name = receptacle.split("_bar_")[0].lower() + (
             "basin" if "basin" in receptacle.lower() else ""
@@ -131,14 +137,16 @@ def check_places(house: Household) -> None:
 
 
 def check_objects(house: Household) -> None:
-    holds = set(house.of["canContain"])
+    holds = set(house.by_predicate["canContain"])
     stationary = {
-        one for one, otype in house.otype.items() if otype.removesuffix("Type") in facts.STATIONARY
+        object_id
+        for object_id, otype in house.otype.items()
+        if otype.removesuffix("Type") in facts.STATIONARY
     }
-    location = dict(house.of["receptacleAtLocation"])
-    where = dict(house.of["objectAtLocation"])
-    assert len(where) == len(house.of["objectAtLocation"]) == len(house.otype)
-    assert len(house.inside) == len(house.of["inReceptacle"])
+    location = dict(house.by_predicate["receptacleAtLocation"])
+    where = dict(house.by_predicate["objectAtLocation"])
+    assert len(where) == len(house.by_predicate["objectAtLocation"]) == len(house.otype)
+    assert len(house.inside) == len(house.by_predicate["inReceptacle"])
     assert {rtype for rtype, _ in holds} <= set(house.rtype.values())
     for thing, receptacle in house.inside.items():
         assert where[thing] == location[receptacle]
@@ -152,7 +160,7 @@ def check_objects(house: Household) -> None:
             thing for thing in house.inside if house.otype[thing].removesuffix("Type") in otypes
         }
         assert house.all(predicate) == marked
-    for inner, outer in house.of["inReceptacleObject"]:
+    for inner, outer in house.by_predicate["inReceptacleObject"]:
         assert house.inside[inner] == house.inside[outer]
         assert outer in house.all("isReceptacleObject")
         assert inner not in house.all("isReceptacleObject")
@@ -171,7 +179,7 @@ def check_goal(house: Household) -> None:
         assert lamps
         assert set(lamps) <= house.all("toggleable")
         return
-    assert (target, otype) in house.of["canContain"]
+    assert (target, otype) in house.by_predicate["canContain"]
     assert target in rtype.values()
     if task_type in ABLE:
         able, state, appliance = ABLE[task_type]
@@ -187,14 +195,14 @@ def check_goal(house: Household) -> None:
 def test_generate__is_the_same_in_another_process_and_as_ever(split):
     for seed in ("0", "4711"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        told = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", DIGEST, split],
             env=environment,
             capture_output=True,
             text=True,
             check=True,
         )
-        assert told.stdout.strip() == GOLDEN[split]
+        assert completed.stdout.strip() == GOLDEN[split]
 
 
 def test_generate__does_not_depend_on_what_came_before():
@@ -255,7 +263,7 @@ def check_hidden(house: Household, hidden: int) -> None:
     places = {
         receptacle
         for receptacle, rtype in house.rtype.items()
-        if (rtype, otype) in house.of["canContain"]
+        if (rtype, otype) in house.by_predicate["canContain"]
     }
     if task_type in ("pick_and_place_simple", "pick_two_obj_and_place"):
         places -= {receptacle for receptacle, rtype in house.rtype.items() if rtype == target}
@@ -301,7 +309,7 @@ def test_generate__cools_only_what_is_in_the_fridge():
     cool = 0
     for task_id in SAMPLE:
         house = household(task_id)
-        for (thing,) in house.of["isCool"]:
+        for (thing,) in house.by_predicate["isCool"]:
             assert house.rtype[house.inside[thing]] == "FridgeType"
             assert thing in house.all("coolable")
             cool += 1
@@ -311,11 +319,11 @@ def test_generate__cools_only_what_is_in_the_fridge():
 def test_generate__has_things_inside_things_and_two_receptacles_at_one_location():
     houses = [household(task_id) for task_id in SAMPLE]
     shared = [
-        len(set(dict(house.of["receptacleAtLocation"]).values())) < len(house.rtype)
+        len(set(dict(house.by_predicate["receptacleAtLocation"]).values())) < len(house.rtype)
         for house in houses
     ]
     assert sum(shared) > len(houses) / 5
-    assert sum("inReceptacleObject" in house.of for house in houses) > len(houses) / 20
+    assert sum("inReceptacleObject" in house.by_predicate for house in houses) > len(houses) / 20
 
 
 # Of seven official kitchens and five bedrooms: the objects that can be picked up in receptacles,

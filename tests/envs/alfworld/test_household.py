@@ -97,16 +97,17 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> list[Played]:
 def test_native__answers_as_textworld_in_the_household(played: list[Played]):
     if os.environ.get("REGENERATE_GOLDEN"):
         answers = [
-            [Turn(one.command, one.feedback, one.won) for _, one in found.turns] for found in played
+            [Turn(answer.command, answer.feedback, answer.won) for _, answer in episode.turns]
+            for episode in played
         ]
         write_walks(
             [walk._replace(turns=turns) for walk, turns in zip(WALKS, answers, strict=True)]
         )
-    for walk, found in zip(WALKS, played, strict=True):
-        native = Native(Game(found.problem))
-        assert found.problem == walk.problem
-        assert native.begin() == found.opening
-        for _, record in found.turns:
+    for walk, episode in zip(WALKS, played, strict=True):
+        native = Native(Game(episode.problem))
+        assert episode.problem == walk.problem
+        assert native.begin() == episode.opening
+        for _, record in episode.turns:
             assert native.play(record.command) == record, walk.name
 
 
@@ -115,9 +116,10 @@ def test_native__answers_as_textworld_in_the_household(played: list[Played]):
 def test_memoised__answers_as_plain_textworld_in_the_household(
     played: list[Played], tmp_path: Path
 ):
-    for walk, found in list(zip(WALKS, played, strict=True))[::4]:
+    for walk, episode in list(zip(WALKS, played, strict=True))[::4]:
         assert (
-            play(walk.problem, [turn.command for turn in walk.turns], tmp_path, plain=True) == found
+            play(walk.problem, [turn.command for turn in walk.turns], tmp_path, plain=True)
+            == episode
         )
 
 
@@ -125,22 +127,22 @@ def test_memoised__answers_as_plain_textworld_in_the_household(
 def test_native__answers_as_textworld_did_in_the_household(walk: Walk):
     native = Native(Game(walk.problem))
     records = [native.play(turn.command) for turn in walk.turns]
-    assert [Turn(one.command, one.feedback, one.won) for one in records] == walk.turns
-    assert [one.reward for one in records] == [int(turn.won) for turn in walk.turns]
+    assert [Turn(record.command, record.feedback, record.won) for record in records] == walk.turns
+    assert [record.reward for record in records] == [int(turn.won) for turn in walk.turns]
 
 
 @pytest.mark.real_engine
 @pytest.mark.filterwarnings("ignore")
 def test_walks__have_each_condition_of_each_command_decide_alone(played: list[Played]):
     shown = set()
-    for facts, record in (turn for found in played for turn in found.turns):
+    for facts, record in (turn for episode in played for turn in episode.turns):
         command = record.command.strip()
         ask = read(facts, command)
         shown.add(ask)
         can_be_played = not ask.missing if ask else command in ("look", "inventory", "help")
         assert can_be_played == (record.feedback != NOTHING_HAPPENS), (command, ask)
     for form, conditions in ASKS.items():
-        for missing in ((), *((one,) for one in conditions)):
+        for missing in ((), *((condition,) for condition in conditions)):
             assert (form, missing) in shown, f"no walk has {form!r} with all but {missing}"
 
 
@@ -183,15 +185,17 @@ def test_native__strips_commands_as_textworld(tmp_path: Path):
 def test_native__calls_what_has_no_number_as_textworld(tmp_path: Path):
     problem = WALKS[0].problem
     things = {
-        "Stool" if one == "Shelf_bar_1" else one: sort for one, sort in problem.things.items()
+        "Stool" if thing == "Shelf_bar_1" else thing: sort for thing, sort in problem.things.items()
     }
     facts = tuple(
         tuple("Stool" if word == "Shelf_bar_1" else word for word in fact) for fact in problem.facts
     )
     problem = replace(problem, things=things, facts=facts)
-    found = play(problem, ["go to stool", "go to countertop 1", "examine stool", "look"], tmp_path)
+    episode = play(
+        problem, ["go to stool", "go to countertop 1", "examine stool", "look"], tmp_path
+    )
     native = Native(Game(problem))
-    assert "stool ." in found.opening.feedback
-    assert native.begin() == found.opening
-    for _, record in found.turns:
+    assert "stool ." in episode.opening.feedback
+    assert native.begin() == episode.opening
+    for _, record in episode.turns:
         assert native.play(record.command) == record

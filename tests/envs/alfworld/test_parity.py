@@ -136,7 +136,8 @@ def test_native__answers_as_textworld_did(dialect: Dialect, task_type: str, tmp_
             "turns": [],
         }
         trace["turns"] = [
-            [one.command, one.feedback, len(one.commands), one.reward, one.won] for one in records
+            [answer.command, answer.feedback, len(answer.commands), answer.reward, answer.won]
+            for answer in records
         ]
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(json.dumps(trace, indent=0) + "\n", encoding="utf-8", newline="\n")

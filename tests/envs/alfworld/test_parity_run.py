@@ -37,8 +37,8 @@ def test_notes__are_read_back_without_an_unfinished_line(tmp_path: Path):
         Compared("a", 201, []),
         Compared("b", 7, ["b: 'look'\n  feedback: real 'x', native 'y'"]),
     ]
-    for one in done:
-        Notes(file).add(one)
+    for entry in done:
+        Notes(file).add(entry)
     with file.open("a") as lines:
         lines.write('{"game": "c", "rec')
     assert Notes(file).compared == done

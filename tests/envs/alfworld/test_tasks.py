@@ -116,9 +116,11 @@ def test_env__plays_official_games_as_their_walkthroughs_do(monkeypatch: pytest.
 
 
 def test_env__takes_one_task_type_or_several():
-    one = make(split="dev", task_types="pick_two_obj_and_place").get_wrapper_attr("tasks")
-    assert one == make(split="dev", task_types=["pick_two_obj_and_place"]).get_wrapper_attr("tasks")
-    assert len(one) == 10
+    chosen = make(split="dev", task_types="pick_two_obj_and_place").get_wrapper_attr("tasks")
+    assert chosen == make(split="dev", task_types=["pick_two_obj_and_place"]).get_wrapper_attr(
+        "tasks"
+    )
+    assert len(chosen) == 10
     with pytest.raises(UnknownName, match="unknown task type 'pick_two'"):
         make(task_types="pick_two")
 
@@ -143,9 +145,11 @@ def test_folder__with_bad_games_plays_the_others_and_lists_what_is_wrong(tmp_pat
     receptacle = text.split(at)[1].split()[0]
     places = [word.rstrip(")") for word in text.split() if word.startswith("loc_")]
     twice = " ".join(f"{at}{receptacle} {place})" for place in sorted(set(places))[:2])
-    clock, desk = (text.split(f"({of}Type ")[1:] for of in ("object", "receptacle"))
-    clock = next(one.split()[0] for one in clock if "AlarmClockType)" in one[:200].split())
-    desk = next(one.split()[0] for one in desk if "DeskType)" in one[:200].split())
+    clock, desk = (text.split(f"({kind}Type ")[1:] for kind in ("object", "receptacle"))
+    clock = next(
+        fragment.split()[0] for fragment in clock if "AlarmClockType)" in fragment[:200].split()
+    )
+    desk = next(fragment.split()[0] for fragment in desk if "DeskType)" in fragment[:200].split())
     bad = {
         "already_won": spoil(
             data, text.replace("(:init", f"(:init (inReceptacle {clock} {desk})", 1)

@@ -215,7 +215,7 @@ class Program:
         paragraphs = ["".join(paragraph) for paragraph in page.paragraphs] if page else []
         if any("may refer to:" in paragraph for paragraph in paragraphs):
             name = f"[{entity}]"
-            return f"Could not find {name}. Similar: {[one for one in WIKI.similar(name, 6) if one != page.title][:5]}."
+            return f"Could not find {name}. Similar: {[title for title in WIKI.similar(name, 6) if title != page.title][:5]}."
         if not page:
             return f"Could not find {entity}. Similar: {WIKI.similar(entity)}."
         self.text = "".join(

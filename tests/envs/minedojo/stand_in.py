@@ -70,10 +70,10 @@ class StandIn:
             else ""
         )
         if (not station or self.near[station]) and all(
-            self.held.get(one, 0) >= n for one, n in costs.items()
+            self.held.get(ingredient, 0) >= n for ingredient, n in costs.items()
         ):
-            for one, amount in costs.items():
-                self.take(one, amount)
+            for ingredient, amount in costs.items():
+                self.take(ingredient, amount)
             self.held[item] = self.held.get(item, 0) + (4 if item in ("planks", "stick") else 1)
 
     def put(self, item: str) -> None:

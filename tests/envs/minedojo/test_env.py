@@ -59,7 +59,7 @@ def begin(task: Any, made: Made, **env_args: Any) -> gym.Env[str, str]:
 
 
 def functions(made: Made) -> list[tuple[int, int, int]]:
-    return [tuple(one[5:]) for one in made.all[-1].commands]
+    return [tuple(command[5:]) for command in made.all[-1].commands]
 
 
 def chop(skill: Skill, observation: Any) -> Any:
@@ -92,7 +92,7 @@ def test_reset__ends_the_game_before():
     env = begin("stick", made)
     env.reset(seed=1)
     env.close()
-    assert [one.closed for one in made.all] == [True, True]
+    assert [simulator.closed for simulator in made.all] == [True, True]
 
 
 def test_craft__is_sent_until_there_are_so_many_more():
@@ -102,7 +102,7 @@ def test_craft__is_sent_until_there_are_so_many_more():
     planks = read_abilities().number("planks")
     assert said == "Crafted 8 oak planks"
     assert functions(made) == [(4, planks, 0)] * 2
-    assert all(one[:5] == [0, 0, 0, 12, 12] for one in made.all[-1].commands)
+    assert all(command[:5] == [0, 0, 0, 12, 12] for command in made.all[-1].commands)
     assert info["ticks"] == 2
     assert env.step("inventory")[0] == "Inventory: 1 oak log, 8 oak planks"
 

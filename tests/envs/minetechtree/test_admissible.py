@@ -56,7 +56,7 @@ def smelts(held: Inventory) -> Iterator[str]:
                 for count in range(1, MOST_TIMES + 1) if FURNACE in held else ():
                     amount = -(-10 * count // TREE.fuels[fuel])
                     needed = Counter({item: count}) + Counter({fuel: amount})
-                    if all(held.get(one, 0) >= number for one, number in needed.items()):
+                    if all(held.get(material, 0) >= number for material, number in needed.items()):
                         yield text.make(
                             "smelt", technique.item, count, ((item, count), (fuel, amount))
                         )

@@ -64,7 +64,7 @@ def test_given__is_held_at_first_unless_it_is_the_goal():
     assert env.step("inventory")[0].strip() == "Inventory: 1 wooden axe, 3 oak planks"
     bare = gym.make(ID, expert=True)
     bare.reset(seed=0, options={"task": "chest"})
-    quicker, slower = (one.step("mine 1 oak log")[4]["ticks"] for one in (env, bare))
+    quicker, slower = (world.step("mine 1 oak log")[4]["ticks"] for world in (env, bare))
     assert quicker < slower
     for task in ("wooden_axe", ["chest", "wooden_axe"]):
         _, info = env.reset(seed=0, options={"task": task})

@@ -529,7 +529,9 @@ def test_making__conserves_what_the_recipe_says(game, data):
     state = holding(**RICH, crafting_table=1, furnace=1, chest=3, smooth_stone=5, quartz=8)
     for _ in range(4):
         offered = [
-            one for one in admissible_commands(game, state) if one.startswith(("craft", "smelt"))
+            command
+            for command in admissible_commands(game, state)
+            if command.startswith(("craft", "smelt"))
         ]
         action = data.draw(st.sampled_from(offered))
         turn = Turn(*apply(game, state, action))
@@ -542,7 +544,9 @@ def test_making__conserves_what_the_recipe_says(game, data):
             expected[tech_tree().ids[item]] -= int(amount)
         item = tech_tree().ids[name]
         expected[item] = expected.get(item, 0) + int(count)
-        assert turn.state.inventory == {one: amount for one, amount in expected.items() if amount}
+        assert turn.state.inventory == {
+            material: amount for material, amount in expected.items() if amount
+        }
         assert turn.state.at == state.at
         state = turn.state
 

@@ -74,7 +74,8 @@ def test_task__has_group_skills_and_ticks():
     assert table["hopper_minecart"] == ("MT7", 14, 6000)
     assert table["oak_slab"] == ("MT1", 4, 3000)
     assert {
-        group: {ticks for one, _, ticks in table.values() if one == group} for group in TICKS
+        group: {ticks for own_group, _, ticks in table.values() if own_group == group}
+        for group in TICKS
     } == {group: {ticks} for group, ticks in TICKS.items()}
 
 

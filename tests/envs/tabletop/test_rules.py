@@ -234,11 +234,11 @@ def test_bowls__are_matched_though_a_block_stays_that_has_none():
 
 
 def test_kit__takes_either_of_two_objects_of_one_shape():
-    for one, other in (("red", "blue"), ("blue", "red")):
+    for colour, other in (("red", "blue"), ("blue", "red")):
         state, _, _ = play(
             KIT,
             [
-                f"put the {one} star in the top star hole",
+                f"put the {colour} star in the top star hole",
                 f"put the {other} star in the middle star hole",
             ],
         )

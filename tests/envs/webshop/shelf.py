@@ -56,13 +56,15 @@ class Shelf:
     """Finds the products that have a word of the query in the title, in their order."""
 
     products: dict[str, Product] = field(
-        default_factory=lambda: {one.asin: one for one in PRODUCTS}, repr=False
+        default_factory=lambda: {product.asin: product for product in PRODUCTS}, repr=False
     )
 
     def search(self, query: str) -> tuple[str, ...]:
         words = set(query.split())
         return tuple(
-            asin for asin, one in self.products.items() if words & set(one.title.lower().split())
+            asin
+            for asin, product in self.products.items()
+            if words & set(product.title.lower().split())
         )
 
 

@@ -273,7 +273,9 @@ def test_expert__knows_a_shortest_plan_among_all_products():
             if market.judge(task.goal, asin, {value: value for value in values}).score == 1.0:
                 for fewer in combinations(values, clicks - 1):
                     assert (
-                        market.judge(task.goal, asin, {values[one]: one for one in fewer}).score
+                        market.judge(
+                            task.goal, asin, {values[value]: value for value in fewer}
+                        ).score
                         < 1.0
                     )
 
@@ -316,8 +318,8 @@ def test_data__of_ones_own_is_played(folder):
     observation, info = env.reset(seed=0)
     assert info["task"] == "0-B000000001"
     assert "\ni need a blue chair in size l, and price lower than " in observation
-    asked = "search[i need a blue chair in size l, and price lower than "
-    assert info["expert_plan"][0].startswith(asked)
+    query = "search[i need a blue chair in size l, and price lower than "
+    assert info["expert_plan"][0].startswith(query)
     assert info["expert_plan"][1:] == ["click[b000000001]", "click[l]", "click[buy now]"]
     for action in info["expert_plan"]:
         info = env.step(action)[4]

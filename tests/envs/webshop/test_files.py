@@ -22,7 +22,7 @@ def products(folder, **arguments) -> dict[str, Product]:
 
 def test_read_shop__reads_products(tmp_path):
     loaded = products(write(tmp_path))
-    assert list(loaded) == [one["asin"] for one in ENTRIES]
+    assert list(loaded) == [entry["asin"] for entry in ENTRIES]
     assert loaded["B000000002"] == Product(
         asin="B000000002",
         title="Lamp B000000002",
@@ -49,7 +49,7 @@ def test_read_shop__draws_prices_of_ranges_from_the_seed(tmp_path):
     assert drawn[0].prices == (1299.0, 2000.5)
     assert drawn[0].price_tag == "$1299.0 to $2000.5"
     assert drawn[0].price == drawn[1].price != drawn[2].price
-    assert all(1299 <= one.price <= 2000.5 for one in drawn)
+    assert all(1299 <= product.price <= 2000.5 for product in drawn)
     assert drawn[0].price == pytest.approx(1824.952, abs=0.001)
 
 
@@ -85,7 +85,7 @@ def test_read_shop__passes_over_what_the_original_passes_over(tmp_path):
     loaded = products(
         write(tmp_path, entries=[entry(asin, name=str(n)) for n, asin in enumerate(asins)])
     )
-    assert {asin: one.title for asin, one in loaded.items()} == {"B1": "2", "B2": "5"}
+    assert {asin: product.title for asin, product in loaded.items()} == {"B1": "2", "B2": "5"}
 
 
 def test_read_shop__reads_what_people_want(tmp_path):
@@ -108,7 +108,7 @@ def test_read_shop__reads_sentences_for_synthetic_goals(tmp_path):
         for product, wishes in read(write(tmp_path, human=None), goals="synthetic")
     }
     assert [len(some) for some in wishes.values()] == [0, 1, 1, 0]
-    assert [one.options for one in wishes["B000000003"]] == [None]
+    assert [wish.options for wish in wishes["B000000003"]] == [None]
 
 
 def test_read_shop__passes_over_sentences_without_attributes(tmp_path):

@@ -296,15 +296,20 @@ def test_goals__are_as_hard_as_the_real_ones(seed):
     products, goals = shop(seed)
     documents = [product.document for product in products]
     index = Index.build(documents, [product.asin for product in products])
-    found = [[products[number] for number in index.search(goal.instruction, 10)] for goal in goals]
+    results_by_goal = [
+        [products[number] for number in index.search(goal.instruction, 10)] for goal in goals
+    ]
     scores = [
-        reward(goal, results[0], {}).score for goal, results in zip(goals, found, strict=True)
+        reward(goal, results[0], {}).score
+        for goal, results in zip(goals, results_by_goal, strict=True)
     ]
     assert 0.20 <= mean(score == 1 for score in scores) <= 0.30
     assert 0.55 <= mean(scores) <= 0.60
     assert (
         0.80
-        <= mean(goal.product in results for goal, results in zip(goals, found, strict=True))
+        <= mean(
+            goal.product in results for goal, results in zip(goals, results_by_goal, strict=True)
+        )
         <= 0.95
     )
 

@@ -20,11 +20,11 @@ TO_LAMP = ("search[lamp]", "click[b0lamp0001]")
 TO_ODD = ("search[mug]", "click[b0odd00002]")
 
 
-def walk(*actions: str, begin: State = START, of: Shop = SHOP) -> State:
+def walk(*actions: str, begin: State = START, store: Shop = SHOP) -> State:
     """Play actions all of which do something."""
     state = begin
     for action in actions:
-        state, reason, _ = navigate(of, state, action)
+        state, reason, _ = navigate(store, state, action)
         assert not reason, f"{action}: {reason}"
     return state
 
@@ -49,8 +49,8 @@ def test_search__shows_the_first_page_of_what_is_found():
 )
 def test_search__works_on_every_page_and_clears_product_and_options(way):
     state = walk(*way)
-    found = walk("search[lamp]", begin=state)
-    assert found == State("results", (LAMP.asin,), visited=state.visited)
+    page = walk("search[lamp]", begin=state)
+    assert page == State("results", (LAMP.asin,), visited=state.visited)
 
 
 def test_search__finds_fifty_at_most():
@@ -60,7 +60,7 @@ def test_search__finds_fifty_at_most():
         def search(self, query: str) -> list[str]:
             return list(self.products)
 
-    assert walk("search[x]", of=Shop(Many())).results == tuple(
+    assert walk("search[x]", store=Shop(Many())).results == tuple(
         f"B{number:09}" for number in range(50)
     )
 
@@ -92,11 +92,11 @@ def test_previous__of_an_item_is_its_page_of_results_and_loses_the_options():
 
 @pytest.mark.parametrize("sub_page", ["description", "features", "reviews", "attributes"])
 def test_previous__of_a_sub_page_is_the_item_with_its_options(sub_page):
-    of = shop(show_attrs=True)
-    item = walk(*TO_LAMP, "click[red]", "click[small]", of=of)
-    state = walk(f"click[{sub_page.title()}]", begin=item, of=of)
+    store = shop(show_attrs=True)
+    item = walk(*TO_LAMP, "click[red]", "click[small]", store=store)
+    state = walk(f"click[{sub_page.title()}]", begin=item, store=store)
     assert (state.page, state.sub_page, state.chosen) == ("sub", sub_page, item.chosen)
-    assert walk("click[< prev]", begin=state, of=of) == item
+    assert walk("click[< prev]", begin=state, store=store) == item
 
 
 def test_attributes__can_be_clicked_only_where_they_are_shown():
@@ -180,8 +180,13 @@ def test_clickables__stand_in_the_order_of_the_original():
         "tea | coffee",
     )
     assert clickables(SHOP, walk(*TO_LAMP, "click[features]")) == ("back to search", "< prev")
-    of = shop(show_attrs=True)
-    assert clickables(of, walk(*TO_LAMP, of=of)) == (*buttons[:5], "attributes", "buy now", *values)
+    store = shop(show_attrs=True)
+    assert clickables(store, walk(*TO_LAMP, store=store)) == (
+        *buttons[:5],
+        "attributes",
+        "buy now",
+        *values,
+    )
 
 
 def test_admissible_commands__are_the_clicks_and_the_searches_of_the_instruction():
@@ -239,10 +244,10 @@ def test_invalid_action__leaves_everything_as_it_is_and_says_why(way, action, re
 
 def test_query__that_was_special_in_the_original_is_a_search_like_any_other():
     for query in ("<r>", "<a> lamp", "<c>", "<q> lamp", "search_results", "#1 lamp"):
-        found = walk(f"search[{query}]")
-        assert found.results == SHOP.search(query)
-        on_page_2 = walk("click[next >]", "click[< prev]", begin=found)
-        assert on_page_2 == found
+        page = walk(f"search[{query}]")
+        assert page.results == SHOP.search(query)
+        on_page_2 = walk("click[next >]", "click[< prev]", begin=page)
+        assert on_page_2 == page
 
 
 @pytest.mark.parametrize(
@@ -258,22 +263,22 @@ def test_products_per_page__out_of_bounds_are_refused(mode, most):
 
 @pytest.mark.parametrize("mode", ["react", "adapt"])
 def test_program__searches_from_the_index_page_only(mode):
-    of = shop(mode=mode)
+    store = shop(mode=mode)
     for way in (["search[mug]"], TO_LAMP, (*TO_LAMP, "click[features]")):
-        state = walk(*way, of=of)
-        assert navigate(of, state, "search[lamp]") == (state, "not_on_page", "")
-        assert admissible_commands(of, state, INSTRUCTION)[-1].startswith("click[")
-        assert walk("click[back to search]", "search[lamp]", begin=state, of=of).results == (
+        state = walk(*way, store=store)
+        assert navigate(store, state, "search[lamp]") == (state, "not_on_page", "")
+        assert admissible_commands(store, state, INSTRUCTION)[-1].startswith("click[")
+        assert walk("click[back to search]", "search[lamp]", begin=state, store=store).results == (
             LAMP.asin,
         )
 
 
 def test_program_of_react__opens_products_of_the_page_that_it_hides():
-    of = shop(mode="react")
-    state = walk("search[number]", of=of)
-    assert clickables(of, state)[2:] == ("b0mug00001", "b0mug00002", "b0mug00003")
-    assert walk("click[b0mug00010]", begin=state, of=of).asin == "B0MUG00010"
-    assert navigate(of, state, "click[b0mug00011]").reason == "not_on_page"
+    store = shop(mode="react")
+    state = walk("search[number]", store=store)
+    assert clickables(store, state)[2:] == ("b0mug00001", "b0mug00002", "b0mug00003")
+    assert walk("click[b0mug00010]", begin=state, store=store).asin == "B0MUG00010"
+    assert navigate(store, state, "click[b0mug00011]").reason == "not_on_page"
     assert len(clickables(shop(mode="adapt"), state)[2:]) == 10
 
 

@@ -279,6 +279,7 @@ def _human_wishes(file: Path | None, product: Product, entries: Any, seed: int) 
         # As in the original, a sentence without attributes is no goal.
         if attributes:
             text = entry.text("instruction").strip(".")
+            # The original draws bounds before it seeds: they vary from start to start.
             bound = price_upper(
                 product.price, random.Random(f"bound {seed} {product.asin} {index}")
             )

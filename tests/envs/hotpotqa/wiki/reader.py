@@ -101,7 +101,9 @@ class Reader:
         both = _between(question, start, end).split(middle)
         for cut in range(1, len(both)):  # a name can have the word between the two as well
             first, second = middle.join(both[:cut]), middle.join(both[cut:])
-            pairs += [(one, other) for one in self.things(first) for other in self.things(second)]
+            pairs += [
+                (thing, other) for thing in self.things(first) for other in self.things(second)
+            ]
         return [
             pair
             for pair in pairs

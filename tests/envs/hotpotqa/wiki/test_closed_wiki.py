@@ -57,8 +57,8 @@ WIKI = ClosedWiki.of(PAGES, REDIRECTS)
 )
 def test_find__takes_the_title_then_case_and_redirects_then_brackets(entity, title):
     for _ in range(2):  # the second time from those that are kept
-        found = WIKI.find(entity)
-        assert (found and found.title) == title
+        opened_page = WIKI.find(entity)
+        assert (opened_page and opened_page.title) == title
 
 
 def test_page__takes_the_exact_title_only():
@@ -129,8 +129,8 @@ def naive_similar(pages: list[Page], entity: str, count: int, among: list[str] |
             idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
             score += times * idf * tf / (tf + k1 * (1 - b + b * len(text) / average))
         scores[page.title] = round(score, 5)  # equal, but for the order in which terms are added
-    found = [title for title in scores if scores[title] and (among is None or title in among)]
-    return sorted(found, key=lambda title: (-scores[title], title))[:count]
+    titles = [title for title in scores if scores[title] and (among is None or title in among)]
+    return sorted(titles, key=lambda title: (-scores[title], title))[:count]
 
 
 WORDS = ("lamp", "mug", "red", "sofa", "zip", "42")

@@ -203,7 +203,11 @@ def test_shortcuts__answer_few_questions(corpus, reader, questions):
     for name, make in SHORTCUTS.items():
         for kind, most in MOST[name].items():
             assert (
-                share([one for one in questions if one.type == kind], make(corpus, reader)) < most
+                share(
+                    [question for question in questions if question.type == kind],
+                    make(corpus, reader),
+                )
+                < most
             ), (name, kind)
 
 
