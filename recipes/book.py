@@ -237,6 +237,7 @@ def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
             if recipe is None:
                 continue
             if tags == "group":
+                # As in the published game, which reads the first of several alternatives alone.
                 recipe = _first_alternatives(recipe)
             if needs_tags:
                 for reference in _tags_of(recipe):
@@ -332,6 +333,7 @@ def _members(
     written: Iterable[Recipe], kept: Iterable[Recipe], pack: Pack, tags: Tags
 ) -> dict[Ingredient, tuple[str, ...]]:
     """Return the items that fill each ingredient of the recipes in the files."""
+    # As in the published game, a tag's members are what the recipes of its group make.
     groups: dict[str, set[str]] = {}
     for recipe in kept:
         groups.setdefault(f"#{DEFAULT_NAMESPACE}{recipe.group}", set()).add(recipe.output)

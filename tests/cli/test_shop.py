@@ -735,7 +735,7 @@ def address(front: Storefront, run_folder: Path) -> str:
     return opened(front, read_run(run_folder))
 
 
-def one(browser: Any, selector: str) -> Any:
+def element_at(browser: Any, selector: str) -> Any:
     (element,) = browser.find_elements("css selector", selector)
     return element
 
@@ -746,7 +746,7 @@ def follow(browser: Any, selector: str, keys: str = "") -> None:
     from selenium.webdriver.support.expected_conditions import staleness_of
     from selenium.webdriver.support.wait import WebDriverWait
 
-    before, element = one(browser, "html"), one(browser, selector)
+    before, element = element_at(browser, "html"), element_at(browser, selector)
     element.send_keys(keys, "\n") if keys else element.click()
     # While a page is replaced, Chromium may say that its node is in no document, which is not yet
     # staleness.
@@ -781,12 +781,12 @@ def test_browser__buys_what_is_asked_for(browser: Any, address: str):
     browser.get(address)
     follow(browser, "#number", "591")
     press(browser, "591")
-    instruction = one(browser, ".instruction").text
-    assert browser.switch_to.active_element == one(browser, "#words")
+    instruction = element_at(browser, ".instruction").text
+    assert browser.switch_to.active_element == element_at(browser, "#words")
     follow(browser, "#words", "hooded sweatshirt light blue hand wash")
-    assert "Page 1 (Total results: 50)" in one(browser, ".count").text
+    assert "Page 1 (Total results: 50)" in element_at(browser, ".count").text
     assert too_wide(browser) == 0
-    button = one(browser, 'button[value="click[b0crmtcyf6]"]')
+    button = element_at(browser, 'button[value="click[b0crmtcyf6]"]')
     for part in (".title", ".tile"):  # the whole card is the button
         clicked = browser.execute_script(AT_ITS_CENTRE, button, part)
         assert clicked == button
@@ -794,29 +794,29 @@ def test_browser__buys_what_is_asked_for(browser: Any, address: str):
     press(browser, "click[features]")
     assert (
         "Hand wash in cool water, do not bleach, dry flat in the shade."
-        in one(browser, "article").text
+        in element_at(browser, "article").text
     )
     press(browser, "click[< prev]")
     for value in ("light blue", "large", "big and tall"):
         press(browser, f"click[{value}]")
-        assert one(browser, ".notice").text == f"You have clicked {value}."
+        assert element_at(browser, ".notice").text == f"You have clicked {value}."
     assert [chosen.text for chosen in browser.find_elements("css selector", ".chosen")] == [
         "light blue",
         "large",
         "big and tall",
     ]
     assert too_wide(browser) == 0
-    assert one(browser, ".instruction").text == instruction
+    assert element_at(browser, ".instruction").text == instruction
     press(browser, "click[buy now]")
-    assert one(browser, ".score strong").text == "1.0"
+    assert element_at(browser, ".score strong").text == "1.0"
     assert [cell.text for cell in browser.find_elements("css selector", ".parts td")] == [
         "1.00"
     ] * 4
     assert len(browser.find_elements("css selector", ".done li .won")) == 5
     assert too_wide(browser) == 0
     follow(browser, "a[rel=prev]")
-    assert one(browser, ".where").text == "Looking back: move 7 of 8"
-    assert not one(browser, 'button[value="click[buy now]"]').is_enabled()
+    assert element_at(browser, ".where").text == "Looking back: move 7 of 8"
+    assert not element_at(browser, 'button[value="click[buy now]"]').is_enabled()
     assert browser.get_log("browser") == []
 
 
@@ -827,7 +827,7 @@ def test_browser__keeps_the_instruction_in_view(browser: Any, address: str):
     browser.set_window_size(800, 300)  # less than a page of three products
     browser.execute_script("window.scrollTo(0, document.body.scrollHeight)")
     assert browser.execute_script("return window.scrollY") > 0
-    place = one(browser, ".instruction").rect
+    place = element_at(browser, ".instruction").rect
     assert 0 <= place["y"] - browser.execute_script("return window.scrollY") < 100
 
 
@@ -837,19 +837,22 @@ def test_browser__replays_a_run_forward_and_back(browser: Any, address: str, run
     follow(browser, f'a[aria-label="Replay {TASK}"]')
     actions = [action for action, _ in record["transcript"][1:]]
     for action in actions:
-        assert one(browser, ".next code").text == action
+        assert element_at(browser, ".next code").text == action
         # What was done is a button, or the words of the search box, which only the first page has.
         words = [
             box.get_attribute("value") for box in browser.find_elements("css selector", "#words")
         ]
-        done = [one(browser, ".did").get_attribute("value"), *map("search[{}]".format, words)]
+        done = [
+            element_at(browser, ".did").get_attribute("value"),
+            *map("search[{}]".format, words),
+        ]
         assert action in done
         follow(browser, "a[rel=next]")
-    assert one(browser, ".score strong").text == str(record["reward"])
+    assert element_at(browser, ".score strong").text == str(record["reward"])
     assert too_wide(browser) == 0
     for _ in actions:
         follow(browser, "a[rel=prev]")
-    assert one(browser, ".where").text == f"Replay: move 0 of {len(actions)}"
+    assert element_at(browser, ".where").text == f"Replay: move 0 of {len(actions)}"
     assert browser.get_log("browser") == []
 
 
@@ -862,6 +865,6 @@ def test_browser__runs_nothing_that_a_product_says(browser: Any, tmp_path: Path)
     follow(browser, ".value:enabled")
     press(browser, "click[buy now]")
     assert "owned" not in browser.title
-    assert HOSTILE in one(browser, ".instruction").text
-    assert one(browser, ".score strong").text == "1.0"
+    assert HOSTILE in element_at(browser, ".instruction").text
+    assert element_at(browser, ".score strong").text == "1.0"
     assert browser.get_log("browser") == []

@@ -56,7 +56,7 @@ class Muttering(Scripted):
         super().__init__(CONTROL, "fly\x1b[2J", "task failed!")
 
 
-def told(node: Node, episode: Episode, level: int = 0) -> Iterator[str]:
+def trace_lines(node: Node, episode: Episode, level: int = 0) -> Iterator[str]:
     """Yield the lines of a whole trace, but for those of resets."""
     for part in node.parts:
         lines: list[str] = []
@@ -69,7 +69,7 @@ def told(node: Node, episode: Episode, level: int = 0) -> Iterator[str]:
             lines = [f"> {action}", *observation.split("\n")]
         yield from (f"{'  ' * level}{line}".rstrip() for line in lines)
         if isinstance(part, Node):
-            yield from told(part, episode, level + 1)
+            yield from trace_lines(part, episode, level + 1)
             if part.outcome is not None and not (part.outcome and part.role == "planner"):
                 yield f"{'  ' * level}  -> {'success' if part.outcome else 'failure'}"
 
@@ -98,7 +98,7 @@ def test_watch__prints_the_whole_trace(
     again = "The game restarts."
     assert printed.count(again) == episode.trials - 1
     shown = [line for line in printed[2 + len(opening) : -2] if line != again]
-    assert shown == list(told(episode.trace, episode))
+    assert shown == list(trace_lines(episode.trace, episode))
     assert printed[-2].startswith(
         f"{'Won' if episode.won else 'Lost'} after {episode.steps} actions"
     )

@@ -71,7 +71,7 @@ def play(agent, models: Mapping[str, ScriptedModel], key: Key) -> Episode:
     return run_episode(env, agent, task=task, seed=0, model=models)
 
 
-def asked(model: ScriptedModel) -> list[str]:
+def prompts_to(model: ScriptedModel) -> list[str]:
     return [request["prompt"] for request in model.asked]
 
 
@@ -129,7 +129,7 @@ def test_goals__are_what_react_and_the_first_trial_read_and_say(
         model = scripted(goal)
         episode = play(agent(WEBSHOP, SHORT), {"executor": model}, key)
         expected = prompts(situation.text, goal)
-        assert asked(model)[: len(expected)] == expected
+        assert prompts_to(model)[: len(expected)] == expected
         assert episode.won == goal.text.endswith(": 1.0\n>"), goal.text
         won[key[0]] += episode.won
     assert min(won[mode] for mode in MODES) > 0.75 * TASK_COUNT
@@ -173,7 +173,7 @@ def test_modules__are_what_adapt_asks(situations: dict[Key, data.Situation]):
             continue
         way, models, questions = script
         episode = play(ADaPTAgent(WEBSHOP, SHORT), models, key)
-        assert {role: asked(model) for role, model in models.items()} == questions, way
+        assert {role: prompts_to(model) for role, model in models.items()} == questions, way
         ways[way] += 1
         won += episode.won
     assert len(ways) >= 3
@@ -249,8 +249,8 @@ def test_steps__are_what_plan_and_execute_reads_and_says(situations: dict[Key, d
         episode = play(
             PlanAndExecuteAgent(WEBSHOP, SHORT), {"executor": executor, "planner": planner}, key
         )
-        assert asked(planner) == prompts(situation.text, plan)
-        assert asked(executor) == prompts(situation.text, *steps)
+        assert prompts_to(planner) == prompts(situation.text, plan)
+        assert prompts_to(executor) == prompts(situation.text, *steps)
         assert episode.won == is_claim(opening)
         won += episode.won
     assert won > 0.75 * len(situations)
@@ -274,8 +274,8 @@ def test_trials__are_what_reflexion_reads_and_says(situations: dict[Key, data.Si
         executor, reflector = scripted(*lines, trial), scripted(reflection)
         models = {"executor": executor, "reflection": reflector}
         episode = play(ReflexionAgent(WEBSHOP, SHORT, settings=Settings(d_max=2)), models, key)
-        assert asked(reflector)[0] == prompts(situation.text, reflection)[0]
-        assert asked(executor)[len(lines) :] == prompts(situation.text, trial)
+        assert prompts_to(reflector)[0] == prompts(situation.text, reflection)[0]
+        assert prompts_to(executor)[len(lines) :] == prompts(situation.text, trial)
         assert episode.won == trial.text.endswith(": 1.0\n>")
         lessons[
             re.sub(r".*: |\d.*", "", said(reflection)[0].partition(" New plan")[0]).split(" ")[0],

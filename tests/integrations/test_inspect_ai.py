@@ -393,7 +393,7 @@ def test_suite_agent__plays_as_in_the_suite(name, args):
 def test_roles__are_answered_by_their_models():
     calls: dict[str, int] = {"executor": 0, "planner": 0}
 
-    def of(role: str) -> Any:
+    def model_of(role: str) -> Any:
         def text(messages: list[Any]) -> str:
             calls[role] += 1
             return (
@@ -407,8 +407,8 @@ def test_roles__are_answered_by_their_models():
     solver = integration.suite_agent("adapt", d_max=2)
     log = run(
         integration.textcraft(),
-        of("executor"),
-        model_roles={"planner": of("planner")},
+        model_of("executor"),
+        model_roles={"planner": model_of("planner")},
         solver=solver,
         limit=1,
     )

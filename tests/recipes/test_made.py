@@ -35,7 +35,7 @@ NAMES = ("invented", "borrowed")
 
 
 @st.composite
-def asked(draw: st.DrawFn, most: int = 200) -> MadeRecipes:
+def made_recipes(draw: st.DrawFn, most: int = 200) -> MadeRecipes:
     depth = draw(st.integers(1, 12))
     return MadeRecipes(
         depth=depth,
@@ -53,7 +53,7 @@ def recipes_of(book: RecipeBook) -> list[Recipe]:
 # What is asked for.
 
 
-@given(asked(most=MAX_ITEMS))
+@given(made_recipes(most=MAX_ITEMS))
 def test_parse__reads_what_str_writes(made: MadeRecipes) -> None:
     assert MadeRecipes.parse(str(made)) == made
 
@@ -110,7 +110,7 @@ def test_parse__reads_any_text_or_says_why_not(text: str) -> None:
 
 
 @settings(max_examples=60)
-@given(asked())
+@given(made_recipes())
 def test_book__has_every_depth_and_exactly_the_items_that_are_asked_for(made: MadeRecipes) -> None:
     books = [RecipeBook.load(str(made), tags="group"), RecipeBook.load(str(made), tags="item")]
     for book in books:
@@ -131,7 +131,7 @@ def test_book__has_every_depth_and_exactly_the_items_that_are_asked_for(made: Ma
 
 
 @settings(max_examples=25)
-@given(asked(), st.sampled_from(["group", "item"]))
+@given(made_recipes(), st.sampled_from(["group", "item"]))
 def test_plan__of_every_item_works_is_short_and_is_proven_shortest(
     made: MadeRecipes, tags: str
 ) -> None:
@@ -348,7 +348,7 @@ def test_load__gives_one_book_however_it_is_asked_for(tmp_path: Path) -> None:
 
 
 @settings(max_examples=30)
-@given(asked())
+@given(made_recipes())
 def test_splits__have_every_depth_in_each(made: MadeRecipes) -> None:
     book = RecipeBook.load(str(made))
     splits = made_splits(book)

@@ -16,7 +16,7 @@ def config(agent: str = "react", **more) -> dict:
     return {**described, **digests, "codes": ["abc"], **given}
 
 
-def found(*configs: dict) -> list[str]:
+def named_differences(*configs: dict) -> list[str]:
     return differences({f"run {number}": config for number, config in enumerate(configs)})
 
 
@@ -47,24 +47,26 @@ def test_differences__name_each_setting_that_is_not_compared(agent: str, more: d
         changed = config(agent, max_steps=50) | options
     else:
         changed = config(agent, **options)
-    assert found(config("react", max_steps=50), changed) == [said]
+    assert named_differences(config("react", max_steps=50), changed) == [said]
 
 
 def test_differences__budgets_stand_first_in_one_sentence():
-    said = as_sentence(found(config(max_steps=50), config("adapt", max_steps=300, seed=1)))
+    said = as_sentence(
+        named_differences(config(max_steps=50), config("adapt", max_steps=300, seed=1))
+    )
     assert said == "Budgets differ: 50 and 300 steps; seeds differ: 0 and 1."
     assert as_sentence([]) == ""
 
 
 def test_differences__what_is_compared_is_none():
     a, b = "openai:a,endpoint=chat", "openai:b,endpoint=chat,price=1/2"
-    assert found(config(model=a), config(model=b)) == []
-    assert found(config(model=a), config("adapt", model=a)) == []
-    assert found(config(model=a), config("adapt", model=b)) == [
+    assert named_differences(config(model=a), config(model=b)) == []
+    assert named_differences(config(model=a), config("adapt", model=a)) == []
+    assert named_differences(config(model=a), config("adapt", model=b)) == [
         "models differ: openai:a and openai:b"
     ]
     completion = "openai:b,endpoint=completion"
-    assert found(config(model=a), config(model=completion)) == [
+    assert named_differences(config(model=a), config(model=completion)) == [
         "endpoint differs: chat and completion",
         "form differs: chat and line",
     ]
@@ -72,31 +74,33 @@ def test_differences__what_is_compared_is_none():
 
 def test_differences__runs_that_ask_no_model_differ_in_none():
     asking = config("adapt", temperature=0.5, prompts="short", max_calls=3)
-    assert found(asking, config("random")) == []
-    assert found({**asking, "model": 5}, {**asking, "model": [5]}) == []  # a config may be foreign
+    assert named_differences(asking, config("random")) == []
+    assert (
+        named_differences({**asking, "model": 5}, {**asking, "model": [5]}) == []
+    )  # a config may be foreign
 
 
 def test_differences__of_agents_are_no_options_that_one_alone_takes():
-    assert found(config("react"), config("adapt", agent_args={"d_max": 3})) == []
+    assert named_differences(config("react"), config("adapt", agent_args={"d_max": 3})) == []
     first, second = (config("adapt", agent_args={"d_max": depth}) for depth in (1, 3))
-    assert found(first, second) == ["d_max differs: 1 and 3"]
-    assert found(first, config("adapt")) == ["d_max differs: 1 and default"]
+    assert named_differences(first, second) == ["d_max differs: 1 and 3"]
+    assert named_differences(first, config("adapt")) == ["d_max differs: 1 and default"]
 
 
 def test_differences__of_three_runs_say_whose():
-    assert found(config(max_steps=50), config(max_steps=300), config(max_steps=300)) == [
-        "budgets differ: 50 (run 0) and 300 (run 1, run 2) steps"
-    ]
+    assert named_differences(
+        config(max_steps=50), config(max_steps=300), config(max_steps=300)
+    ) == ["budgets differ: 50 (run 0) and 300 (run 1, run 2) steps"]
 
 
 def test_differences__a_world_that_differs_needs_no_digests():
     other = config(env_args={"tags": "item"}, env_sha256="f", tasks_sha256="u")
-    assert found(config(), other) == ["tags differs: default and item"]
+    assert named_differences(config(), other) == ["tags differs: default and item"]
 
 
 def test_differences__cut_long_values_but_tell_them_apart():
     digests = [hashlib.sha256(text).hexdigest() for text in (b"a", b"b")]
-    (said,) = found(*(config(env_sha256=digest) for digest in digests))
+    (said,) = named_differences(*(config(env_sha256=digest) for digest in digests))
     assert said.endswith(f"digests {digests[0][:12]}... and {digests[1][:12]}...")
-    (said,) = found(config(), config(prompts="x" * 99))
+    (said,) = named_differences(config(), config(prompts="x" * 99))
     assert said == f"prompts differ: standard and {'x' * 40}..."

@@ -275,7 +275,7 @@ def test_html_page__holds_any_text_as_data(texts: list[str], copies: int):
     assert [shown_inside(held) for held in unpacked(page)] == list(map(shown_inside, records))
 
 
-def asked() -> list[Call]:
+def example_calls() -> list[Call]:
     """Calls of an episode: a text that goes on, messages that go on, and a failure."""
     begun = f"A room, with a \U0001f511 in it. {HOSTILE}\n" * 3
     system = {"role": "system", "content": HOSTILE}
@@ -290,7 +290,7 @@ def asked() -> list[Call]:
 
 def with_calls(folder: Path, *tasks: str) -> str:
     """Return the page of a run of these tasks, each with the calls."""
-    lines = lines_of(asked())
+    lines = lines_of(example_calls())
     (folder / FILE).write_bytes(b"".join(member((task, 0), lines) for task in tasks))
     records = [record(task, trace=node("goal", 0, node("part"), 1)) for task in tasks]
     return html_page({"run": records}, {"run": config()}, calls={"run": Calls(folder)})
@@ -299,7 +299,7 @@ def with_calls(folder: Path, *tasks: str) -> str:
 def test_html_page__holds_as_many_calls_as_its_size_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    calls = [json.loads(line) for line in lines_of(asked()).splitlines()]
+    calls = [json.loads(line) for line in lines_of(example_calls()).splitlines()]
     page = with_calls(tmp_path, "a", "b", "c")
     assert [held["calls"] for held in unpacked(page)] == [calls] * 3
     assert "left out" not in words_of(page, "episodes")
@@ -805,7 +805,7 @@ def test_page__opens_each_call_at_its_place(browser: Any, tmp_path: Path):
         [part.get_property("textContent") for part in call.find_elements("css selector", ".read")]
         for call in calls
     ]
-    whole = [call.prompt for call in asked()]
+    whole = [call.prompt for call in example_calls()]
     assert ["".join(texts) for texts in read[:2]] == whole[:2]
     assert len(read[1]) == 2
     assert read[1][1] == "> one\n"

@@ -445,7 +445,7 @@ class Telling:
 def test_request__reaches_the_model_as_it_was_asked():
     with TestClient(create_app(Telling(), "m")) as client:
 
-        def told(path: str, **fields: Any) -> list[Any]:
+        def echo(path: str, **fields: Any) -> list[Any]:
             answer = client.post(f"/v1/{path}", json={"model": "m", **fields}).json()
             return [
                 json.loads(choice.get("text") or choice["message"]["content"])
@@ -453,7 +453,7 @@ def test_request__reaches_the_model_as_it_was_asked():
             ]
 
         default = {"stop": [], "max_tokens": 256, "temperature": 0.5}
-        assert told("completions", prompt=["x", "y"], n=2, seed=-1, temperature=0.5) == [
+        assert echo("completions", prompt=["x", "y"], n=2, seed=-1, temperature=0.5) == [
             ["x", {**default, "sample": 2**31 - 1}],
             ["x", {**default, "sample": 0}],
             ["y", {**default, "sample": 2**31 - 1}],
@@ -468,10 +468,10 @@ def test_request__reaches_the_model_as_it_was_asked():
             "max_completion_tokens": 7,
             "seed": 3,
         }
-        assert told("chat/completions", **body) == [
+        assert echo("chat/completions", **body) == [
             ["ab\n\n\n>", {"stop": ["x"], "max_tokens": 7, "temperature": 1.0, "sample": 3}]
         ]
-        free = [told("completions", prompt="x")[0][1]["sample"] for _ in range(4)]
+        free = [echo("completions", prompt="x")[0][1]["sample"] for _ in range(4)]
         assert len(set(free)) > 1  # without a seed they differ
 
 

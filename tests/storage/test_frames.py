@@ -11,7 +11,7 @@ from textcraft_gym.storage.frames import FrameError, first_line, frame, read, sp
 TEXTS = st.lists(st.binary(max_size=300).map(lambda text: b"head\n" + text), min_size=1, max_size=5)
 
 
-def found(content: bytes) -> list[bytes]:
+def texts_in(content: bytes) -> list[bytes]:
     """Return the texts that can be read of a file."""
     file = BytesIO(content)
     texts = []
@@ -35,8 +35,8 @@ def test_file__cut_anywhere_has_every_text_that_is_whole(texts: list[bytes], dat
         length += len(frame(text))
         if length <= end:
             whole.append(text)
-    assert found(content[:end]) == whole
-    assert found(content[:end] + content)[: len(whole)] == whole
+    assert texts_in(content[:end]) == whole
+    assert texts_in(content[:end] + content)[: len(whole)] == whole
 
 
 @settings(max_examples=50)
@@ -44,6 +44,6 @@ def test_file__cut_anywhere_has_every_text_that_is_whole(texts: list[bytes], dat
 def test_file__with_a_damaged_byte_loses_one_text_at_most(texts: list[bytes], data: st.DataObject):
     content = bytearray(b"".join(map(frame, texts)))
     content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
-    kept = found(bytes(content))
+    kept = texts_in(bytes(content))
     assert len(kept) >= len(texts) - 1
     assert all(text in texts for text in kept)

@@ -68,19 +68,19 @@ def wrapped(env_id: str, stack: str, **arguments: Any) -> gym.Env:
     return env
 
 
-def told(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """The same value as JSON has it; an array as its type and numbers."""
     if isinstance(value, np.ndarray):
         return [str(value.dtype), value.tolist()]
     if isinstance(value, dict):
-        return {key: told(item) for key, item in sorted(value.items())}
+        return {key: as_json(item) for key, item in sorted(value.items())}
     if isinstance(value, tuple | list):
-        return [told(item) for item in value]
+        return [as_json(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
 def digest(seen: Any) -> str:
-    return hashlib.sha256(json.dumps(told(seen)).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(as_json(seen)).encode()).hexdigest()
 
 
 def test_stacks__have_every_wrapper():

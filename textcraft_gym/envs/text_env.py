@@ -264,6 +264,7 @@ class TextEnv(gym.Env[str, str]):
 
     def _draw_task(self, draw: int) -> Any:
         """Return the task of the split for a random integer of 64 bits."""
+        # Of so many bits, the remainder makes no task noticeably likelier.
         return self.tasks[draw % len(self.tasks)]
 
     @abstractmethod

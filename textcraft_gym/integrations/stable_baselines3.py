@@ -111,6 +111,7 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
             last_observation = first.pop("final_obs")
             self.reset_infos[index] = first
             listed[index] = {**last, "terminal_observation": last_observation}
+        # There Stable-Baselines3 goes on from the value of the last observation.
         cut_off = truncations & ~terminations
         for info, truncated in zip(listed, cut_off.tolist(), strict=True):
             info["TimeLimit.truncated"] = truncated

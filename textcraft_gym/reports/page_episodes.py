@@ -151,6 +151,7 @@ def calls_script(name: str, lines: Sequence[Mapping[str, Any]]) -> str:
         lines: The calls as they are written; see ``calls.py``.
     """
     text = json.dumps(lines, separators=(",", ":"))
+    # A script, since a page that is opened from the disk may load no data.
     return f"calls({json.dumps(name)}, {json.dumps(_compressed([text]))});\n"
 
 

@@ -32,7 +32,7 @@ LOGS, PLANKS, COMB, HIVE = (
 PLAN = "\n".join(GOALS)
 
 
-def asked(agent, *answers: str):
+def played_with(agent, *answers: str):
     planner = ScriptedModel(*answers)
     episode = play(agent, {"planner": planner, "executor": ScriptedModel()})
     return episode, planner.asked
@@ -40,14 +40,14 @@ def asked(agent, *answers: str):
 
 @pytest.mark.parametrize("agent", [ZeroShotAgent(TEXTCRAFT), ChainOfThoughtAgent(TEXTCRAFT)])
 def test_zero_shot__plans_once(agent):
-    episode, questions = asked(agent, f"# thoughts\n{PLAN}")
+    episode, questions = played_with(agent, f"# thoughts\n{PLAN}")
     assert (episode.won, len(questions)) == (True, 1)
-    episode, questions = asked(agent, GOALS[3], PLAN)
+    episode, questions = played_with(agent, GOALS[3], PLAN)
     assert (episode.won, episode.claimed_success, len(questions)) == (False, False, 1)
 
 
 def test_zero_shot__plans_anew_when_told_what_failed():
-    episode, questions = asked(ZeroShotAgent(TEXTCRAFT, rounds=2), GOALS[3], PLAN)
+    episode, questions = played_with(ZeroShotAgent(TEXTCRAFT, rounds=2), GOALS[3], PLAN)
     assert (episode.won, len(questions)) == (True, 2)
     message = questions[1]["prompt"][2].content
     assert message == (
@@ -57,7 +57,7 @@ def test_zero_shot__plans_anew_when_told_what_failed():
 
 
 def test_inner_monologue__is_told_of_each_goal():
-    episode, questions = asked(
+    episode, questions = played_with(
         InnerMonologueAgent(TEXTCRAFT), GOALS[0], "fly", GOALS[3], *GOALS[1:]
     )
     assert episode.won
@@ -69,12 +69,12 @@ def test_inner_monologue__is_told_of_each_goal():
 
 
 def test_feedback__says_why_where_it_is_asked_for():
-    _, questions = asked(ZeroShotAgent(TEXTCRAFT, rounds=1, feedback="reason"), GOALS[3])
+    _, questions = played_with(ZeroShotAgent(TEXTCRAFT, rounds=1, feedback="reason"), GOALS[3])
     assert (
         f'step 1 "{GOALS[3]}": beehive takes 6 planks, 3 honeycomb.\n'
         in questions[1]["prompt"][2].content
     )
-    _, questions = asked(InnerMonologueAgent(TEXTCRAFT, feedback="reason"), GOALS[3])
+    _, questions = played_with(InnerMonologueAgent(TEXTCRAFT, feedback="reason"), GOALS[3])
     assert questions[1]["prompt"][-1].content.startswith(
         "Success: beehive takes 6 planks, 3 honeycomb.\n"
     )
@@ -97,12 +97,12 @@ def test_feedback__says_why_where_it_is_asked_for():
     ],
 )
 def test_sampling__is_the_papers_and_each_answer_another_sample(agent):
-    _, questions = asked(agent(TEXTCRAFT), *["fly"] * 3)
+    _, questions = played_with(agent(TEXTCRAFT), *["fly"] * 3)
     assert {question["temperature"] for question in questions} == {0.7}
     assert len({question["sample"] for question in questions}) == len(questions)
     tokens = {100} if agent is InnerMonologueAgent else {1024}
     assert {question["max_tokens"] for question in questions} == tokens
-    assert asked(agent(TEXTCRAFT, temperature=0), "fly")[1][0]["temperature"] == 0
+    assert played_with(agent(TEXTCRAFT, temperature=0), "fly")[1][0]["temperature"] == 0
     for temperature in (-0.1, 2.1, True, "0.7"):
         with pytest.raises(ValueError, match="expected a temperature from 0 to 2"):
             agent(TEXTCRAFT, temperature=temperature)
@@ -138,9 +138,9 @@ def test_planners__play_a_household_beside_deps():
 
 
 def test_inner_monologue__ends_when_the_model_says_so_or_its_goals_are_spent():
-    episode, questions = asked(InnerMonologueAgent(TEXTCRAFT), GOALS[0], "Done.")
+    episode, questions = played_with(InnerMonologueAgent(TEXTCRAFT), GOALS[0], "Done.")
     assert (episode.won, episode.claimed_success, len(questions)) == (False, True, 2)
-    episode, questions = asked(InnerMonologueAgent(TEXTCRAFT, goals=3), *GOALS[:1] * 9)
+    episode, questions = played_with(InnerMonologueAgent(TEXTCRAFT, goals=3), *GOALS[:1] * 9)
     assert (episode.claimed_success, len(questions)) == (False, 3)
     with pytest.raises(ValueError, match="goals of 1 or more"):
         InnerMonologueAgent(TEXTCRAFT, goals=0)
@@ -155,14 +155,14 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_code_as_policies__plays_what_its_program_calls(program: str):
-    assert asked(CodeAsPoliciesAgent(TEXTCRAFT), PROGRAMS[program])[0].won
+    assert played_with(CodeAsPoliciesAgent(TEXTCRAFT), PROGRAMS[program])[0].won
 
 
 def test_progprompt__does_what_a_check_asks_for():
     checks = f"assert count('oak planks') >= 6 else {PLANKS}\n    assert count('honeycomb') >= 3 else {COMB}"
-    assert asked(ProgPromptAgent(TEXTCRAFT), f"def plan():\n    {LOGS}\n    {checks}\n    {HIVE}")[
-        0
-    ].won
+    assert played_with(
+        ProgPromptAgent(TEXTCRAFT), f"def plan():\n    {LOGS}\n    {checks}\n    {HIVE}"
+    )[0].won
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_progprompt__does_what_a_check_asks_for():
     ],
 )
 def test_code_as_policies__fails_and_does_not_break(program: str):
-    episode, _ = asked(CodeAsPoliciesAgent(TEXTCRAFT), program)
+    episode, _ = played_with(CodeAsPoliciesAgent(TEXTCRAFT), program)
     assert not episode.won
     assert episode.claimed_success in (True, False)
 

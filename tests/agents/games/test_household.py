@@ -109,7 +109,7 @@ def test_likely__puts_the_best_places_first_and_the_unusual_last():
     assert likely("unicorn", ["drawer 1", "bed 1"]) == ["drawer 1", "bed 1"]
 
 
-def told(*turns: str) -> Household:
+def household_after(*turns: str) -> Household:
     household = Household(HALL)
     for command, answer in zip(turns[::2], turns[1::2], strict=True):
         household.read(command, answer)
@@ -122,7 +122,7 @@ def next_command(household: Household, task: HouseholdTask) -> str | None:
 
 
 def test_household__looks_into_one_place_after_the_other():
-    household = told()
+    household = household_after()
     assert household.places == ["bed 1", "drawer 2", "drawer 1", "desk 1"]
     task = HouseholdTask("cd", target="desk")
     assert household.next(task, lambda _: household.places) == Next("go to bed 1", "cd", "bed")
@@ -144,7 +144,7 @@ def test_household__looks_into_one_place_after_the_other():
 
 
 def test_household__stands_at_a_place_that_it_cannot_go_to():
-    household = told(
+    household = household_after(
         "go to drawer 2",
         "You arrive at drawer 2. The drawer 2 is closed.",
         "go to drawer 1",
@@ -156,7 +156,7 @@ def test_household__stands_at_a_place_that_it_cannot_go_to():
 
 
 def test_household__finds_out_that_it_went_elsewhere_since_it_was_told():
-    household = told("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
+    household = household_after("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
     assert next_command(household, HouseholdTask("cd", target="bed 1")) == "examine bed 1"
     household.read("examine bed 1", "Nothing happens.")
     assert next_command(household, HouseholdTask("cd", target="bed 1")) == "go to bed 1"
@@ -164,7 +164,7 @@ def test_household__finds_out_that_it_went_elsewhere_since_it_was_told():
 
 def test_household__looks_into_its_hand_where_it_can_take_nothing():
     seen = "You arrive at bed 1. On the bed 1, you see a cd 1."
-    household = told("go to bed 1", seen, "take cd 1 from bed 1", "Nothing happens.")
+    household = household_after("go to bed 1", seen, "take cd 1 from bed 1", "Nothing happens.")
     assert next_command(household, HouseholdTask("cd")) == "inventory"
     household.read("inventory", "You are carrying: a cd 2.")
     assert household.done(HouseholdTask("cd"))
@@ -172,7 +172,7 @@ def test_household__looks_into_its_hand_where_it_can_take_nothing():
 
 
 def test_household__gives_up_when_it_has_looked_everywhere():
-    household = told(
+    household = household_after(
         "go to desk 1",
         "You arrive at desk 1. On the desk 1, you see nothing.",
         "inventory",
@@ -182,7 +182,7 @@ def test_household__gives_up_when_it_has_looked_everywhere():
 
 
 def test_household__says_it_in_the_other_dialect_where_the_first_does_nothing():
-    household = told("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
+    household = household_after("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
     household.read("examine bed 1", "On the bed 1, you see nothing.")
     household.read("move cd 1 to bed 1", "Nothing happens.")
     assert next_command(household, HouseholdTask("cd", target="bed")) == "put cd 1 in/on bed 1"
@@ -192,7 +192,9 @@ def test_household__says_it_in_the_other_dialect_where_the_first_does_nothing():
 
 def test_household__knows_the_dialect_from_an_arrival():
     for where, command in (("loc 7", "put cd 1 in/on bed 1"), ("bed 1", "move cd 1 to bed 1")):
-        household = told("go to bed 1", f"You arrive at {where}. On the bed 1, you see a cd 1.")
+        household = household_after(
+            "go to bed 1", f"You arrive at {where}. On the bed 1, you see a cd 1."
+        )
         household.read("take cd 1 from bed 1", "You pick up the cd 1 from the bed 1.")
         assert next_command(household, HouseholdTask("cd", target="bed")) == command
         household.read(command, "Nothing happens.")

@@ -123,9 +123,11 @@ class Sampling(BaseModel):
 
     def requests(self, prompts: Sequence[Prompt]) -> list[CompletionRequest]:
         """Return ``n`` requests for each prompt; the seed counts up with the sample."""
+        # OpenAI's default.
         temperature = 1.0 if self.temperature is None else self.temperature
         first_seed = random.randrange(_SEEDS) if self.seed is None else self.seed
         stops = [self.stop] if isinstance(self.stop, str) else self.stop or []
+        # An empty one would end every answer at once.
         stop = tuple(filter(None, stops))
         requests = []
         for prompt in prompts:

@@ -20,7 +20,7 @@ def share(questions: Iterable[Question], answer: Player) -> float:
     return fmean(answer(question) == question.answer for question in questions)
 
 
-def asked(question: Question) -> list[tuple[str, Relation]]:
+def relations_of(question: Question) -> list[tuple[str, Relation]]:
     """Return the relation that a question asks for, which every way to read it has, and the kind of
     things."""
     return [
@@ -51,7 +51,7 @@ class Guesser:
         entry = self.entries.get(title)
         if entry is None:
             return ""
-        for kind, relation in asked(question):
+        for kind, relation in relations_of(question):
             if relation.same and question.type == "comparison":
                 return "no"
             if question.type == "comparison":
@@ -65,7 +65,7 @@ class Guesser:
                 return others[0] if others else ""
             if kind == entry.kind and relation.name in entry.values:
                 return entry.values[relation.name][0]
-        alike = {relation.value for _, relation in asked(question)}
+        alike = {relation.value for _, relation in relations_of(question)}
         for relation in KINDS[entry.kind].relations:
             if relation.value in alike and relation.name in entry.values:
                 return entry.values[relation.name][0]
@@ -76,7 +76,7 @@ class Guesser:
         entry = self.entries.get(title)
         return entry is not None and any(
             kind == entry.kind and relation.name in entry.values
-            for kind, relation in asked(question)
+            for kind, relation in relations_of(question)
         )
 
     def _others(self, question: Question, entry: Entry) -> list[str]:
