@@ -80,12 +80,15 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("adapt", "default"): Settings(
         turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3
     ),
+    # Not played there: each step has ReAct's turns.
     ("adapt", "hotpotqa"): Settings(
         turns=14, patience=14, max_tokens=100, planner_tokens=400, d_max=3
     ),
+    # TextCraft's, the most similar published game.
     ("adapt", "minetechtree"): Settings(
         turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4
     ),
+    # The paper's turns; its program has 40.
     ("adapt", "textcraft"): Settings(
         turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4
     ),
@@ -106,12 +109,14 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ),
     ("reflexion", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("reflexion", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    # As published: six thoughts and six actions a trial.
     ("reflexion", "hotpotqa"): Settings(turns=12, patience=12, max_tokens=100, d_max=5),
     ("reflexion", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("reflexion", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("reflexion", "webshop"): Settings(turns=15, patience=3, max_tokens=100, d_max=3),
     ("try_again", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("try_again", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
+    # ReAct's turns, and Reflexion's trials.
     ("try_again", "hotpotqa"): Settings(turns=14, patience=14, max_tokens=100, d_max=5),
     ("try_again", "minetechtree"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
     ("try_again", "textcraft"): Settings(turns=20, patience=8, max_tokens=150, d_max=4),
@@ -129,6 +134,7 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("best_of_n", "alfworld"): Settings(turns=20, max_tokens=300),
     ("best_of_n", "default"): Settings(turns=15, max_tokens=300),
     ("best_of_n", "hotpotqa"): Settings(turns=7, max_tokens=150),
+    # Not played there: as many actions as an attempt of other agents.
     ("lats", "alfworld"): Settings(turns=20, max_tokens=300, lookahead=20),
     ("lats", "default"): Settings(turns=15, max_tokens=300, lookahead=15),
     ("lats", "hotpotqa"): Settings(turns=7, max_tokens=150, lookahead=4),
@@ -136,7 +142,7 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
     ("tree_of_thoughts", "alfworld"): Settings(turns=20, max_tokens=300),
     ("tree_of_thoughts", "default"): Settings(turns=15, max_tokens=300),
     ("tree_of_thoughts", "hotpotqa"): Settings(turns=7, max_tokens=150),
-    # The plan is a whole function.
+    # The plan is a whole function; an answer may list all the places of a household.
     ("adaplanner", "default"): Settings(max_tokens=400, planner_tokens=1400),
     # Planners of goals, whose plans a controller pursues.
     ("chain_of_thought", "default"): Settings(planner_tokens=1024),

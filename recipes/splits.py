@@ -18,6 +18,7 @@ from textcraft_gym.storage.cache import atomic_write
 Splits: TypeAlias = dict[str, tuple[str, ...]]
 """Task ids by the name of their split."""
 
+# As in ADaPT's paper, where nothing shallower is a task.
 MIN_TASK_DEPTH = 2
 PAPER_GOALS = BUNDLED / "paper_goals.jsonl"
 """A file of splits: its ``test`` has the 77 goals of depth 2 of the ADaPT paper."""

@@ -43,9 +43,12 @@ SUITE: Mapping[str, Registration] = {
     "TextCraftTags-v0": Registration(
         "textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}
     ),
+    # The official limit.
     "ALFWorld-v0": Registration("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50),
+    # The original has no limit; its baseline agents stop after as many steps.
     "WebShopLite-v0": Registration("textcraft_gym.envs.webshop.env:WebShopLiteEnv", 100),
     "MineTechTree-v0": Registration("textcraft_gym.envs.minetechtree.env:MineTechTreeEnv", 200),
+    # ReAct's limit.
     "HotpotQA-v0": Registration("textcraft_gym.envs.hotpotqa.env:HotpotQAEnv", 7),
     "Tabletop-v0": Registration("textcraft_gym.envs.tabletop.env:TabletopEnv", 100),
     "MineDojo-v0": Registration("textcraft_gym.envs.minedojo.env:MineDojoEnv", 200),

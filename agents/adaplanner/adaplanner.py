@@ -105,6 +105,7 @@ class AdaPlannerAgent:
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
+        # The released program's numbers.
         tries: int = 6,
         resets: int = 3,
         examples: int = 1,

@@ -49,6 +49,7 @@ class ADaPTAgent:
         demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
         tell_planner: bool = False,
+        # As in any world that cannot be reset; the paper's program replays in two games.
         rollback: Literal["none", "replay"] = "none",
         settings: Settings | None = None,
     ) -> None:

@@ -49,6 +49,7 @@ class ReflexionAgent:
         *,
         demonstrations: Demonstrations = "hybrid",
         form: ExecutorForm | None = None,
+        # The paper's memory, and the tokens of its program.
         memory: int = 3,
         reflection_tokens: int = 256,
         trust_claims: bool = False,

@@ -66,6 +66,7 @@ class AutoPlanAgent:
         formalizer: bool = True,
         reflect: Reflect = "none",
         temperature: float = 0.0,
+        # As in the released program.
         thought_tokens: int = 100,
         reflection_tokens: int = 512,
         settings: Settings | None = None,

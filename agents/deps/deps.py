@@ -22,7 +22,9 @@ from textcraft_gym.agents.deps.replanner import REPLAN, Progress, Replanner
 from textcraft_gym.agents.deps.selector import TAU
 from textcraft_gym.agents.prompts import Prompts
 
+# As in the released program; its model's context had room for seven or eight.
 ROUNDS = 12
+# It is a sentence or two.
 EXPLANATION_TOKENS = 200
 WHY = "Why did it fail? Explain in a sentence or two."
 

@@ -39,6 +39,7 @@ class InnerMonologueAgent(GoalPlanner):
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
+        # The longest task of the tech tree needs 27 actions.
         goals: int = 30,
         feedback: str = "terse",
         temperature: float = TEMPERATURE,

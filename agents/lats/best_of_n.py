@@ -39,6 +39,7 @@ class BestOfNAgent:
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
+        # As many attempts as LATS has first turns.
         n: int = 10,
         temperature: float = 1.0,
         rollback: Rollback = "snapshot",

@@ -355,6 +355,7 @@ def uct(node: Branch) -> float:
         return math.inf if node.value >= 0 else node.value
     # UCB1 with the paper's weight of 1; the root, which has no parent, counts its own visits.
     visits = node.parent.visits if node.parent else node.visits
+    # The value is a mean: the released program divides it by the visits once more.
     return node.value + math.sqrt(2 * math.log(visits) / node.visits)
 
 
@@ -370,7 +371,7 @@ def best(nodes: Iterable[Branch]) -> Branch:
 
 def read_score(text: str) -> float:
     """Return the last score (1 to 10) of a judgement, divided by 10; ``UNJUDGED`` without one."""
-    # The prompt asks for reasons before the score: the last number is the score.
+    # Reasons come before the score; the released program takes the first number of all.
     scores = _SCORE.findall(text)
     if not scores:
         return UNJUDGED

@@ -33,6 +33,7 @@ from textcraft_gym.agents.lats.branches import (
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
 
+# As in the released program.
 NOT_ENDED = -0.5
 """Reward that is fed back from a simulation that comes to no end."""
 MAX_REFLECTIONS = 3
@@ -70,6 +71,7 @@ class LATSAgent:
         profile: GameProfile = DEFAULT,
         prompts: Prompts | None = None,
         *,
+        # The released program's numbers for WebShop.
         iterations: int = 30,
         samples: int = 5,
         root_samples: int = 10,

@@ -49,6 +49,7 @@ class TreeOfThoughtsAgent:
         prompts: Prompts | None = None,
         *,
         order: Order = "breadth",
+        # The paper's numbers.
         samples: int = 5,
         width: int = 5,
         threshold: float = 0.1,

@@ -61,6 +61,7 @@ from textcraft_gym.errors import RunStopped, TextCraftGymError, Unsupported
 from textcraft_gym.registration import check_info
 from textcraft_gym.task import tasks_of
 
+# Agents that end by themselves end earlier.
 DEFAULT_MAX_CALLS = 1000
 MAX_REFUSALS = 1000
 MAX_ERROR, MAX_TRACEBACK = 2000, 20_000

@@ -22,6 +22,7 @@ from textcraft_gym.agents.games.webshop.pages import (
 from textcraft_gym.agents.prompts import Prompts, Template
 from textcraft_gym.replies import decision
 
+# ADaPT's numbers.
 SIMPLE_MATCH_TOKENS = 400
 DETAIL_MATCH_TOKENS = 100
 FOUND = "Product found: "
@@ -146,6 +147,7 @@ def in_view(play: Play) -> str:
 
 def report_page(play: Play) -> Generator[Request, Any, str]:
     """Report the page in view."""
+    # A report is a generator, though this one plays nothing.
     yield from ()
     return in_view(play)
 

@@ -25,6 +25,7 @@ NO_PAGE = "no_page"
 NO_MORE_RESULTS = "no_more_results"
 REASONS = (UNKNOWN_COMMAND, NO_SUCH_PAGE, NO_PAGE, NO_MORE_RESULTS)
 
+# As in ReAct's program.
 SHOWN = 5
 """Number of sentences that a search shows of a page, and of titles that it lists without one."""
 MAX_TITLES, MAX_LOOKUPS, MAX_ANSWERS = 40, 20, 100

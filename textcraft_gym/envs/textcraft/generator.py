@@ -13,6 +13,7 @@ from textcraft_gym.envs.shuffle import shuffle
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.recipe import Ingredient, Recipe
 
+# As in the published game, for each ingredient and for all together.
 DISTRACTORS = 10
 
 

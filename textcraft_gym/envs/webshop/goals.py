@@ -26,6 +26,7 @@ SPLITS: Mapping[str, tuple[int, int | None]] = {
 }
 """The slice of the goals that each split is; the two of ADaPT are parts of the test split."""
 
+# The original's numbers: others would make other splits and other bounds.
 _ORDER_SEED = 233
 _PRICE_BOUNDS = [10.0 * tens for tens in range(1, 100)]
 _NEAREST_BOUNDS = 4

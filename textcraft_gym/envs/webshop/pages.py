@@ -23,6 +23,7 @@ CHOSEN = "chosen"
 SCORE = "Your score (min 0.0, max 1.0)"
 
 _SPACES = " \t\n\f\r"
+# The published data has no reviews, and so no rating.
 _NO_RATING = "Rating: N.A."
 _NOTHING = "None"
 # The original embeds JSON in HTML with Jinja's filter tojson, which escapes these.

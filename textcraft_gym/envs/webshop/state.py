@@ -15,6 +15,7 @@ Mode: TypeAlias = Literal["react", "adapt", "text", "text_rich"]
 
 PRODUCTS_PER_PAGE: Mapping[Mode, int] = {"react": 3, "adapt": 3, "text": 10, "text_rich": 10}
 """Number of products that a page of results shows in full, by default."""
+# As in the original, whose search gives no more.
 MAX_RESULTS = 50
 
 _SITE_PAGE = 10
