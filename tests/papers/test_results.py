@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -197,17 +198,42 @@ def test_page__of_some_rows_has_no_others():
     assert "In the published order?" not in text
 
 
-def test_page__of_several_models_has_a_column_for_each():
-    headings, *rows = page(models=("a", "b"), played=[played([run(6)], [run(9)]), {}]).grid
-    assert headings[:4] == ("", "All, published", "All, a", "All, b")
-    assert rows[0][:4] == ("ReAct", "20.0", "10.0 [5, 20]", "-")
+def test_page__of_a_wide_table_has_models_below_the_published_numbers():
+    both = {"models": ("a", "b"), "played": [played([run(6)], [run(9)]), {}]}
+    rows = tuple(replace(row, published=row.published[:2]) for row in TABLE.rows)
+    narrow = replace(page(**both), table=replace(TABLE, columns=TABLE.columns[:2], rows=rows))
+    headings, *rows = narrow.grid
+    assert headings[:4] == ["", "All, published", "All, a", "All, b"]
+    assert rows[0][:4] == ["ReAct", "20.0", "10.0 [5, 20]", "-"]
+
+    wide = page(**both)
+    headings, *rows = wide.grid
+    assert headings[:4] == ["", "", "All", "deep"]
+    assert [row[:3] for row in rows[:3]] == [
+        ["ReAct", "published", "20.0"],
+        ["", "a", "10.0 [5, 20]"],
+        ["", "b", "-"],
+    ]
+    assert '<table class="stacked' in wide.html()
+    assert '<table class="beside' in narrow.html()
+
+
+@pytest.mark.parametrize("models", [("a",), ("a", "b")])
+def test_page__has_the_same_numbers_in_each_form(models: tuple[str, ...]):
+    of_all = page(models=models, played=[played([run(6)], [run(9)])] * len(models))
+    numbers = []
+    for form in (of_all.beside, of_all.stacked, of_all.listed):
+        cells = Counter(text for row in form[1:] for text in row if text[:1].isdigit())
+        numbers.append(cells)
+    assert numbers[0] == numbers[1] == numbers[2]
+    assert numbers[0]["10.0 [5, 20]"] == len(models)
 
 
 def test_html__is_text_alone():
     html = page(models=("<script>alert(1)</script>",)).html()
     assert "<script" not in html
     assert "&lt;script&gt;" in html
-    assert html.count('<td class="published">') == 12
+    assert html.count('<td class="published">') == 24, "twice, of which a screen has room for one"
 
 
 def test_csv__has_a_row_for_each_cell():

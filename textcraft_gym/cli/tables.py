@@ -20,6 +20,7 @@ from textcraft_gym.printable import printable
 UNLIMITED = 100_000
 """Columns where nothing is left out: with ``--wide``, and where a pipe or a file reads."""
 NAMES = (
+    "",
     "against",
     "agent",
     "argument",

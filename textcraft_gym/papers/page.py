@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from jinja2 import Template
 from markupsafe import Markup, escape
 
 from textcraft_gym.papers.results import Played, Value, Verdict, cell, counted, verdicts
-from textcraft_gym.papers.table import MARKS, PERCENT, Paper, Row, Table
+from textcraft_gym.papers.table import MARKS, PERCENT, Cell, Paper, Row, Table
 from textcraft_gym.reports.metrics import outcome_of
 from textcraft_gym.reports.page import html_environment
 from textcraft_gym.reports.tables import markdown_table
@@ -38,6 +38,11 @@ HEADINGS = (
     "errors",
 )
 """Columns of the CSV file."""
+MAX_BESIDE = 8
+"""Maximum number of columns with numbers of a table that has the models beside the paper."""
+
+Grid: TypeAlias = list[list[str]]
+"""The headings and the rows of a table as texts."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +77,79 @@ class Page:
         """The paper, and where in it the table is described, if that is known."""
         return ", ".join(filter(None, (self.paper.citation, self.table.section)))
 
-    @cached_property
-    def grid(self) -> list[tuple[str, ...]]:
-        """The headings and the rows of the table as texts: each column published, then by model."""
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Where the numbers of a cell are from: the paper, then each model."""
+        return "published", *self.models
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether models stand below the published numbers: a wide table has no room beside."""
+        return len(self.table.columns) * len(self.origins) > MAX_BESIDE
+
+    @property
+    def grid(self) -> Grid:
+        """The headings and the rows of the table as it stands on the page."""
+        return self.stacked if self.is_stacked else self.beside
+
+    @property
+    def beside(self) -> Grid:
+        """The table with the models beside the published numbers."""
         headings = [""]
         for column in self.table.columns:
-            for source in ("published", *self.models):
-                headings.append(f"{column.heading}, {source}")
-        return [tuple(headings), *((row.label, *self._texts(row)) for row in self.shown)]
+            headings += [f"{column.heading}, {origin}" for origin in self.origins]
+        grid = [headings]
+        for row in self.shown:
+            grid.append([row.label])
+            for _, cells in self.by_column(row):
+                grid[-1] += [text for _, text in cells]
+        return grid
 
-    def _texts(self, row: Row) -> Iterator[str]:
-        for index, column in enumerate(self.table.columns):
-            published = row.published[index] if row.published else None
-            yield "-" if published is None else str(published)
+    @property
+    def stacked(self) -> Grid:
+        """The table with the models below the published numbers."""
+        grid = [["", "", *(column.heading for column in self.table.columns)]]
+        for row in self.shown:
+            label = row.label
+            for origin, texts in self.by_origin(row):
+                grid.append([label, origin, *texts])
+                label = ""
+        return grid
+
+    @property
+    def listed(self) -> Grid:
+        """The table with a line for each cell, the models beside the published number."""
+        grid = [["", "", *self.origins]]
+        for row in self.shown:
+            label = row.label
+            for heading, cells in self.by_column(row):
+                grid.append([label, heading, *(text for _, text in cells)])
+                label = ""
+        return grid
+
+    def by_origin(self, row: Row) -> list[tuple[str, list[str]]]:
+        """Return the numbers of a row by origin: the paper, then the models if they play it."""
+        numbers = list(zip(self.origins, self._texts[row.key], strict=True))
+        return numbers[:1] if row.missing else numbers
+
+    def by_column(self, row: Row) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Return the numbers of a row by column, each with its origin."""
+        columns = []
+        for column, *texts in zip(self.table.columns, *self._texts[row.key], strict=True):
+            columns.append((column.heading, list(zip(self.origins, texts, strict=True))))
+        return columns
+
+    @cached_property
+    def _texts(self) -> dict[str, list[list[str]]]:
+        """The numbers of each row by its key: a list for each origin, column by column."""
+        columns = list(enumerate(self.table.columns))
+        texts = {}
+        for row in self.shown:
+            numbers: list[Sequence[Cell | Value | None]] = [row.published or [None] * len(columns)]
             for played in self.played:
-                value = cell(row, index, column, played)
-                yield "-" if value is None else str(value)
+                numbers.append([cell(row, index, column, played) for index, column in columns])
+            texts[row.key] = [list(map(_text, of_origin)) for of_origin in numbers]
+        return texts
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -138,7 +200,8 @@ class Page:
                     if value is not None and column.measure == "success":
                         tasks.setdefault(column.heading, value.tasks)
         if len(set(tasks.values())) == 1:
-            yield f"Success is over {max(tasks.values())} tasks."
+            count = max(tasks.values())
+            yield f"Success is over {count} {'task' if count == 1 else 'tasks'}."
         elif tasks:
             yield f"Tasks: {', '.join(f'{count} in {name}' for name, count in tasks.items())}."
 
@@ -228,6 +291,10 @@ class Page:
                         yield {**about, "model": model, **_numbers(value)}
 
 
+def _text(value: Cell | Value | None) -> str:
+    return "-" if value is None else str(value)
+
+
 def _numbers(value: Value) -> dict[str, str]:
     return {name: _number(number, ".6g") for name, number in value._asdict().items()}
 
@@ -258,6 +325,8 @@ def _other_way(verdict: Verdict) -> str:
 def _template() -> Template:
     environment = html_environment("textcraft_gym.papers")
     environment.filters["code"] = _code
+    environment.filters["name"] = _name_html
+    environment.filters["number"] = _number_html
     return environment.get_template("table.html")
 
 
@@ -265,3 +334,17 @@ def _code(text: str) -> Markup:
     """Return a text as HTML, what stands between backticks as code."""
     html = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))
     return Markup(html)  # noqa: S704 (it is escaped)
+
+
+def _name_html(text: str) -> Markup:
+    """Return a model's name as HTML that breaks behind punctuation."""
+    html = re.sub(r"[/:,_=](?=\w)", r"\g<0><wbr>", str(escape(text)))
+    return Markup(html)  # noqa: S704 (it is escaped)
+
+
+def _number_html(text: str) -> Markup:
+    """Return a number as HTML, its interval or spread as a part that stays whole."""
+    value, blank, spread = text.partition(" ")
+    if not blank:
+        return escape(value)
+    return Markup('{} <span class="spread">{}</span>').format(value, spread)

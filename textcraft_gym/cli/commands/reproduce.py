@@ -169,13 +169,22 @@ def _show(pages: Sequence[Page], out: Path, as_json: bool) -> None:
         print_json({f"{page.paper.key}/{page.table.key}": list(page.cells()) for page in pages})
         return
     for page in pages:
-        headings, *lines = page.grid
-        rows = [dict(zip(headings, line, strict=True)) for line in lines]
-        tables.show_rows(page.table.title, rows)
+        tables.print_table(_fitting(page))
         for sentence in page.sentences:
             tables.print_words(sentence)
         file = out / f"{page.paper.key}-{page.table.key}.md"
         say(f"Wrote the page to {file}, and as .html and .csv.")
+
+
+def _fitting(page: Page) -> tables.Table:
+    """Return the table of a page in the first of its forms that the terminal has room for."""
+    forms = []
+    for headings, *lines in (page.grid, page.stacked, page.listed):
+        form = tables.new_table(page.table.title, headings)
+        for line in lines:
+            form.add_row(*line)
+        forms.append(form)
+    return next(filter(tables.is_whole, forms), forms[-1])
 
 
 def _chosen(name: str, rows: Sequence[str]) -> tuple[Paper, dict[Table, Sequence[str]]]:
