@@ -1121,7 +1121,7 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
     on = Console(file=printed, force_terminal=terminal, width=200, color_system=None)
     progress.evaluate_with_progress(spec, tmp_path, bar_on=on)
     said = printed.getvalue()
-    assert "react form=line on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
+    assert "react on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
     assert "\x1b]0" not in said
     assert re.search(
         r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10\b", said
@@ -1157,7 +1157,7 @@ def test_evaluate_with_progress__draws_a_bar_first_and_the_model_last(tmp_path: 
     on = Console(file=printed, force_terminal=True, width=60, color_system=None)
 
     class Long:
-        name = "m" * 80
+        name = "m" * 80 + " END"
 
         def complete(self, prompt, **how):
             time.sleep(2.5 / progress.REFRESHES_A_SECOND)  # the clock goes on meanwhile
@@ -1168,11 +1168,12 @@ def test_evaluate_with_progress__draws_a_bar_first_and_the_model_last(tmp_path: 
     spec = RunSpec("TextCraft-v0", "dev", limit=1, model=Long())
     progress.evaluate_with_progress(spec, tmp_path, on)
     assert all(len(line) <= 60 for line in screens[0])
-    bar, success, playing, run = screens[0][-4:]
+    bar, success, playing, *run = screens[0][-6:]
     assert re.fullmatch(r"\S* +0/1 +0:\d\d elapsed *", bar)
     assert success.strip() == "won 0, errors 0"
     assert playing.startswith("playing minecraft:")
-    assert run.startswith("react form=line on TextCraft-v0 dev, mmm")
+    assert run[0].strip() == "react on TextCraft-v0 dev,"
+    assert run[-1].endswith("m END")
     assert "1/1" in printed.getvalue()
     assert re.search(r"1/1 +in 0:\d\d", printed.getvalue())
 

@@ -9,8 +9,9 @@ import pytest
 
 from tests.cli.test_main import run
 from textcraft_gym import RunSpec
+from textcraft_gym.cli.commands.reproduce import _run_names
 from textcraft_gym.errors import RunStopped, UnknownName
-from textcraft_gym.papers import ADAPT
+from textcraft_gym.papers import ADAPT, PAPERS
 from textcraft_gym.papers.reproduce import Job, Reproduction, collected, installed_data, play
 from textcraft_gym.papers.table import Column, Row, Setting, Table, Training
 from textcraft_gym.runs.runner import evaluate_or_raise
@@ -172,6 +173,7 @@ def test_reproduce__writes_pages_and_runs(tmp_path: Path):
         *("--max-cost", "1", "--out", str(tmp_path)),
     )
     assert "Table 7: WebShop, score and success (%)" in shown
+    assert f"adapt/table7 react, {MODEL}: 3 of 3 episodes" in shown
     page = (tmp_path / "adapt-table7.md").read_text()
     assert "WebShopLite-v0 is played on made data." in page
     assert "Only the first 3 tasks of each split were played." in page
@@ -212,7 +214,7 @@ def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):
         "--out",
         str(tmp_path / "out"),
     )
-    assert "table3adapt:TextCraft-v0testadapt,openai:m,price=1/2,seed0" in "".join(shown.split())
+    assert re.search(r"^ adapt/table3 adapt, openai:m,price=1/2 +\d", shown, re.MULTILINE)
     assert not (tmp_path / "out").exists()
 
 
@@ -220,12 +222,20 @@ def test_reproduce__says_once_what_tables_share_and_which_rows_need_a_second_mod
     shown = run(
         "reproduce", "adapt", "--model", "openai:m", "--dry-run", "--out", str(tmp_path / "out")
     )
-    lines = "".join(shown.split())
-    assert lines.count("TextCraft-v0testadapt,openai:m,seed0") == 1
-    assert (
-        "table4: Rows of two models were not played: they take a second --model."
-        in shown.replace("\n", " ")
-    )
+    assert "adapt/table2 adapt, TextCraft, openai:m" in shown
+    assert "adapt/figure7 adapt, TextCraft" not in shown
+    said = shown.replace("\n", " ")
+    assert "table4: Rows of two models were not played: they take a second --model." in said
+    assert said.count("ALFWorld-v0 is played on made data.") == 1
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_reproduce__names_each_run_by_what_was_asked_for(key: str):
+    paper = PAPERS[key]
+    tables = {table: [row.key for row in table.rows] for table in paper.tables}
+    names = _run_names(paper, Reproduction(tables, ("a",), 2, {}, RunSpec("")))
+    assert len(set(names.values())) == len(names)
+    assert all(name.startswith(f"{key}/") for name in names.values())
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ def record(won: bool = True, error: str | None = None, **others) -> dict:
     }
     return {
         "task": f"task {next(NUMBERS)}",
+        "group": "all",
         "won": won,
         "error": error,
         "cost": 0.25,
@@ -24,18 +25,18 @@ def record(won: bool = True, error: str | None = None, **others) -> dict:
 
 def test_tally__says_how_a_run_is_doing():
     now = 100.0
-    tally = Tally(12, [record(won=False)], max_cost=4.0, clock=lambda: now)
+    tally = Tally(12, [record(won=False)], {"all": 11}, max_cost=4.0, clock=lambda: now)
     assert (tally.elapsed, tally.left) == (0.0, None)
     records = [record(), record(error="ModelError: down", won=False, spent_before=0.5), record()]
     for under_way in records:
-        tally.begin(under_way["task"])
+        tally.begin(under_way)
     now = 110.0
     for ended in records[:2]:
         tally.add(ended)
     assert tally.line() == (
         "won 1 (50%, interval 9-91%), errors 1, 6.4 calls/s, 200 tokens/s, cost 1.25 of 4"
     )
-    assert (tally.elapsed, tally.left) == (10.0, 45.0)
+    assert tally.elapsed == 10.0
     assert tally.under_way == [records[2]["task"]]
 
 

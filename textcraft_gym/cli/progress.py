@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Event, Thread
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -17,12 +20,12 @@ from textcraft_gym.cli.console import Console
 from textcraft_gym.cli.tables import console
 from textcraft_gym.cli.terminal import is_terminal, say
 from textcraft_gym.printable import printable
-from textcraft_gym.reports.records import Record, Records
+from textcraft_gym.reports.records import Key, Record, Records
 from textcraft_gym.reports.tally import Tally
 from textcraft_gym.reports.timing import in_words
 from textcraft_gym.runs.run import Run
-from textcraft_gym.runs.run_spec import RunSpec
-from textcraft_gym.runs.runner import play_run, raise_stop
+from textcraft_gym.runs.run_spec import RunSpec, name_of
+from textcraft_gym.runs.runner import Planned, play_run, raise_stop
 
 SECONDS_BETWEEN_LINES = 30.0
 """Time between two lines about a run where no terminal shows a progress bar."""
@@ -39,22 +42,32 @@ def progress_console(as_json: bool) -> Console:
     return Console(stderr=True) if as_json else console
 
 
-def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) -> Records:
+def evaluate_with_progress(
+    spec: RunSpec, out: Path, bar_on: Console = console, asked: str = ""
+) -> Records:
     """Run an evaluation and show its progress.
+
+    Args:
+        spec: The run.
+        out: Its folder.
+        bar_on: Where to show it.
+        asked: What the run is for, if a command plays several.
 
     Raises:
         RunStopped: If the run stops before its last episode.
     """
-    title = _title(spec)
+    title = _title(spec, asked)
     has_bar = bar_on.is_terminal or bar_on.is_jupyter
     progress = _Bar(title, bar_on) if has_bar else _Lines(title, bar_on)
     tally = Tally(0)
 
-    def started(total: int, done: Records) -> None:
+    def started(planned: Mapping[Key, Planned], done: Records) -> None:
         nonlocal tally
-        tally = Tally(total, done, spec.max_cost)
-        if 0 < total == len(done.done):
-            say(f"{out} has all {total} episodes: nothing is played", error=True)
+        missing = planned.keys() - done.done
+        to_play = Counter(planned[key].about["group"] for key in missing)
+        tally = Tally(len(planned), done, to_play, spec.max_cost)
+        if planned and not missing:
+            say(f"{out} has all {len(planned)} episodes: nothing is played", error=True)
         progress.show(tally)
 
     def ended(record: Record) -> None:
@@ -68,24 +81,23 @@ def evaluate_with_progress(spec: RunSpec, out: Path, bar_on: Console = console) 
             on_start=started,
             on_episode=ended,
             on_stop=raise_stop,
-            on_task=lambda task: tally.begin(task),
+            on_begin=lambda planned: tally.begin(planned.about),
         )
 
 
-def _title(spec: RunSpec) -> str:
-    """Return the agent with its arguments, the environment and the model of a run."""
-    described = Run(spec).spec.described()
-    words = [described["agent"]]
-    for name, value in described["agent_args"].items():
-        words.append(f"{name}={textwrap.shorten(redact(str(value)), MAX_ARGUMENT)}")
-    words += ["on", spec.env]
-    if described["split"]:
-        words.append(described["split"])
-
-    title = " ".join(words)
-    if spec.asked:
-        title += f", {described['model']}"
-    return printable(title)
+def _title(spec: RunSpec, asked: str) -> str:
+    """Return what a run is for, or its agent, environment and split; and its model."""
+    words = asked
+    if not asked:
+        described = Run(spec).spec.described()
+        parts = [described["agent"]]
+        for name in spec.agent_args:
+            value = redact(str(described["agent_args"][name]))
+            parts.append(f"{name}={textwrap.shorten(value, MAX_ARGUMENT)}")
+        parts += ["on", spec.env, described["split"] or ""]
+        words = " ".join(parts).rstrip()
+    model = spec.asked.get("executor")
+    return printable(f"{words}, {redact(name_of(model))}" if model else words)
 
 
 class _Bar:
@@ -113,9 +125,7 @@ class _Bar:
         tally = self.tally
         time = f"in {_clock(tally.elapsed)}"
         if tally.ended < tally.total:
-            time = f"{_clock(tally.elapsed)} elapsed"
-            if tally.left is not None:
-                time += f", {_clock(tally.left)} left"
+            time = f"{_clock(tally.elapsed)} elapsed{_left(tally)}"
         bar = Table.grid(padding=(0, 2))
         bar.add_row(
             ProgressBar(max(1, tally.total), tally.ended, width=BAR_WIDTH),
@@ -124,9 +134,10 @@ class _Bar:
         )
         lines: list[RenderableType] = [bar, Text(tally.line())]
         if tally.under_way:
-            tasks = printable(redact(", ".join(tally.under_way[:MAX_TASKS])))
-            lines.append(Text(f"playing {tasks}", no_wrap=True, overflow="ellipsis"))
-        return Group(*lines, Text(self.title, no_wrap=True, overflow="ellipsis"))
+            tasks = [printable(redact(task)) for task in tally.under_way]
+            line = _playing(tasks, self.live.console.width)
+            lines.append(Text(line, no_wrap=True, overflow="ellipsis"))
+        return Group(*lines, Text(self.title))
 
 
 class _Lines:
@@ -166,11 +177,27 @@ class _Lines:
         if tally.ended == tally.total:
             line += f", in {in_words(tally.elapsed)}"
         else:
-            line += f", {in_words(tally.elapsed)} elapsed"
-            if tally.left is not None:
-                line += f", {in_words(tally.left)} left"
+            line += f", {in_words(tally.elapsed)} elapsed{_left(tally)}"
         is_log = not is_terminal(self.console.file)
         self.console.print(line, markup=False, highlight=False, soft_wrap=is_log)
+
+
+def _playing(tasks: Sequence[str], width: int) -> str:
+    """Return a line of tasks under way, as many as it has room for, and of how many more."""
+    shown = min(len(tasks), MAX_TASKS)
+    while True:
+        line = f"playing {', '.join(tasks[:shown])}"
+        if shown < len(tasks):
+            line += f" and {len(tasks) - shown} more"
+        if shown == 1 or cell_len(line) <= width:
+            return line
+        shown -= 1
+
+
+def _left(tally: Tally) -> str:
+    """Return the time that the rest takes, if that is known."""
+    left = tally.left
+    return "" if left is None else f", about {in_words(left)} left"
 
 
 def _clock(seconds: float) -> str:

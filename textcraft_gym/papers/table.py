@@ -239,6 +239,26 @@ class Table:
             settings |= dict.fromkeys(row.against)
         return tuple(setting for setting in settings if setting is not None)
 
+    def place(self, setting: Setting, rows: Sequence[str]) -> str:
+        """Return for which of some rows a setting is played, and for which of their columns.
+
+        Rows are left out where it is played for all, and columns where the rows have no other
+        setting; empty for the only setting of a table.
+        """
+        played = [row for row in map(self.row, rows) if not row.missing]
+        of_rows: dict[str, None] = {}
+        of_columns: dict[str, None] = {}
+        for row in played:
+            for index, column in enumerate(self.columns):
+                if setting in (row.setting(index), *row.against[index : index + 1]):
+                    of_rows[row.key] = of_columns[column.heading] = None
+        named = []
+        if len(of_rows) < len(played):
+            named.append("+".join(of_rows))
+        if len(self.settings_of(of_rows)) > 1:
+            named.append("+".join(of_columns))
+        return ", ".join(named)
+
     def row(self, key: str) -> Row:
         """Return a row.
 

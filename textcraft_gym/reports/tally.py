@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from textcraft_gym.reports.metrics import outcome_of
 from textcraft_gym.reports.records import Record
 from textcraft_gym.reports.success import mean_over_tasks
 from textcraft_gym.reports.tables import money
+from textcraft_gym.reports.time_left import TimeLeft
 
 
 class Tally:
@@ -17,17 +19,16 @@ class Tally:
     Args:
         total: Number of episodes of the run.
         done: The records of earlier starts, which count in no rate.
+        to_play: Number of episodes of each group that are still to be played.
         max_cost: The run's limit of money; None for none.
         clock: Returns the time in seconds.
-
-    Attributes:
-        under_way: The tasks that are being played, the oldest first.
     """
 
     def __init__(
         self,
         total: int,
         done: Iterable[Record] = (),
+        to_play: Mapping[str, int] | None = None,
         max_cost: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -36,22 +37,29 @@ class Tally:
         self.clock = clock
         self.ended = self.won = self.unknown = self.errors = self.calls = self.tokens = 0
         self.cost = 0.0
-        self.under_way: list[str] = []
         self._won_by_task: dict[str, list[bool]] = {}
         for record in done:
-            self.add(record)
-        self._before = (self.ended, self.calls, self.tokens)
+            self._count(record)
+        self._before = (self.calls, self.tokens)
         self._started = clock()
+        self._time_left = TimeLeft(to_play or {}, self._started)
 
-    def begin(self, task: str) -> None:
-        """Take note of an episode that begins."""
-        self.under_way.append(task)
+    @property
+    def under_way(self) -> list[str]:
+        """The tasks that are being played, the oldest first."""
+        return [begun.task for begun in self._time_left.under_way]
+
+    def begin(self, task: Mapping[str, Any]) -> None:
+        """Take note of an episode that begins, by its record's fields about the task."""
+        self._time_left.begin(task["task"], task["group"], self.clock())
 
     def add(self, record: Record) -> None:
-        """Count an episode."""
+        """Count an episode that ended."""
+        self._time_left.end(record["task"], self.clock())
+        self._count(record)
+
+    def _count(self, record: Record) -> None:
         self.ended += 1
-        if record["task"] in self.under_way:
-            self.under_way.remove(record["task"])
         self.errors += bool(record.get("error"))
         outcome = outcome_of(record)
         self.won += outcome == "won"
@@ -66,7 +74,7 @@ class Tally:
         """Return how the run is doing."""
         parts = [self._success(), f"errors {self.errors}"]
         seconds = self.elapsed
-        _, calls_before, tokens_before = self._before
+        calls_before, tokens_before = self._before
         calls, tokens = self.calls - calls_before, self.tokens - tokens_before
         if calls and seconds > 0:
             parts += [f"{calls / seconds:,.1f} calls/s", f"{tokens / seconds:,.0f} tokens/s"]
@@ -82,11 +90,8 @@ class Tally:
 
     @property
     def left(self) -> float | None:
-        """Seconds that the rest takes at the speed so far; None if none is known."""
-        ended = self.ended - self._before[0]
-        if not ended:
-            return None
-        return self.elapsed / ended * (self.total - self.ended)
+        """Seconds that the rest takes; None as long as that cannot be told."""
+        return self._time_left.seconds(self.clock())
 
     def _success(self) -> str:
         played = self.ended - self.errors

@@ -392,7 +392,7 @@ class RunSpec:
         return redacted(
             {
                 **options,
-                "agent": _name(self.agent),
+                "agent": name_of(self.agent),
                 "agent_args": without_secrets(self.full_agent_args),
                 "model": executor,
                 "planner": ", ".join(others) or None,
@@ -404,10 +404,10 @@ class RunSpec:
 
 
 def _model_name(model: str | Model) -> str:
-    return recorded_spec(model) if isinstance(model, str) else _name(model)
+    return recorded_spec(model) if isinstance(model, str) else name_of(model)
 
 
-def _name(described: object) -> str:
+def name_of(described: object) -> str:
     """Return the name of an agent or a model; an object without a name has that of its class."""
     if isinstance(described, str):
         return without_key(described)

@@ -94,22 +94,26 @@ def evaluate(
         ModelError, PromptError: If the models or the prompts cannot be made.
         BackendError: If there can be no workers.
     """
-    return list(play_run(spec, out, on_start=on_start, on_episode=on_episode, on_stop=on_stop))
+
+    def started(planned: Mapping[Key, Planned], done: Records) -> None:
+        on_start(len(planned), done)
+
+    return list(play_run(spec, out, on_start=started, on_episode=on_episode, on_stop=on_stop))
 
 
 def play_run(
     spec: RunSpec,
     out: str | Path,
     *,
-    on_start: Callable[[int, Records], None],
+    on_start: Callable[[Mapping[Key, Planned], Records], None],
     on_episode: Callable[[Record], None],
     on_stop: Callable[[RunStopped], None],
-    on_task: Callable[[str], None] = lambda task: None,
+    on_begin: Callable[[Planned], None] = lambda planned: None,
 ) -> Records:
     """Evaluate as ``evaluate`` does, and return records that stay in their file.
 
-    A million of them do not fit into memory. ``on_task`` is called with the task of each episode
-    that is given out to be played.
+    A million of them do not fit into memory. ``on_start`` gets the planned episodes, and
+    ``on_begin`` each one that is given out to be played.
     """
     # Entered one by one: the folder is locked before the workers start, or after, and both are
     # left at the end.
@@ -138,10 +142,10 @@ def play_run(
         records = folder.records
         missing = _missing(planned, records)
         folder.go_on(played_by, plays=bool(missing))
-        on_start(len(planned), records.chosen(key for key in planned if key not in missing))
+        on_start(planned, records.chosen(key for key in planned if key not in missing))
         rule = StopRule(budget, len(missing))
         if play is not None:
-            _play_missing(play, missing, rule, folder, on_episode, on_task)
+            _play_missing(play, missing, rule, folder, on_episode, on_begin)
 
         records = records.chosen(planned)
         so_far = f"{len(records.done)} of {len(planned)} episodes are in {out}"
@@ -179,10 +183,10 @@ def _play_missing(
     rule: StopRule,
     folder: RunFolder,
     on_episode: Callable[[Record], None],
-    on_task: Callable[[str], None],
+    on_begin: Callable[[Planned], None],
 ) -> None:
     """Play the missing episodes into the folder, as long as the run may go on."""
-    with closing(_played_records(play, missing, rule, on_task)) as played:
+    with closing(_played_records(play, missing, rule, on_begin)) as played:
         for record, line, calls in played:
             try:
                 folder.append(record, line, calls)
@@ -338,7 +342,10 @@ def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
 
 
 def _played_records(
-    play: PlayJobs, missing: dict[Key, Planned], rule: StopRule, on_task: Callable[[str], None]
+    play: PlayJobs,
+    missing: dict[Key, Planned],
+    rule: StopRule,
+    on_begin: Callable[[Planned], None],
 ) -> Generator[tuple[Record, str, str], None, None]:
     """Yield the record of each missing episode as it ends, while the run goes on.
 
@@ -348,7 +355,7 @@ def _played_records(
 
     def jobs() -> Iterator[Job]:
         for job in rule.jobs(list(unplayed)):
-            on_task(unplayed[job].about["task"])
+            on_begin(unplayed[job])
             yield job
 
     with closing(play(jobs())) as played:

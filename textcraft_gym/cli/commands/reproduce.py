@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,7 +31,7 @@ from textcraft_gym.papers.reproduce import (
     played_with,
 )
 from textcraft_gym.papers.table import Paper, Table
-from textcraft_gym.reports.records import Record
+from textcraft_gym.reports.records import Record, Records
 from textcraft_gym.runs.estimate import Estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.storage.cache import atomic_write
@@ -100,11 +99,18 @@ def reproduce(
     reproduction = Reproduction(rows_by_table, models, seeds, sources, spec)
     out = out or _default_folder(name, reproduction)
     if dry_run:
-        _show_estimates(reproduction, out, as_json)
+        _show_estimates(paper, reproduction, out, as_json)
         return
 
     require("report", "jinja2")  # before hours of play
-    progress = partial(evaluate_with_progress, bar_on=Console(stderr=True))
+    names: dict[Path, str] = {}
+    for job, run_name in _run_names(paper, reproduction).items():
+        names[reproduction.folder(job, out)] = run_name
+    bar_on = Console(stderr=True)
+
+    def progress(run: RunSpec, folder: Path) -> Records:
+        return evaluate_with_progress(run, folder, bar_on, names.get(folder, f"{name}, training"))
+
     runs = play(reproduction, out, run=progress)
     records: dict[Job, Sequence[Record]] = {}
     try:
@@ -271,24 +277,29 @@ def _default_folder(name: str, reproduction: Reproduction) -> Path:
     return free_folder([name.replace("/", "-"), models], is_ours)
 
 
-def _show_estimates(reproduction: Reproduction, out: Path, as_json: bool) -> None:
+def _show_estimates(paper: Paper, reproduction: Reproduction, out: Path, as_json: bool) -> None:
     """Print what the missing runs are expected to take, each once: tables may share it."""
     rows: dict[str, Estimate] = {}
-    counted = set[Job]()
+    notes: dict[str, list[str]] = {}
+    names = _run_names(paper, reproduction)
     for table in reproduction.tables:
         for job, estimate in estimates(reproduction, table, out):
-            if job not in counted:
-                counted.add(job)
-                rows[_run_name(reproduction, table, job)] = estimate
+            player = without_key(reproduction.models[job.model])
+            rows[f"{names[job]}, {player if job.setting.asks else 'scripted'}"] = estimate
         for note in _notes(reproduction, table, {}, reproduction.jobs(table)):
-            say(f"{table.key}: {note}", error=as_json)
+            notes.setdefault(note, []).append(table.key)
+    for note, keys in notes.items():
+        say(f"{', '.join(keys)}: {note}", error=as_json)
     show_estimates(rows, as_json)
 
 
-def _run_name(reproduction: Reproduction, table: Table, job: Job) -> str:
-    """Return the rows of a table that a run is for, its setting and who plays it."""
-    rows = [row.key for row in table.rows if job.setting in table.settings_of([row.key])]
-    player = "scripted"
-    if job.setting.asks:
-        player = f"{reproduction.models[job.model]}, seed {job.seed}"
-    return f"{table.key} {'+'.join(rows)}: {job.setting.name}, {player}"
+def _run_names(paper: Paper, reproduction: Reproduction) -> dict[Job, str]:
+    """Return what each run is for; of several tables that share it, the first."""
+    names: dict[Job, str] = {}
+    for table, rows in reproduction.tables.items():
+        for job in reproduction.jobs(table):
+            words = f"{paper.key}/{table.key} {table.place(job.setting, rows)}".rstrip()
+            if job.setting.asks and reproduction.seeds > 1:
+                words += f", seed {job.seed}"
+            names.setdefault(job, words)
+    return names
