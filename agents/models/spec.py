@@ -198,6 +198,11 @@ def is_remote(model: str | Model) -> bool:
     return isinstance(model, str) and _parts(model)[0] in _REMOTE
 
 
+def is_local(model: str | Model | None) -> bool:
+    """Return whether a spec names a model that runs on this machine, in the process."""
+    return isinstance(model, str) and _parts(model)[0] == "local"
+
+
 def form_of_spec(model: str | Model) -> Form:
     """Return the executor's form that suits a model or a spec; ``line`` if unknown."""
     if not isinstance(model, str):

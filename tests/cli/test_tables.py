@@ -28,7 +28,7 @@ from textcraft_gym.cli.tables import NAMES, PROSE, Table, cut, new_table, print_
 from textcraft_gym.reports.compare import compare
 from textcraft_gym.reports.metrics import summarise_by_group
 from textcraft_gym.reports.records import read_records
-from textcraft_gym.runs.estimate import Estimate, estimate
+from textcraft_gym.runs.estimate import Amount, Estimate, estimate
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 from textcraft_gym.runs.sweep import Cell
@@ -150,6 +150,20 @@ def test_results__fit_with_long_names(
     all_rows = re.findall(r"(?m)^.* all +24 +.*$", printed)
     assert len(all_rows) == 2  # of each run, with its rate and its interval
     assert all(re.search(r" all +24 +(\d+ +)?\d+\.\d +\d+\.\d-\d+\.\d\b", row) for row in all_rows)
+
+
+def test_estimates__have_no_column_without_a_number(capsys: pytest.CaptureFixture[str]):
+    local = estimate(RunSpec("TextCraft-v0", "test", "adapt", model="local"))
+    priced = estimate(RunSpec("TextCraft-v0", "test", "adapt", model="openai:m,price=1/2"))
+    timed = replace(local, seconds=Amount(60, 60, 60))
+    for estimates, expected in (
+        ([local], []),
+        ([priced, local], ["price"]),
+        ([timed], ["time"]),
+    ):
+        show_estimates(dict(zip("ab", estimates, strict=False)), as_json=False)
+        _, _, headings, *_ = capsys.readouterr().out.splitlines()
+        assert [name for name in headings.split() if name in ("price", "time")] == expected
 
 
 @pytest.mark.parametrize("width", WIDTHS)

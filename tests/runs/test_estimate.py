@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from statistics import fmean
 from types import ModuleType
 
 import pytest
@@ -120,6 +123,21 @@ def test_estimate__prices_each_role_by_its_model():
     assert "The model of planner has no price, and counts as free." in notes(without)
 
 
+def test_estimate__of_a_local_model_has_no_price_and_no_word_of_others():
+    local = estimate(replace(REACT, model="local:context=8192"))
+    assert (local.cost, local.unpriced) == (Amount(0, 0, 0), ())
+    (note,) = notes(local)
+    assert "A local model has no price; the time shows once the run has 5 episodes." in note
+    assert "chat" not in note
+
+    spec = replace(REACT, agent="plan_and_execute", model="local", planner="openai:m,price=1")
+    planned = estimate(spec)
+    assert planned.cost.mean > 0
+    assert planned.unpriced == ()
+    assert estimate(replace(spec, planner="openai:m")).unpriced == ("planner",)
+    assert "chat model" in notes(planned)[0]
+
+
 def test_estimate__is_nothing_for_an_agent_that_asks_no_model():
     estimated = estimate(replace(REACT, agent="expert"))
     assert (estimated.calls, estimated.cost) == (Amount(0, 0, 0), Amount(0, 0, 0))
@@ -144,15 +162,31 @@ def test_estimate__goes_by_the_episodes_that_the_folder_has(tmp_path: Path):
     before = (tmp_path / "episodes.jsonl").read_bytes()
     estimated = estimate(spec, tmp_path)
     assert (estimated.episodes, estimated.planned) == (20 - len(played), 20)
-    rest = estimated.episodes / len(played)
+    done = {record["task"] for record in played}
+    left = Counter(
+        episode.about["group"]
+        for (task, _), episode in plan(Run(spec)).episodes.items()
+        if task not in done
+    )
+
+    def by_hand(value) -> float:
+        total = 0.0
+        for group, count in left.items():
+            of_group = [record for record in played if record["group"] == group] or played
+            total += count * fmean(map(value, of_group))
+        return total
+
     assert estimated.calls.mean == pytest.approx(
-        rest * sum(sum(record["calls"].values()) for record in played)
+        by_hand(lambda record: sum(record["calls"].values()))
     )
-    assert estimated.cost.mean == pytest.approx(rest * sum(record["cost"] for record in played))
+    assert estimated.cost.mean == pytest.approx(by_hand(lambda record: record["cost"]))
     assert estimated.seconds.mean == pytest.approx(
-        rest * sum(record["model_seconds"] for record in played) / 3
+        by_hand(lambda record: record["model_seconds"]) / 3
     )
-    assert notes(estimated) == [f"Taken from the run's own {len(played)} episodes so far."]
+    (note,) = notes(estimated)
+    assert note.startswith(f"Taken from the run's own {len(played)} episodes so far.")
+    unknown = [group for group in left if group not in {record["group"] for record in played}]
+    assert unknown == re.findall(r"depth \d", note)
     assert (tmp_path / "episodes.jsonl").read_bytes() == before
     with pytest.raises(RunError, match="another run"):
         estimate(replace(spec, seed=1), tmp_path)
@@ -166,6 +200,10 @@ def test_total__adds_what_is_known():
     both = total([known, known, unknown])
     assert both.episodes == 60
     assert both.calls == known.calls.times(2)
+    timed = replace(known, seconds=Amount(9, 9, 9))
+    scripted = estimate(replace(REACT, agent="expert"))
+    assert total([timed, timed, scripted]).seconds == Amount(18, 18, 18)
+    assert total([timed, known]).seconds is None
 
 
 def test_row_of__has_two_digits():

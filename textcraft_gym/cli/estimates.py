@@ -12,6 +12,9 @@ from textcraft_gym.runs.estimate import HEADINGS, Estimate, notes, row_of, total
 TITLE = "Estimates, with the range from the cheapest to the dearest 10% of episodes"
 RANKED = ("run", "episodes", "calls", "price", "time")
 NEEDED = 4
+OPTIONAL = ("price", "time")
+"""Columns that are left out where no run has anything in them."""
+NOTHING = ("-", "0", "0 s")
 
 
 def show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
@@ -23,11 +26,14 @@ def show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
     if len(rows) > 1:
         rows["all"] = total(list(estimates.values()))
 
-    is_timed = any(estimate.seconds for estimate in rows.values())
-    width = len(HEADINGS) if is_timed else HEADINGS.index("time")  # the last column
-    table = new_table(TITLE, ("run", *HEADINGS[:width]), RANKED, NEEDED)
-    for name, estimate in rows.items():
-        table.add_row(name, *row_of(estimate)[:width])
+    lines = [dict(zip(HEADINGS, row_of(amounts), strict=True)) for amounts in rows.values()]
+    headings = []
+    for heading in HEADINGS:
+        if heading not in OPTIONAL or any(line[heading] not in NOTHING for line in lines):
+            headings.append(heading)
+    table = new_table(TITLE, ("run", *headings), RANKED, NEEDED)
+    for name, line in zip(rows, lines, strict=True):
+        table.add_row(name, *(line[heading] for heading in headings))
     print_table(table)
 
     shown = set[str]()

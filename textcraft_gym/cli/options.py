@@ -58,7 +58,7 @@ DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
-        help="Estimate calls, tokens and cost; ask no model and write nothing.",
+        help="Estimate calls, tokens, cost and time; ask no model and write nothing.",
     ),
 ]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean, quantiles
 from typing import NamedTuple, TypeAlias
 
-from textcraft_gym.agents.models.spec import price_of
+from textcraft_gym.agents.models.spec import is_local, price_of
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.records import Record, key_of, light, read_records
 from textcraft_gym.reports.timing import in_words
@@ -40,6 +40,12 @@ FIGURES = (
 """The source of an estimate without episodes of the run's own."""
 ENOUGH = 5
 """Number of episodes in a run folder from which the rest is estimated."""
+LOCAL_FIGURES = (
+    "Taken from short episodes with the agent's default arguments and the standard prompts, at "
+    "four characters a token. A local model has no price; the time shows once the run has "
+    f"{ENOUGH} episodes."
+)
+"""The source of such an estimate for models in the process."""
 
 
 class Amount(NamedTuple):
@@ -59,6 +65,8 @@ class Amount(NamedTuple):
         """Return it for several episodes, or at a price."""
         return Amount(*(factor * value for value in self))
 
+
+NONE = Amount(0, 0, 0)
 
 ByRole: TypeAlias = Mapping[str, Mapping[str, Amount]]
 """Amounts of an episode by role and quantity."""
@@ -114,29 +122,41 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
     missing = [episode.about["group"] for key, episode in planned.items() if key not in done]
     bare = Estimate(len(missing), len(planned))
     if len(records) >= ENOUGH:
-        return _from_records(bare, records, spec.worker_count)
+        return _from_records(bare, records, missing, spec.worker_count)
     figures = _figures().get(spec.env, {}).get(identity["agent"])
     if figures is None:
         return replace(bare, source=f"No figures for {identity['agent']} in {spec.env}.")
     return _from_figures(bare, [figures.get(group, figures[ALL]) for group in missing], spec)
 
 
-def _from_records(bare: Estimate, records: Sequence[Record], workers: int) -> Estimate:
-    """Return the estimate of the rest of a run from the episodes that it has."""
+def _from_records(
+    bare: Estimate, records: Sequence[Record], missing: Sequence[str], workers: int
+) -> Estimate:
+    """Return the estimate of the rest of a run, by group, from the episodes that it has."""
+    by_group: dict[str, list[Record]] = {}
+    for record in records:
+        by_group.setdefault(record["group"], []).append(record)
 
-    def rest(values: Iterable[float]) -> Amount:
-        return amount(list(values)).times(bare.episodes)
+    def rest(value: Callable[[Record], float]) -> Amount:
+        of_all = amount(list(map(value, records)))
+        of_group = {group: amount(list(map(value, by_group[group]))) for group in by_group}
+        return together(of_group.get(group, of_all) for group in missing)
 
+    source = f"Taken from the run's own {len(records)} episodes so far."
+    unknown = [group for group in dict.fromkeys(missing) if group not in by_group]
+    if unknown:
+        names = ", ".join(unknown)
+        source += f" Those of {names} count as the mean of the others: none was played yet."
     # No more workers are busy than there are episodes left.
     at_once = max(1, min(workers, bare.episodes))
     return replace(
         bare,
-        calls=rest(sum(record["calls"].values()) for record in records),
-        prompt_tokens=rest(record["tokens"].get("prompt_tokens", 0) for record in records),
-        completion_tokens=rest(record["tokens"].get("completion_tokens", 0) for record in records),
-        cost=rest(record["cost"] for record in records),
-        seconds=rest(record["model_seconds"] for record in records).times(1 / at_once),
-        source=f"Taken from the run's own {len(records)} episodes so far.",
+        calls=rest(lambda record: sum(record["calls"].values())),
+        prompt_tokens=rest(lambda record: record["tokens"].get("prompt_tokens", 0)),
+        completion_tokens=rest(lambda record: record["tokens"].get("completion_tokens", 0)),
+        cost=rest(lambda record: record["cost"]),
+        seconds=rest(lambda record: record["model_seconds"]).times(1 / at_once),
+        source=source,
     )
 
 
@@ -146,8 +166,11 @@ def _from_figures(bare: Estimate, episodes: Sequence[ByRole], spec: RunSpec) -> 
     models = spec.models
     costs: list[Amount] = []
     unpriced: list[str] = []
+    asked = {role: models.get(role, models.get("executor")) for role in sums}
     for role, quantities in sums.items():
-        price = price_of(models.get(role, models.get("executor")))
+        if is_local(asked[role]):
+            continue
+        price = price_of(asked[role])
         if price is None:
             unpriced.append(role)
             continue
@@ -155,17 +178,20 @@ def _from_figures(bare: Estimate, episodes: Sequence[ByRole], spec: RunSpec) -> 
         costs.append(quantities["prompt_tokens"].times(prompt_price))
         costs.append(quantities["completion_tokens"].times(completion_price))
 
-    # Without a price the cost is unknown, unless no model is asked.
+    # Without a price the cost is unknown.
     cost: Amount | None = None
-    if costs or not sums:
+    if costs or not unpriced:
         cost = together(costs).times(1 / TOKENS_OF_A_PRICE)
+    source = "The agent asks no model."
+    if sums:
+        source = LOCAL_FIGURES if all(map(is_local, asked.values())) else FIGURES
     return replace(
         bare,
         calls=together(quantities["calls"] for quantities in sums.values()),
         prompt_tokens=together(quantities["prompt_tokens"] for quantities in sums.values()),
         completion_tokens=together(quantities["completion_tokens"] for quantities in sums.values()),
         cost=cost,
-        source=FIGURES if sums else "The agent asks no model.",
+        source=source,
         unpriced=tuple(unpriced),
     )
 
@@ -222,13 +248,18 @@ def _by_group(groups: Mapping[str, Mapping[str, Sequence[Sequence[float]]]]) -> 
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
-    """Return what several runs take one after the other, as far as it is known."""
+    """Return what several runs take one after the other, as far as it is known.
+
+    The time is known only if that of each run is that asks a model.
+    """
 
     def known(quantity: str) -> Amount | None:
         amounts = [getattr(estimate, quantity) for estimate in estimates]
         given = [amount for amount in amounts if amount is not None]
         return together(given) if given else None
 
+    asking = [estimate for estimate in estimates if estimate.episodes and estimate.calls != NONE]
+    is_timed = all(estimate.seconds for estimate in asking)
     return Estimate(
         sum(estimate.episodes for estimate in estimates),
         sum(estimate.planned for estimate in estimates),
@@ -236,7 +267,7 @@ def total(estimates: Sequence[Estimate]) -> Estimate:
         prompt_tokens=known("prompt_tokens"),
         completion_tokens=known("completion_tokens"),
         cost=known("cost"),
-        seconds=known("seconds"),
+        seconds=known("seconds") if is_timed else None,
     )
 
 
