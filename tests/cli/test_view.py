@@ -393,6 +393,8 @@ def test_bundle__is_read_from_the_disk_with_its_calls(browser: Any, played: Path
         "all.html",
     }
     assert not re.search(r"\w+://(?!www.w3.org/2000/svg)", (out / "a.html").read_text("utf-8"))
+    assert "<h1>Runs: runs</h1>" in (out / "index.html").read_text("utf-8")
+    assert not any(str(tmp_path).encode() in file.read_bytes() for file in files)
     with pytest.raises(ValueError, match="expected a new or empty folder"):
         write_bundle(grown(find_runs(runs), {}), "runs", out)
 

@@ -51,7 +51,7 @@ def view(
     from textcraft_gym.serving.wsgi import run_wsgi
 
     run_wsgi(
-        create_app(Library(folder), str(folder)),
+        create_app(Library(folder), folder.resolve().name),
         host=host,
         port=port,
         allowed_hosts=allow_host or (),
@@ -64,7 +64,7 @@ def _write(folder: Path, out: Path) -> None:
     from textcraft_gym.cli.view.bundle import write_bundle
     from textcraft_gym.reports.growing import find_runs, grown
 
-    written = write_bundle(grown(find_runs(folder), {}), str(folder), out)
+    written = write_bundle(grown(find_runs(folder), {}), folder.resolve().name, out)
     say(
         f"Wrote {written.runs} {'run' if written.runs == 1 else 'runs'} to {out / 'index.html'}: "
         f"{written.files} files, {written.size / 1e6:.1f} MB"
