@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from report import chromium
 
+from textcraft_gym.reports.calls import Calls
 from textcraft_gym.reports.page import html_page
 from textcraft_gym.reports.records import read_config
 from textcraft_gym.runs.run_spec import RunSpec
@@ -37,7 +38,7 @@ def main(out: Path) -> None:
         run, page = Path(name) / "adapt", Path(name) / "report.html"
         records = evaluate(SPEC, run)
         page.write_text(
-            html_page({"adapt": records}, {"adapt": read_config(run)}),
+            html_page({"adapt": records}, {"adapt": read_config(run)}, calls={"adapt": Calls(run)}),
             encoding="utf-8",
             newline="\n",
         )
