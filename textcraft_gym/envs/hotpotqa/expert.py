@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from textcraft_gym.envs.hotpotqa.rules import (
     COMMON,
@@ -32,6 +34,22 @@ LONGEST = 7
 _WORD = re.compile(r"\w{3,}")
 
 
+class Visit(NamedTuple):
+    """What a plan does about a page of evidence.
+
+    Attributes:
+        title: The page.
+        search: The action that opens it.
+        lookups: The lookups on it.
+        results: What they show.
+    """
+
+    title: str
+    search: str
+    lookups: Sequence[str]
+    results: Sequence[str]
+
+
 def plan(world: World, state: State = START) -> list[str]:
     """Return the rest of a plan: open each page of evidence, look up the rest, and answer.
 
@@ -41,24 +59,33 @@ def plan(world: World, state: State = START) -> list[str]:
     """
     if state.answer is not None or not world.question.answer:
         return []
-    pages = evidence(world)
     actions: list[str] = []
+    for visit in _visits(world):
+        is_read = set(visit.results) <= set(state.looked_up)
+        unread = [] if is_read else visit.lookups
+        if visit.title == state.page:
+            # The open page comes first, whatever its place: another search would close it.
+            actions = [*unread, *actions]
+        elif visit.title not in state.opened or unread:
+            actions += [visit.search, *unread]
+    return [*actions, finish(world.question.answer)]
+
+
+@lru_cache(maxsize=256)  # a plan is asked for at each step, of each environment of a vector
+def _visits(world: World) -> tuple[Visit, ...]:
+    """Return the visits of a plan from the start."""
+    pages = evidence(world)
     read = [world.question.question]
     # The lookups that the limit leaves beside a search for each page and the answer.
     spare = LONGEST - len(pages) - 1
+    visits: list[Visit] = []
     for page in pages:
         lookups = _lookup(world, page)[: max(spare, 0)]
         spare -= len(lookups)
         shown_by = [_first_result(world, page, lookup) for lookup in lookups]
-        is_read = set(shown_by) <= set(state.looked_up)
-        unread = [] if is_read else lookups
-        if page.title == state.page:
-            # The open page comes first, whatever its place: another search would close it.
-            actions = [*unread, *actions]
-        elif page.title not in state.opened or unread:
-            actions += [search(_name_in(world, read, page)), *unread]
+        visits.append(Visit(page.title, search(_name_in(world, read, page)), lookups, shown_by))
         read += [shown(world, page), *shown_by]
-    return [*actions, finish(world.question.answer)]
+    return tuple(visits)
 
 
 def _first_result(world: World, page: Page, lookup: str) -> str:
