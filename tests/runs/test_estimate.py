@@ -15,6 +15,7 @@ import pytest
 
 from tests.doubles import CRAFTER, Crafter
 from textcraft_gym.agents.contract.model import Completion
+from textcraft_gym.envs.textcraft.tasks import Task
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.runs.estimate import EXPECTED_COSTS, Amount, estimate, notes, row_of, total
@@ -102,6 +103,12 @@ def test_estimate__takes_all_groups_for_one_without_figures():
     assert set(depths) - set(figures)
     by_hand = sum(figures.get(depth, figures[ALL])["executor"][0][0] for depth in depths)
     assert estimate(deep).calls.mean == pytest.approx(by_hand)
+
+
+def test_estimate__neither_solves_nor_reads_the_tasks(monkeypatch: pytest.MonkeyPatch):
+    for costly in ("optimal_length", "content"):
+        monkeypatch.setattr(Task, costly, property(lambda task: pytest.fail("not needed")))
+    assert estimate(REACT).episodes == 20
 
 
 def test_estimate__prices_each_role_by_its_model():

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import starmap
+from itertools import product, starmap
 from pathlib import Path
 from statistics import fmean, quantiles
 from typing import NamedTuple, TypeAlias
@@ -25,7 +25,8 @@ from textcraft_gym.reports.timing import in_words
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_folder import RunFolder
 from textcraft_gym.runs.run_spec import RunSpec
-from textcraft_gym.runs.runner import plan
+from textcraft_gym.runs.runner import jobs_of, plan
+from textcraft_gym.task import UNGROUPED
 
 EXPECTED_COSTS = Path(__file__).with_name("expected_costs.json")
 """The measured figures."""
@@ -112,20 +113,24 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
         UnknownName, PromptError, ValueError: If the environment, the agent or its prompts cannot be
             made.
     """
-    with closing(Run(spec)) as run:
-        _, planned, identity = plan(run)
     records: list[Record] = []
-    if out is not None:
-        RunFolder(out).check(identity)
-        records = [light(record) for record in read_records(out) if not record["error"]]
+    with closing(Run(spec)) as run:
+        jobs = jobs_of(run.spec, run.env)
+        if out is not None and Path(out).is_dir():
+            RunFolder(out).check(plan(run).identity)
+            records = [light(record) for record in read_records(out) if not record["error"]]
     done = {key_of(record) for record in records}
-    missing = [episode.about["group"] for key, episode in planned.items() if key not in done]
-    bare = Estimate(len(missing), len(planned))
+    missing: list[str] = []
+    for name, repeat in product(jobs, range(spec.repeats)):
+        if (name, repeat) not in done:
+            missing.append(getattr(jobs[name][1], "group", UNGROUPED))
+    bare = Estimate(len(missing), len(jobs) * spec.repeats)
     if len(records) >= ENOUGH:
         return _from_records(bare, records, missing, spec.worker_count)
-    figures = _figures().get(spec.env, {}).get(identity["agent"])
+    agent = spec.described()["agent"]
+    figures = _figures().get(spec.env, {}).get(agent)
     if figures is None:
-        return replace(bare, source=f"No figures for {identity['agent']} in {spec.env}.")
+        return replace(bare, source=f"No figures for {agent} in {spec.env}.")
     return _from_figures(bare, [figures.get(group, figures[ALL]) for group in missing], spec)
 
 

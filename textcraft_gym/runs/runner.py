@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from warnings import warn
 
@@ -259,43 +260,48 @@ def plan(run: Run) -> Plan:
 
 def _planned(spec: RunSpec, env: gym.Env[str, str]) -> dict[Key, Planned]:
     """Return the episodes of the split, each task once before any is played again."""
-    once = _planned_once(spec, env)
-    if len(once) * spec.repeats > MAX_EPISODES:
-        raise ValueError(
-            f"expected at most {MAX_EPISODES} episodes, "
-            f"got {spec.repeats} of each of {len(once)} tasks"
-        )
+    once: dict[str, Planned] = {}
+    for name, (job, task) in jobs_of(spec, env).items():
+        digest = name if job.task is None else task_hash(spec.env, task)
+        once[name] = Planned(job, _described(task), digest)
     episodes: dict[Key, Planned] = {}
     for repeat in range(spec.repeats):
-        for task, planned in once.items():
+        for name, planned in once.items():
             job = planned.job._replace(repeat=repeat)
-            episodes[task, repeat] = planned._replace(job=job)
+            episodes[name, repeat] = planned._replace(job=job)
     return episodes
 
 
-def _planned_once(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, Planned]:
-    """Return an episode for each task of the split, or for each seed where there are no tasks."""
+def jobs_of(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, tuple[Job, Task]]:
+    """Return the first job of each task to play, or of each seed where there are no tasks.
+
+    The name of a seed stands for its task, which has nothing else. Tasks are not described yet:
+    the optimal lengths and contents of thousands take seconds.
+
+    Raises:
+        ValueError: If there is nothing to play or too much, or two tasks have one id.
+    """
     tasks = tasks_of(env)
     if tasks is not None:
-        return _planned_tasks(spec, tasks)
-    if spec.tasks is not None:
+        jobs = _jobs_of_tasks(spec, tasks)
+    elif spec.tasks is not None:
         raise ValueError(
             f"{spec.env} has no list of tasks to choose from: its episodes differ by their seeds"
         )
-    episodes: dict[str, Planned] = {}
-    for seed in range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS)):
-        name = f"seed {seed}"
-        about = {"task": name, "group": "all", "depth": 0, "optimal_length": None}
-        episodes[name] = Planned(Job(None, seed), about, name)
-    return episodes
+    else:
+        jobs = {}
+        for seed in range(spec.seed, spec.seed + (spec.limit or DEFAULT_SEEDS)):
+            name = f"seed {seed}"
+            jobs[name] = Job(None, seed), SimpleNamespace(id=name)
+    if len(jobs) * spec.repeats > MAX_EPISODES:
+        raise ValueError(
+            f"expected at most {MAX_EPISODES} episodes, "
+            f"got {spec.repeats} of each of {len(jobs)} tasks"
+        )
+    return jobs
 
 
-def _planned_tasks(spec: RunSpec, tasks: Sequence[Task]) -> dict[str, Planned]:
-    """Return an episode for each task to play, by its id.
-
-    Raises:
-        ValueError: If there is none, or two tasks have one id.
-    """
+def _jobs_of_tasks(spec: RunSpec, tasks: Sequence[Task]) -> dict[str, tuple[Job, Task]]:
     to_play = chosen(tasks, spec.tasks)[: spec.limit]
     if not to_play:
         where = f" in its split {spec.split}" if spec.split else ""
@@ -304,12 +310,7 @@ def _planned_tasks(spec: RunSpec, tasks: Sequence[Task]) -> dict[str, Planned]:
     for name, times in Counter(task.id for task in tasks).items():
         if times > 1:
             raise ValueError(f"{spec.env} lists {times} tasks with the id {name!r}: expected one")
-
-    episodes: dict[str, Planned] = {}
-    for task in to_play:
-        job = Job(task.id, spec.seed)
-        episodes[task.id] = Planned(job, _described(task), task_hash(spec.env, task))
-    return episodes
+    return {task.id: (Job(task.id, spec.seed), task) for task in to_play}
 
 
 def _described(task: Task) -> dict[str, Any]:
