@@ -42,12 +42,15 @@ WORLDS = {
 }
 """The episodes of the worlds' pages, which their experts play."""
 
-COLUMNS, ROWS = 88, 22
-FONT, LINE = 14, 19
+COLUMNS, ROWS = 56, 22
+"""Size of the terminal: on a telephone, which scales it down, its letters can still be read."""
+FONT, LINE = 16, 22
 """Size of the letters and height of a line, in pixels."""
 LETTER = 0.602
 """Width of a letter, in its size, in the widest of the usual fonts."""
-MARGIN = 16
+MARGIN = 12
+PROMPT, CONTINUED = "$ ", " \\"
+"""What stands before a command, and at the end of its lines but the last."""
 SHORTEST, LONGEST = 0.05, 0.6
 """Seconds between two lines: waits for the model are cut."""
 CLOCK = re.compile(r", [\d.]+ seconds(?=\.$)")
@@ -133,11 +136,10 @@ def paced(lines: Iterable[Line]) -> Iterator[float]:
         yield shown
 
 
-def svg(title: Line, lines: list[Line]) -> str:
-    """Return a recording below its title as an image."""
-    appear = [0.0, *paced(lines)]
-    lines = [title, *lines]
-    label = "".join(text for _, text in title.runs)
+def svg(label: str, head: list[Line], lines: list[Line]) -> str:
+    """Return a recording below its head, which is there from the start, as an image."""
+    appear = [*[0.0] * len(head), *paced(lines)]
+    lines = [*head, *lines]
     width = round(COLUMNS * FONT * LETTER) + 2 * MARGIN
     rows_shown = min(len(lines), ROWS)
     height = rows_shown * LINE + 2 * MARGIN
@@ -203,8 +205,22 @@ def game(lines: list[Line]) -> list[Line]:
 def images() -> Iterator[tuple[str, str]]:
     """Play the worlds' episodes and yield their recordings, with their names."""
     for name, spec in WORLDS.items():
-        title = Line(0, (("dim", f"{spec.env}, played by its expert"),))
-        yield f"worlds/{name}.svg", svg(title, game(recorded(spec)))
+        title = f"{spec.env}, played by its expert"
+        yield f"worlds/{name}.svg", svg(title, [Line(0, (("dim", title),))], game(recorded(spec)))
+
+
+def typed(command: str) -> Iterator[Line]:
+    """Yield a command as it is typed over several lines, each but the first with an option."""
+    first, *options = command.split(" --")
+    parts = [first]
+    for option in (f" --{option}" for option in options):
+        if len(PROMPT + parts[-1] + option + CONTINUED) > COLUMNS:
+            parts[-1] += CONTINUED
+            parts.append("   " + option)
+        else:
+            parts[-1] += option
+    for index, part in enumerate(parts):
+        yield Line(0, (("dim", "" if index else PROMPT), ("bold", part)))
 
 
 def main(docs: Path) -> None:
@@ -213,8 +229,8 @@ def main(docs: Path) -> None:
     command = (
         f"textcraft-gym play {WATCHED.env} --watch local --agent {WATCHED.agent} --task {task}"
     )
-    title = Line(0, (("dim", "$ "), ("bold", command)))
-    for name, image in [*images(), ("watch.svg", svg(title, recorded(WATCHED)))]:
+    watched = svg(command, [*typed(command)], recorded(WATCHED))
+    for name, image in [*images(), ("watch.svg", watched)]:
         (docs / name).write_text(image, encoding="utf-8", newline="\n")
 
 
