@@ -21,6 +21,10 @@ from textcraft_gym.plugins import load, one_line
 ENTRY_POINTS = "textcraft_gym.agents"
 """The group of entry points under which installed packages register agents."""
 
+_OTHER_AGENTS = (
+    "`textcraft-gym agents` lists them. One of your own is MODULE:NAME, such as my_agent:MyAgent."
+)
+
 AGENTS: Mapping[str, str] = {
     "adaplanner": "textcraft_gym.agents.adaplanner.adaplanner:AdaPlannerAgent",
     "adapt": "textcraft_gym.agents.adapt.adapt:ADaPTAgent",
@@ -91,7 +95,7 @@ def find_agent(name: str) -> Any:
         return load("agent", name)
     installed = _installed()
     if name not in installed:
-        raise UnknownName("agent", name, [*AGENTS, *installed, "module:Class"])
+        raise UnknownName("agent", name, [*AGENTS, *installed], _OTHER_AGENTS)
     try:
         return installed[name].load()
     except Exception as error:  # an installed package may be broken in any way

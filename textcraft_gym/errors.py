@@ -21,11 +21,17 @@ class UnknownName(TextCraftGymError, ValueError):
 
     The message suggests near names. If only a few names exist, it lists them all.
 
+    Args:
+        kind: What has such names.
+        name: The name that does not exist.
+        known: The names that exist.
+        note: What the message ends with.
+
     Attributes:
         known: The names that exist.
     """
 
-    def __init__(self, kind: str, name: object, known: Sequence[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Sequence[str], note: str = "") -> None:
         self.known = tuple(known)
         # Without namespaces: two names of one namespace are not near because they share it.
         full_names = {full.rpartition(":")[2]: full for full in known}
@@ -39,6 +45,8 @@ class UnknownName(TextCraftGymError, ValueError):
             message += f" There are {len(known)}."
         elif known:
             message += f" Possible: {', '.join(known)}"
+        if note:
+            message += f" {note}"
         super().__init__(message)
 
 

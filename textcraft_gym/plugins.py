@@ -15,6 +15,7 @@ from typing import Any
 
 from textcraft_gym.errors import UnknownName
 
+_FORM = "MODULE:NAME, the module in the working folder or on PYTHONPATH"
 _KEY = re.compile(r"[^,=]*=?")
 
 
@@ -75,6 +76,8 @@ def load(kind: str, path: str) -> Any:
     except ModuleNotFoundError as error:
         # The error's name, since a module that is found may itself import one that is missing.
         reason = f"no module named {error.name!r}" if error.name else one_line(error)
+        if error.name and f"{module}.".startswith(f"{error.name}."):
+            reason += f"; expected {_FORM}"
         raise ValueError(f"{kind} {path}: {reason}") from error
     except Exception as error:  # a module can raise anything while it is imported
         raise ValueError(f"{kind} {path}: {one_line(error)}") from error

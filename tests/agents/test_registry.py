@@ -116,7 +116,8 @@ def test_make_agent__says_what_is_wrong(name: str, args: dict, message: str):
         (
             "no_such_agents:Whole",
             {},
-            "agent no_such_agents:Whole: no module named 'no_such_agents'",
+            "agent no_such_agents:Whole: no module named 'no_such_agents'; expected MODULE:NAME, "
+            "the module in the working folder or on PYTHONPATH",
         ),
         ("needy:Agent", {}, "agent needy:Agent: no module named 'no_such_library'"),
         ("broken:Agent", {}, "agent broken:Agent: ZeroDivisionError: division by zero"),

@@ -1301,3 +1301,33 @@ def test_play__names_the_command_that_watches_an_agent(name: str, monkeypatch, c
     error = fail(monkeypatch, capsys, "play", "TextCraft-v0", "--watch", name, "--seed", "1")
     command = f"textcraft-gym play TextCraft-v0 --watch local --agent {name} --seed 1"
     assert error.endswith(f"--agent names it, as in {command}\n")
+
+
+def test_play__names_the_command_where_neither_a_model_nor_an_agent_is_there(monkeypatch, capsys):
+    error = fail(monkeypatch, capsys, "play", "TextCraft-v0", "--watch", "no_module:Thing")
+    assert "there is no module no_module; expected local[" in error
+    command = "textcraft-gym play TextCraft-v0 --watch local --agent no_module:Thing"
+    assert error.endswith(f". An agent follows --agent, as in {command}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("no_module:Thing", "expected MODULE:NAME, the module in the working folder"),
+        ("Thing", "One of your own is MODULE:NAME, such as my_agent:MyAgent."),
+    ],
+)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "play TextCraft-v0 --watch tests.doubles:Crafter --agent {}",
+        "evaluate --env TextCraft-v0 --agent {} --dry-run",
+        "sweep --env TextCraft-v0 --agents random,{} --dry-run",
+        "agents {}",
+    ],
+)
+def test_unknown_agent__is_told_how_one_is_named(
+    line: str, name: str, expected: str, tmp_path: Path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert expected in fail(monkeypatch, capsys, *line.format(name).split())

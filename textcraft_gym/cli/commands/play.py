@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from secrets import randbelow
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.registry import AGENTS, find_agent
 from textcraft_gym.cli.options import EnvArgs, EnvId, Split
 from textcraft_gym.cli.play import play as play_episode
@@ -55,16 +56,16 @@ def play(
         play_episode(env, task=task, seed=seed, **env_args)
         return
 
+    others: dict[str, Sequence[object]] = {
+        "--split": [split],
+        "--task": [task],
+        "--seed": [seed],
+        "--agent-arg": agent_arg or [],
+        "--env-arg": env_arg or [],
+    }
     if _is_agent(watch):
-        command = ["textcraft-gym", "play", env, "--watch", "local", "--agent", watch]
-        command += _as_options("--split", [split])
-        command += _as_options("--task", [task])
-        command += _as_options("--seed", [seed])
-        command += _as_options("--agent-arg", agent_arg)
-        command += _as_options("--env-arg", env_arg)
-        raise ValueError(
-            f"{watch} is an agent, not a model: --agent names it, as in {shlex.join(command)}"
-        )
+        command = _command(env, watch, others)
+        raise ValueError(f"{watch} is an agent, not a model: --agent names it, as in {command}")
 
     from textcraft_gym.runs.run_spec import RunSpec
 
@@ -77,7 +78,13 @@ def play(
         env_args=env_args,
         seed=randbelow(1 << 31) if seed is None else seed,
     )
-    _watch(spec, task)
+    try:
+        _watch(spec, task)
+    except ModelError as error:
+        if agent or not _lacks_module(error):
+            raise
+        command = _command(env, watch, others)
+        raise ValueError(f"{error}. An agent follows --agent, as in {command}") from error
 
 
 def _watch(spec: RunSpec, task: str | None) -> None:
@@ -90,13 +97,19 @@ def _watch(spec: RunSpec, task: str | None) -> None:
         raise typer.Exit(130) from None
 
 
-def _as_options(option: str, values: Sequence[object] | None) -> list[str]:
-    """Return an option with each of its values, as on a command line; nothing for None."""
-    words: list[str] = []
-    for value in values or ():
-        if value is not None:
-            words += [option, str(value)]
-    return words
+def _command(env: str, agent: str, others: Mapping[str, Sequence[object]]) -> str:
+    """Return the command that watches an agent, with the options of the one that was typed."""
+    command = ["textcraft-gym", "play", env, "--watch", "local", "--agent", agent]
+    for option, values in others.items():
+        for value in values:
+            command += [] if value is None else [option, str(value)]
+    return shlex.join(command)
+
+
+def _lacks_module(error: ModelError) -> bool:
+    """Return whether a model cannot be made since the module that it names is missing."""
+    reason = error.__cause__
+    return reason is not None and isinstance(reason.__cause__, ModuleNotFoundError)
 
 
 def _is_agent(name: str) -> bool:
