@@ -30,9 +30,10 @@ from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.cli import progress
 from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.main import main
-from textcraft_gym.cli.play import Session, completions
+from textcraft_gym.cli.play import UNTOLD, Session, completions
 from textcraft_gym.commands import CommandForm
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
+from textcraft_gym.envs.webshop.queries import searches
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.registration import SUITE
 from textcraft_gym.reports.records import read_records
@@ -1287,6 +1288,25 @@ def test_play__help_indents_below_its_text(width: int):
     assert others
     assert all(len(row) - len(row.lstrip()) == place for row in others)
     assert all(len(row) <= width for row in (first, *others))
+
+
+def test_play__hint_says_where_the_instruction_does_not_suggest_it():
+    shop = gym.make("WebShopLite-v0", admissible=True, expert=True)
+    session = Session(shop, load_profile("webshop"))
+    told = untold = 0
+    for task in tasks("WebShopLite-v0", "dev")[::4]:
+        session.console = Console(file=io.StringIO(), width=1000, highlight=False)
+        _, session.info = shop.reset(options={"task": task.id})
+        session.take("hint")
+        hint, *note = session.console.file.getvalue().splitlines()
+        if hint in searches(shop.unwrapped.goal.instruction):
+            assert not note
+            told += 1
+        else:
+            assert hint == f"search[{shop.unwrapped.goal.product.title}]"
+            assert note == [UNTOLD]
+            untold += 1
+    assert 0 < untold < 0.02 * told
 
 
 class Walker:

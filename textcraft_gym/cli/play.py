@@ -30,6 +30,7 @@ OWN_COMMANDS = {
     "quit": "leaves, and so does exit",
 }
 LEAVING = ("quit", "exit")
+UNTOLD = "Only the expert knows that: nothing that you have read tells it."
 MAX_POSSIBLE = 30
 """Maximum number of possible actions that the help lists."""
 INDENT = 2
@@ -190,8 +191,14 @@ class Session:
             self._print(shown)
 
     def _hint(self) -> None:
-        plan = self.info.get("expert_plan") or ["no hint here"]
+        plan = self.info.get("expert_plan")
+        if not plan:
+            self._print("[yellow]no hint here[/]")
+            return
         self._print(f"[yellow]{escape(plan[0])}[/]")
+        # The admissible actions are those that the game's texts suggest.
+        if plan[0] not in self.info.get("admissible_commands", plan):
+            self._print(f"[dim]{UNTOLD}[/]")
 
     def _undo(self) -> None:
         """Restore the state before the last action."""

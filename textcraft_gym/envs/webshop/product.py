@@ -42,7 +42,7 @@ class Product:
 
     @property
     def price_tag(self) -> str:
-        """The price as it is displayed."""
+        """The price as it is displayed: a number of Python, as in the original, ``$14.0``."""
         return " to ".join(f"${price}" for price in self.prices)
 
     @property
