@@ -35,6 +35,7 @@ BOOSTS = {
     "api/": 0.2,
     "notebooks/": 0.2,
     "changelog.md": 0.05,
+    "commands.md": 0.05,
     "contributing.md": 0.1,
     "errors.md": 0.3,
 }

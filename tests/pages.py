@@ -41,6 +41,8 @@ RUN = {None, "raises"} | ({"local"} if HAS_LOCAL else set())
 """The kinds of blocks that are run."""
 WIDTH = 100
 """Columns of the terminal in which commands print."""
+HELP_WIDTH = 80
+"""The same for their help."""
 
 
 def rewritten(markdown: str) -> str:
@@ -82,8 +84,13 @@ def python(code: str, names: dict[str, Any], raises: bool) -> str:
 def command(line: str) -> str:
     """Run a command of ``textcraft-gym`` and return what it prints, on either stream."""
     printed = io.StringIO()
+    # Help has boxes in wide terminals, and none where they would leave its text little room.
+    width = {"COLUMNS": str(HELP_WIDTH)} if line.endswith("--help") else {}
     with (
         terminal(WIDTH),
+        mock.patch.dict(os.environ, width),
+        # Its first line names the program as one that is installed.
+        mock.patch.object(sys.modules["__main__"], "__package__", None),
         redirect_stdout(printed),
         redirect_stderr(printed),
         mock.patch.object(sys, "argv", ["textcraft-gym", *shlex.split(line.replace("\\\n", ""))]),

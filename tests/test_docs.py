@@ -398,6 +398,8 @@ def test_commands__exist(page: str):
         words = line.split()
         while hasattr(command, "commands"):
             command = command.get_command(None, words.pop(0))
+        if words == ["--help"]:
+            continue
         options = {
             option
             for parameter in command.params
@@ -410,6 +412,21 @@ def test_commands__exist(page: str):
             if parameter.required and parameter.param_type_name == "option"
         ]
         assert all(names & set(words) for names in needed), line
+
+
+def test_commands_page__has_the_help_of_every_command():
+    """With all options: a test of all pages compares what is printed there."""
+    text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\$ textcraft-gym (.*) --help$", text, re.MULTILINE)
+    assert shown == [*command_names(get_command(app))]
+
+
+def command_names(command: Any, name: str = "") -> Iterator[str]:
+    if not hasattr(command, "commands"):
+        yield name
+        return
+    for part in command.list_commands(None):
+        yield from command_names(command.get_command(None, part), f"{name} {part}".strip())
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])
