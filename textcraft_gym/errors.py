@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any, TypeVar
+
+Error = TypeVar("Error", bound=BaseException)
 
 _FEW = 14
 _NEAR = 0.7
@@ -14,6 +17,16 @@ _NEAR = 0.7
 
 class TextCraftGymError(Exception):
     """Base class of every error that the suite raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the message: worker processes send errors, and theirs have other arguments."""
+        _, args, *state = super().__reduce__()
+        return (unpickled, (type(self), args), *state)
+
+
+def unpickled(kind: type[Error], args: tuple[Any, ...]) -> Error:
+    """Return an error with its arguments, of which its constructor would make a message anew."""
+    return kind.__new__(kind, *args)
 
 
 class UnknownName(TextCraftGymError, ValueError):
