@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 Error = TypeVar("Error", bound=BaseException)
 
@@ -20,8 +20,8 @@ class TextCraftGymError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the message: worker processes send errors, and theirs have other arguments."""
-        _, args, *state = super().__reduce__()
-        return (unpickled, (type(self), args), *state)
+        state = cast(tuple[Any, ...], super().__reduce__())[2:]
+        return (unpickled, (type(self), self.args), *state)
 
 
 def unpickled(kind: type[Error], args: tuple[Any, ...]) -> Error:
