@@ -97,6 +97,33 @@ def test_submit__imports_what_is_trusted_alone(tmp_path: Path, monkeypatch: pyte
     assert "† Crafter sees the list of admissible commands" in page
 
 
+def test_submit__tells_players_apart_that_act_alike(tmp_path: Path):
+    (tmp_path / "quiet.py").write_text(
+        "def anna(observation):\n    return 'inventory'\n\n\n"
+        "def ben(observation):\n    return 'inventory'\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        runs = [
+            str(play(tmp_path / name, agent=f"quiet:{name}", max_steps=2))
+            for name in ("anna", "ben")
+        ]
+        board = tmp_path / "class" / "board.jsonl"
+        result = CliRunner().invoke(app, ["submit", *runs, runs[0], "--board", str(board)])
+    assert [entry.agent for entry in read_board(board)] == ["quiet:anna", "quiet:ben"]
+    ends = [line.rpartition("; it ")[2] for line in result.output.splitlines()]
+    assert ends == [f"is on {board}", f"is on {board}", f"was already on {board}"]
+
+
+def test_submit__founds_no_board_outside_a_checkout(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["submit", str(played)])
+    assert "--board" in str(result.exception)
+    assert not list(tmp_path.iterdir())
+
+
 def test_digest__is_that_of_whoever_plays_it_again(played: Path, tmp_path: Path):
     board = tmp_path / "board.jsonl"
     entry = submit(played, board)

@@ -41,6 +41,8 @@ CONFIG = "config.json"
 """The file of a run that is kept as it is."""
 EPISODES = "episodes.jsonl"
 """The file that is kept compressed; its tables follow from it, and its calls are not rechecked."""
+PLAYER = ("agent", "agent_args", "model", "planner", "prompts")
+"""What a config says of who played."""
 DIGITS = 6
 """Decimal digits of rates and costs, in which machines do not differ."""
 MAX_EPISODES = 1 << 30
@@ -78,7 +80,7 @@ class Entry(NamedTuple):
         cost: Price of all completions.
         calls: Number of completions.
         version: Version of the suite that played.
-        digest: SHA-256 of the records without their times.
+        digest: SHA-256 of who played and of the records without their times.
         date: When the run began.
     """
 
@@ -169,7 +171,7 @@ def entry_of(folder: Path, trusted: Collection[str] = ()) -> Entry:
         cost=round(summary.cost, DIGITS),
         calls=calls,
         version=config["version"],
-        digest=digest_of(records),
+        digest=digest_of(config, records),
         date=str(config.get("started", ""))[:10],
     )
 
@@ -187,12 +189,16 @@ def _recheck(folder: Path, config: Mapping[str, Any], trusted: Collection[str]) 
         raise RunError("; ".join(line.strip() for line in outcome.lines(folder.name, 3)))
 
 
-def digest_of(records: Iterable[Record]) -> str:
-    """Return the digest of records, which are the same however often they are played alike."""
+def digest_of(config: Mapping[str, Any], records: Iterable[Record]) -> str:
+    """Return the digest of a run, which is the same however often it is played alike.
+
+    Two players may act alike, so that the digest is that of who played, too.
+    """
     lines = {}
     for record in records:
         lines[key_of(record)] = json.dumps(without_timing(record), sort_keys=True)
-    digest = hashlib.sha256()
+    player = json.dumps({name: config.get(name) for name in PLAYER}, sort_keys=True)
+    digest = hashlib.sha256(f"{player}\n".encode())
     for key in sorted(lines):
         digest.update(f"{lines[key]}\n".encode())
     return digest.hexdigest()

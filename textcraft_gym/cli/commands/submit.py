@@ -38,12 +38,21 @@ def submit(
     """
     if is_check == bool(runs):
         raise ValueError("expected run folders or --check")
+    if board == BOARD and not board.exists():
+        raise ValueError(
+            f"there is no {board} here: work in a clone of textcraft_gym, or name a board of your "
+            "own with --board"
+        )
     for run in runs or ():
+        before = read_board(board)
         entry = submit_run(run, board, trusted=trust or ())
+        placed = "was already" if entry in before else "is"
         say(
             f"{run}: rechecked {entry.n} episodes, success {100 * entry.success:.1f}%; "
-            f"it is on {board}"
+            f"it {placed} on {board}"
         )
+    if runs and board == BOARD:
+        say(f"Commit {board.parent}, and open a pull request.")
     if is_check:
         wrong = check(board, trusted=trust or ())
         for line in wrong:
