@@ -41,7 +41,7 @@ demo: $(VENV)/.demo $(VENV)/.local
 # The last act of the demo, where the packages of the language model are there.
 demo-local: $(VENV)/.local
 	rm -rf runs/demo/react runs/demo/adapt
-	@echo 'ReAct against ADaPT, both with a small language model, on this machine (a minute or two):'
+	@echo 'ReAct against ADaPT, both with a small language model, on this machine (2 to 5 minutes):'
 	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent react --out runs/demo/react --no-table
 	$(BIN)/textcraft-gym evaluate $(DEMO_LOCAL) --agent adapt --out runs/demo/adapt --no-table
 	$(BIN)/textcraft-gym report runs/demo/react runs/demo/adapt

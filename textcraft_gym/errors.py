@@ -112,6 +112,14 @@ class MissingExtra(TextCraftGymError, ImportError):
         super().__init__(f"this needs the package {package}: {how_to_install(extra)}", name=package)
 
 
+def os_reason(error: OSError) -> str:
+    """Return what the system refused, without its number, after the name of the file."""
+    if error.strerror is None:
+        return str(error)
+    reason = error.strerror[:1].lower() + error.strerror[1:]
+    return f"{error.filename}: {reason}" if error.filename is not None else reason
+
+
 def how_to_install(extra: str) -> str:
     """Return the command that installs an extra; the suite is on no package index."""
     return f"pip install '.[{extra}]' in a clone of textcraft_gym"

@@ -76,7 +76,9 @@ def load(kind: str, path: str) -> Any:
     except ModuleNotFoundError as error:
         # The error's name, since a module that is found may itself import one that is missing.
         reason = f"no module named {error.name!r}" if error.name else one_line(error)
-        if error.name and f"{module}.".startswith(f"{error.name}."):
+        if module.endswith(".py"):
+            reason += f"; write {module.removesuffix('.py').replace('/', '.')}:{name}"
+        elif error.name and f"{module}.".startswith(f"{error.name}."):
             reason += f"; expected {_FORM}"
         raise ValueError(f"{kind} {path}: {reason}") from error
     except Exception as error:  # a module can raise anything while it is imported

@@ -403,7 +403,7 @@ def test_evaluate__plays_the_split_that_an_environment_plays(tmp_path: Path):
             "--env",
             env,
             "--agent",
-            "explorer",
+            "repeater",
             "--limit",
             "2",
             "--out",
@@ -1351,3 +1351,38 @@ def test_unknown_agent__is_told_how_one_is_named(
 ):
     monkeypatch.chdir(tmp_path)
     assert expected in fail(monkeypatch, capsys, *line.format(name).split())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("--split test --task minecraft:ladder", "is in the split dev, not in test: play it with"),
+        ("--split test --task no_such_item", "unknown task 'no_such_item'"),
+    ],
+)
+def test_evaluate__says_where_a_task_is(
+    line: str, expected: str, tmp_path: Path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    command = f"evaluate --env TextCraft-v0 --agent expert {line} --dry-run"
+    assert expected in fail(monkeypatch, capsys, *command.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("report nothing", "nothing is not a run folder: nothing/config.json: no such file"),
+        ("report nothing --out page.pdf", "expected a file .html, got page.pdf"),
+        (
+            "evaluate --env TextCraft-v0 --agent gatherer.py:Crafter --dry-run",
+            "write gatherer:Crafter",
+        ),
+    ],
+)
+def test_errors__say_in_words_what_to_do(
+    line: str, expected: str, tmp_path: Path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    error = fail(monkeypatch, capsys, *line.split())
+    assert expected in error
+    assert "[Errno" not in error

@@ -625,8 +625,23 @@ def test_html_page__can_be_written_whatever_it_holds():
 
 def test_html_page__of_runs_without_episodes_is_a_page():
     page = html_page({"run": []}, {"run": config()})
-    assert "run won - of 0 episodes" in words_of(page, "verdict")
+    assert "No verdict : run has no episode yet." in words_of(page, "verdict")
     assert unpacked(page) == []
+
+
+def test_html_page__has_no_bars_of_claims_and_depths_that_an_agent_has_not():
+    silent = record(claimed_success=None, k_max=0, calls={"executor": 2})
+    page = html_page({"run": [silent]}, {"run": config()})
+    assert "Calls to models by group" in page
+    assert "Claims of success against outcomes" not in page
+    assert "level 0" not in page
+
+
+def test_html_page__of_errors_alone_has_no_verdict():
+    page = html_page(
+        {"run": [broken(record(), "E: no"), broken(record("b"), "E: no")]}, {"run": config()}
+    )
+    assert "No verdict : all 2 episodes of run ended with an error." in words_of(page, "verdict")
 
 
 def contrast(*colours: str) -> float:

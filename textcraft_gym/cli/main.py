@@ -9,7 +9,7 @@ from typing import TextIO
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.cli.signals import sigterm_as_interrupt
 from textcraft_gym.cli.terminal import open_standard_streams, say, show_exception
-from textcraft_gym.errors import RunStopped, TextCraftGymError, require
+from textcraft_gym.errors import RunStopped, TextCraftGymError, os_reason, require
 
 
 def main() -> None:
@@ -27,7 +27,10 @@ def main() -> None:
     except RunStopped as stop:
         say(f"textcraft-gym: {stop}", error=True)
         sys.exit(3 if stop.at_limit else 1)
-    except (TextCraftGymError, ModelError, OSError, ValueError) as error:
+    except OSError as error:
+        say(f"textcraft-gym: {os_reason(error)}", error=True)
+        sys.exit(2)
+    except (TextCraftGymError, ModelError, ValueError) as error:
         say(f"textcraft-gym: {error}", error=True)
         sys.exit(2)
 

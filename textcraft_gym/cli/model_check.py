@@ -228,6 +228,7 @@ class Check:
         slowest: Duration of the slowest call, in seconds.
         cost: Cost of the check; None without a price, or where no tokens are counted.
         episode: How the episode ended; empty if none was played.
+        won: Whether it won the episode.
         steps: Actions played.
         replies: Number of replies in the episode.
         commands: Actions played that are commands of the game.
@@ -253,6 +254,7 @@ class Check:
     slowest: float = 0.0
     cost: float | None = None
     episode: str = ""
+    won: bool = False
     steps: int = 0
     replies: int = 0
     commands: int = 0
@@ -278,7 +280,9 @@ class Check:
 
     def _verdict(self) -> str:
         if self.status == 0:
-            return "It can play."
+            if self.won:
+                return "It can play."
+            return "It answers with commands; it did not win this episode."
         answers = "It answers, but cannot play" if self.status == 1 else "It cannot be used"
         return f"{answers}: {self.problem}"
 
@@ -505,6 +509,7 @@ def _episode_results(
     forms = Counter(form_of_reply(answer, reader) for answer in answers if not answer.is_empty)
     results: dict[str, Any] = {
         "episode": _ending(episode),
+        "won": episode.won is True,
         "steps": episode.steps,
         "replies": replies,
         "commands": commands,

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from textcraft_gym.reports.differences import as_sentence, differences
+from textcraft_gym.reports.growing import find_runs
 from textcraft_gym.reports.notes import unfinished
 from textcraft_gym.reports.pools import Pool, pools
 from textcraft_gym.reports.records import Records, read_config, read_records
+
+
+def run_folders(folders: Iterable[Path]) -> list[Path]:
+    """Return the folders that are runs, and in place of others the runs below them, if any."""
+    runs = []
+    for folder in folders:
+        is_run = (folder / "config.json").exists()
+        below = [] if is_run else [place for _, place in find_runs(folder)]
+        runs += below or [folder]
+    return runs
 
 
 class Folders:

@@ -293,14 +293,23 @@ def _tables(
 def _plots(
     runs: Mapping[str, Sequence[Record]], by_group: Mapping[str, Mapping[str, Summary]]
 ) -> dict[str, Markup]:
-    """Return all plots; those of models show the runs that asked one."""
+    """Return all plots; those of models show the runs that asked one.
+
+    An agent that makes no claims, or divides no task, has no bar; a plot without bars is empty.
+    """
     asking = {run: summaries for run, summaries in by_group.items() if summaries[ALL].calls}
-    judged = {run: summaries for run, summaries in asking.items() if not summaries[ALL].unknown}
+    judged, divided = {}, {}
+    for run, summaries in asking.items():
+        whole = summaries[ALL]
+        if whole.claimed is not None and not whole.unknown:
+            judged[run] = summaries
+        if whole.k_max is not None:
+            divided[run] = runs[run]
     return {
         "success_plot": plots.success_by_group(by_group),
         "calls_plot": plots.calls_by_group(asking),
-        "k_max_plot": plots.k_max_by_group({run: runs[run] for run in asking}),
-        "claims_plot": plots.claims_and_reward(judged),
+        "k_max_plot": plots.k_max_by_group(divided) if divided else Markup(),
+        "claims_plot": plots.claims_and_reward(judged) if judged else Markup(),
     }
 
 

@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, TypeAlias, overload
 from warnings import warn
 
 from textcraft_gym.episodes.episode import TIMES, Episode
-from textcraft_gym.errors import RunError
+from textcraft_gym.errors import RunError, os_reason
 from textcraft_gym.storage.json_types import check_of, field_types, is_of_type, type_name
 
 Record: TypeAlias = dict[str, Any]
@@ -200,7 +200,9 @@ def read_identity(folder: str | Path) -> dict[str, Any]:
     """
     try:
         config = json.loads(read_bounded(Path(folder) / "config.json"))
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise RunError(f"{folder} is not a run folder: {os_reason(error)}") from error
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{folder} is not a run folder: {error}") from error
     schema = config.get("schema") if type(config) is dict else config
     if type(config) is not dict or schema != SCHEMA:

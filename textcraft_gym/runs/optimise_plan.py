@@ -201,7 +201,7 @@ def _batches(run: Run, task_type: str | None, size: int) -> tuple[str | None, It
         return None, (
             replace(spec, seed=spec.seed + size * number, limit=size) for number in count()
         )
-    groups = {task.id: str(getattr(task, "group", UNGROUPED)) for task in chosen(tasks, spec.tasks)}
+    groups = {task.id: str(getattr(task, "group", UNGROUPED)) for task in chosen(spec, tasks)}
     name = None if task_type is None else full_name(task_type, list(dict.fromkeys(groups.values())))
     ids = [task for task, group in groups.items() if name in (None, group)][: spec.limit]
     if len(ids) < size:

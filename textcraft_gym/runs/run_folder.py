@@ -113,7 +113,11 @@ class RunFolder:
                 changed.append(f"{key}: {_shown(held.get(key))}, now {_shown(here)}")
         if changed:
             differences = "; ".join(changed)
-            raise RunError(f"{self.path} holds another run ({differences}); choose another folder")
+            advice = "choose another folder"
+            records = read_records(self.path)
+            if len(records) and not records.done:
+                advice += ", or delete this one, of which every episode ended with an error"
+            raise RunError(f"{self.path} holds another run ({differences}); {advice}")
 
     def begin(self, identity: Mapping[str, Any], code: str, episodes: int | None = None) -> None:
         """Write the config of a new run, with a digest of its code.

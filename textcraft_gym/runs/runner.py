@@ -20,7 +20,8 @@ from textcraft_gym.agents.redaction import redacted, without_secrets
 from textcraft_gym.agents.registry import find_agent
 from textcraft_gym.episodes.episode import Episode, Job
 from textcraft_gym.episodes.step_limit import step_budget
-from textcraft_gym.errors import RunStopped, UnknownName
+from textcraft_gym.errors import RunStopped, TextCraftGymError, UnknownName
+from textcraft_gym.registration import find
 from textcraft_gym.reports.records import TASK, Key, Record, Records, line_of, shown
 from textcraft_gym.runs.backends import make_backend
 from textcraft_gym.runs.backends.backend import Played, PlayJobs, failed_episode
@@ -32,6 +33,7 @@ from textcraft_gym.runs.run_spec import DEFAULT_SEEDS, RunSpec
 from textcraft_gym.runs.stop_rule import StopRule
 from textcraft_gym.storage.json_types import is_of_type, type_name
 from textcraft_gym.task import Task, describe_task, task_hash, tasks_of
+from textcraft_gym.task import tasks as list_tasks
 
 MAX_EPISODES = 2_000_000
 """Maximum number of episodes of a run."""
@@ -302,7 +304,7 @@ def jobs_of(spec: RunSpec, env: gym.Env[str, str]) -> dict[str, tuple[Job, Task]
 
 
 def _jobs_of_tasks(spec: RunSpec, tasks: Sequence[Task]) -> dict[str, tuple[Job, Task]]:
-    to_play = chosen(tasks, spec.tasks)[: spec.limit]
+    to_play = chosen(spec, tasks)[: spec.limit]
     if not to_play:
         where = f" in its split {spec.split}" if spec.split else ""
         raise ValueError(f"{spec.env} has no tasks to play{where}")
@@ -330,16 +332,43 @@ def _described(task: Task) -> dict[str, Any]:
     return about
 
 
-def chosen(tasks: Sequence[Task], ids: Sequence[str] | None) -> Sequence[Task]:
-    """Return the tasks with these ids, in the order of the split; all if none are named."""
-    if ids is None:
+def chosen(spec: RunSpec, tasks: Sequence[Task]) -> Sequence[Task]:
+    """Return the tasks that a run names, in the order of its split; all if it names none.
+
+    A name may lack its namespace, as in ``reset``.
+
+    Raises:
+        UnknownName: For a name that no task of the split has.
+        ValueError: For the name of a task of another split, which the message names.
+    """
+    if spec.tasks is None:
         return tasks
-    known = {task.id: task for task in tasks}
-    for name in ids:
-        if name not in known:
-            raise UnknownName("task", name, list(known))
-    chosen = set(ids)
-    return [task for task in tasks if task.id in chosen]
+    ids = {task.id: task.id for task in tasks}
+    by_name = {id.rpartition(":")[2]: id for id in ids} | ids
+    wanted = set()
+    for name in spec.tasks:
+        if name not in by_name:
+            _refuse_of_other_split(spec, name)
+            raise UnknownName("task", name, list(ids))
+        wanted.add(by_name[name])
+    return [task for task in tasks if task.id in wanted]
+
+
+def _refuse_of_other_split(spec: RunSpec, name: str) -> None:
+    """Raise an error that names the split of a task, if it is in another than the run's."""
+    for split in find(spec.env).splits(spec.env_args):
+        if split == spec.split:
+            continue
+        try:
+            others = list_tasks(spec.env, split, **spec.env_args)
+        except (TextCraftGymError, ValueError, OSError):  # such as a split of made tasks
+            continue
+        for task in others:
+            if name in (task.id, task.id.rpartition(":")[2]):
+                raise ValueError(
+                    f"task {task.id} is in the split {split}, not in {spec.split}: "
+                    f"play it with --split {split}"
+                )
 
 
 def _played_records(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 from asyncio import TimerHandle
@@ -104,7 +105,14 @@ def run_server(
     register_environment()  # of whose secrets the log shows none
     # The socket comes first: port 0 is resolved, and a taken port raises, before the server starts.
     room = make_room()
-    with Listener(socket.create_server((host, port), family=family), room.end) as listener:
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        reason = f"port {port} of {host} is taken: choose another with --port, 0 for a free one"
+        raise OSError(error.errno, reason) from error
+    with Listener(listening, room.end) as listener:
         # Connections inherit it; without it the second part of an answer waits 40 ms on Linux.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         guard = Guard(

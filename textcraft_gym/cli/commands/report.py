@@ -11,7 +11,7 @@ import typer
 
 from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
 from textcraft_gym.cli.report_tables import show_lines, show_runs
-from textcraft_gym.cli.run_folders import Folders, warnings_of
+from textcraft_gym.cli.run_folders import Folders, run_folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
 from textcraft_gym.reports.calls import Calls
@@ -25,10 +25,13 @@ from textcraft_gym.storage.outputs import check_output, run_files
 
 app = typer.Typer(add_completion=False)
 
+PAGES = (".html", ".htm")
+"""What the name of a page ends in."""
+
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders.")],
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, or folders of runs.")],
     out: Annotated[
         Path | None, typer.Option(help="Write an HTML page with tables, plots and episodes.")
     ] = None,
@@ -55,7 +58,9 @@ def report(
     textcraft-gym report runs/*-alfworld runs/*-textcraft --latex adapt.tex --plot adapt.svg
     """
     policy = read_errors(errors)
-    folders = Folders(runs)
+    if out and out.suffix not in PAGES:
+        raise ValueError(f"expected a file .html, got {out}")
+    folders = Folders(run_folders(runs))
     tables = {"latex": latex, "csv": csv, "md": md}
     if out:
         _write_page(folders, out, policy)
@@ -108,11 +113,12 @@ def _write_plot(table: PaperTable, file: Path) -> None:
 
 
 def _check(file: Path, folders: Folders) -> None:
-    """Make sure that a file is none of the runs that are read."""
+    """Make sure that a file is none of the runs that are read, and that its folder exists."""
     inputs: list[Path] = []
     for run in folders.paths.values():
         inputs += run_files(run)
     check_output(file, inputs)
+    file.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _show_results(folders: Folders, errors: Errors, as_json: bool) -> None:

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from textcraft_gym.cli.options import Json, Trust
+from textcraft_gym.cli.run_folders import run_folders
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunError
 from textcraft_gym.plugins import key_values
-from textcraft_gym.reports.growing import find_runs
 from textcraft_gym.runs.fingerprints import compare as compare_with_release
 from textcraft_gym.verify.recheck import Verification, not_rechecked
 from textcraft_gym.verify.recheck import verify as verify_run
@@ -64,17 +64,7 @@ def verify(
     recheck = partial(
         verify_run, trusted=trust or (), env_args=env_args, split=split, prompts=prompts
     )
-    _verify_runs(_run_folders(runs), recheck, show, as_json)
-
-
-def _run_folders(folders: Iterable[Path]) -> list[Path]:
-    """Return the folders that are runs, and in place of others the runs below them, if any."""
-    runs = []
-    for folder in folders:
-        is_run = (folder / "config.json").exists()
-        below = [] if is_run else [place for _, place in find_runs(folder)]
-        runs += below or [folder]
-    return runs
+    _verify_runs(run_folders(runs), recheck, show, as_json)
 
 
 def _verify_runs(

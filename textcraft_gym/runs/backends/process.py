@@ -335,6 +335,15 @@ def _startup_error(worker: _WorkerProcess) -> BackendError:
     )
 
 
+def _start_failure(error: Exception) -> str:
+    """Return why a worker cannot start."""
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(error, AttributeError) and "__main__" in str(error):
+        # Of a notebook or a prompt there is no file that another process could import.
+        return f"{message}; put the class into a module, and import it from there"
+    return message
+
+
 def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
     """Play the jobs that come through the pipe until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted run ends its workers by itself
@@ -346,7 +355,7 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
         try:
             worker = Worker(Run(pickle.loads(pickled_spec)))  # noqa: S301
         except Exception as error:  # a user's agent, model or world may raise anything
-            pipe.send(("failed", f"{type(error).__name__}: {error}"))
+            pipe.send(("failed", _start_failure(error)))
             return
         pipe.send(("ready", None))
         for played in worker.run(_jobs(pipe, meter), meter.show):
