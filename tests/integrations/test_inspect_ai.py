@@ -486,7 +486,8 @@ def test_failure__is_an_error_and_no_zero(name):
 )
 def test_page__has_a_command_and_a_script_that_play(tmp_path: Path):
     page = (Path(__file__).parents[2] / "docs" / "evaluators.md").read_text(encoding="utf-8")
-    (command,) = re.findall(r"^inspect (eval .* textcraft_gym/local .*)$", page, re.MULTILINE)
+    one_line = page.replace("\\\n", "")
+    (command,) = re.findall(r"^inspect (eval .* textcraft_gym/local .*)$", one_line, re.MULTILINE)
     (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     arguments = ["-m", "inspect_ai", *command.split(), "--display", "none"], ["-c", script]
     for words in arguments:

@@ -189,7 +189,8 @@ def test_page__has_a_config_that_verifiers_takes():
         "subprocess",
     )
     assert {harness.id for harness in config.env.agent_harnesses().values()} == {TASKSET}
-    (command,) = re.findall(r"^vf-eval (textcraft.*)$", page, re.MULTILINE)
+    one_line = page.replace("\\\n", "")
+    (command,) = re.findall(r"^vf-eval (textcraft.*)$", one_line, re.MULTILINE)
     assert {"--no-push", "--client.base-url", "--env.taskset.split", TASKSET} <= set(
         command.split()
     )
