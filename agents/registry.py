@@ -138,9 +138,8 @@ def as_agent(
     A class is made with ``args``, and with ``profile`` and ``prompts`` if its constructor has
     parameters of these names. Fields of ``Settings`` that its attribute ``uses`` names are
     arguments, too, and go to the parameter ``settings``. What has no ``episode`` is played as an
-    ``OwnAgent``; one whose ``games`` do not name the profile's is refused. Agents never hold a
-    model of the run: they yield ``play.ask(...)``, and the run's models answer. A prompt in another
-    dialect of the game than that of ``prompts`` is warned about.
+    ``OwnAgent``. Agents never hold a model of the run: they yield ``play.ask(...)``, and the run's
+    models answer. A prompt in another dialect of the game than that of ``prompts`` is warned about.
 
     Args:
         agent: A class, an object or a function.
@@ -164,9 +163,6 @@ def as_agent(
         "profile": load_profile(profile) if isinstance(profile, str) else profile,
         "prompts": prompts or Prompts(),
     }
-    games = getattr(agent, "games", None)
-    if isinstance(games, tuple) and offered["profile"].name not in games:
-        raise ValueError(f"{name}: it plays {', '.join(games)} only")
     make: Any = partial(agent, **_arguments(name, agent, args, offered))
     try:
         made = make()
@@ -268,8 +264,8 @@ def asks(agent: str | AgentLike) -> bool:
 def why_not(name: str, game: str) -> str:
     """Return why an agent does not play a game; empty if it does.
 
-    It does not if it cannot be made for it: its class has an attribute ``games`` that does not name
-    the game, or there is no controller of the game, or no prompt.
+    It does not if its class has an attribute ``games`` that does not name the game, or if it cannot
+    be made for it: without a controller of the game, or without a prompt.
 
     Args:
         name: A name that ``find_agent`` takes.
@@ -278,10 +274,13 @@ def why_not(name: str, game: str) -> str:
     Raises:
         UnknownName: If there is no such agent or game.
     """
-    agent, profile = find_agent(name), load_profile(game)
+    profile = load_profile(game)
+    games = getattr(find_agent(name), "games", None)
+    if isinstance(games, tuple) and profile.name not in games:
+        return f"it plays {', '.join(games)} only"
     # Whether the game has all that the agent needs is known only from making it.
     try:
-        as_agent(agent, name=name, profile=profile)
+        make_agent(name, profile=profile)
     except ValueError as error:
         return str(error).removeprefix(f"{name}: ")
     return ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from textcraft_gym import RunSpec, UnknownName, evaluate
+from textcraft_gym import UnknownName
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
@@ -217,10 +217,3 @@ def test_why_not__gives_the_reason():
 def test_make_agent__does_not_take_the_text_no_for_true(name: str, argument: str):
     with pytest.raises(ValueError, match=f"expected {argument} to be true or false, got 'no'"):
         make_agent(name, args={argument: "no"})
-
-
-def test_agent_of_another_game__is_refused_before_it_plays(tmp_path: Path):
-    spec = RunSpec("TextCraft-v0", "test", "explorer", limit=1)
-    with pytest.raises(ValueError, match="explorer: it plays alfworld only"):
-        evaluate(spec, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
