@@ -711,7 +711,7 @@ def test_command__serves_on_loopback_until_interrupted(run_folder: Path):
         ]
         refused = subprocess.run(taken, capture_output=True, text=True)
         assert refused.returncode == 2
-        assert re.fullmatch(r"textcraft-gym: .*in use.*\n", refused.stderr)
+        assert re.fullmatch(r"textcraft-gym: .*is taken.*\n", refused.stderr)
     finally:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
