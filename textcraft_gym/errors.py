@@ -6,9 +6,7 @@ import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, cast
-
-Error = TypeVar("Error", bound=BaseException)
+from typing import Any, cast
 
 _FEW = 14
 _NEAR = 0.7
@@ -19,14 +17,9 @@ class TextCraftGymError(Exception):
     """Base class of every error that the suite raises on purpose."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the message: worker processes send errors, and theirs have other arguments."""
+        """Pickle the message, which no constructor that makes one of other arguments takes."""
         state = cast(tuple[Any, ...], super().__reduce__())[2:]
-        return (unpickled, (type(self), self.args), *state)
-
-
-def unpickled(kind: type[Error], args: tuple[Any, ...]) -> Error:
-    """Return an error with its arguments, of which its constructor would make a message anew."""
-    return kind.__new__(kind, *args)
+        return (type(self).__new__, (type(self), *self.args), *state)
 
 
 class UnknownName(TextCraftGymError, ValueError):

@@ -74,7 +74,7 @@ def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
     require("report", "jinja2")
     from textcraft_gym.reports.page import html_page
 
-    _check(out, folders)
+    _prepare(out, folders)
     calls = {name: Calls(run) for name, run in folders.paths.items()}
     atomic_write(out, html_page(folders.records, folders.configs, calls=calls, errors=errors))
     episodes = sum(map(len, folders.records.values()))
@@ -88,11 +88,11 @@ def _write_table(
     table = paper_table(folders.pools, errors=errors)
     for name, file in tables.items():
         if file:
-            _check(file, folders)
+            _prepare(file, folders)
             atomic_write(file, FORMATS[name](table))
             say(f"Wrote the table to {file}")
     if plot:
-        _check(plot, folders)
+        _prepare(plot, folders)
         _write_plot(table, plot)
         say(f"Wrote the plot to {plot}")
     show_lines(table.notes)
@@ -112,8 +112,8 @@ def _write_plot(table: PaperTable, file: Path) -> None:
         raise ValueError(f"expected a file .svg or .pdf, got {file}")
 
 
-def _check(file: Path, folders: Folders) -> None:
-    """Make sure that a file is none of the runs that are read, and that its folder exists."""
+def _prepare(file: Path, folders: Folders) -> None:
+    """Make sure that a file is none of the runs that are read, and make its folder."""
     inputs: list[Path] = []
     for run in folders.paths.values():
         inputs += run_files(run)
