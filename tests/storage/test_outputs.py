@@ -88,7 +88,7 @@ def test_out__is_nothing_that_is_read(
 
 
 def test_out__may_be_an_older_page_or_another_file(folder: Path):
-    for out in ("a/page.html", "page.html", "config.json"):
+    for out in ("a/page.html", "page.html", "config.html"):
         for _ in range(2):
             address = (folder / out).resolve().as_uri()
             written = f"Wrote 2 episodes to {out}: {address}\n"

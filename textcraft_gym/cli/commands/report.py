@@ -58,8 +58,6 @@ def report(
     textcraft-gym report runs/*-alfworld runs/*-textcraft --latex adapt.tex --plot adapt.svg
     """
     policy = read_errors(errors)
-    if out and out.suffix not in PAGES:
-        raise ValueError(f"expected a file .html, got {out}")
     folders = Folders(run_folders(runs))
     tables = {"latex": latex, "csv": csv, "md": md}
     if out:
@@ -75,6 +73,8 @@ def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
     from textcraft_gym.reports.page import html_page
 
     _prepare(out, folders)
+    if out.suffix not in PAGES:
+        raise ValueError(f"expected a file .html, got {out}")
     calls = {name: Calls(run) for name, run in folders.paths.items()}
     atomic_write(out, html_page(folders.records, folders.configs, calls=calls, errors=errors))
     episodes = sum(map(len, folders.records.values()))
