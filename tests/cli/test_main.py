@@ -1372,7 +1372,6 @@ def test_evaluate__says_where_a_task_is(
     ("line", "expected"),
     [
         ("report nothing", "nothing is not a run folder: nothing/config.json: no such file"),
-        ("report nothing --out page.pdf", "expected a file .html, got page.pdf"),
         (
             "evaluate --env TextCraft-v0 --agent gatherer.py:Crafter --dry-run",
             "write gatherer:Crafter",

@@ -96,6 +96,12 @@ def test_out__may_be_an_older_page_or_another_file(folder: Path):
     assert run("export", "a", "--out", "a/talk.jsonl") == "Wrote 1 episodes to a/talk.jsonl\n"
 
 
+def test_report__writes_no_page_under_another_ending(folder: Path, monkeypatch, capsys):
+    said = fail(monkeypatch, capsys, "report", "a", "--out", "page.pdf")
+    assert said == "textcraft-gym: expected a file .html, got page.pdf\n"
+    assert not (folder / "page.pdf").exists()
+
+
 def test_recorder__writes_into_no_records(folder: Path):
     env = find("TextCraft-v0").make()
     with pytest.raises(ValueError, match=r"a/episodes\.jsonl is a file of a run"):
