@@ -25,14 +25,25 @@ def make_wrapper(description: str, env: gym.Env[Any, Any]) -> gym.Wrapper[Any, A
             environment.
     """
     name, *options = split_fields(description)
-    wrapper = load("wrapper", name) if ":" in name else getattr(wrappers, name, None)
-    if not (isinstance(wrapper, type) and issubclass(wrapper, gym.Wrapper)):
-        exports = wrappers.__all__
-        known = [export for export in exports if isinstance(getattr(wrappers, export), type)]
-        raise UnknownName("wrapper", name, [*known, "module:Class"])
-    make: Any = wrapper
+    make: Any = find_wrapper(description)
     try:
         wrapped: gym.Wrapper[Any, Any, Any, Any] = make(env, **key_values(options))
     except Exception as error:  # a constructor can raise anything
         raise ValueError(f"{name}: {one_line(error)}") from error
     return wrapped
+
+
+def find_wrapper(description: str) -> type[gym.Wrapper[Any, Any, Any, Any]]:
+    """Return the class of a wrapper.
+
+    Raises:
+        UnknownName: If there is no such wrapper.
+        ValueError: If its module cannot be imported.
+    """
+    name = split_fields(description)[0]
+    wrapper = load("wrapper", name) if ":" in name else getattr(wrappers, name, None)
+    if not (isinstance(wrapper, type) and issubclass(wrapper, gym.Wrapper)):
+        exports = wrappers.__all__
+        known = [export for export in exports if isinstance(getattr(wrappers, export), type)]
+        raise UnknownName("wrapper", name, [*known, "module:Class"])
+    return wrapper

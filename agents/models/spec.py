@@ -177,7 +177,6 @@ def prompts_of(model: str | Model) -> str | None:
 
     None if it names none, or if the class cannot be had, for reasons that ``make_model`` gives.
     """
-    source: object = model
     if isinstance(model, str):
         kind, name, fields = _parts(model)
         if kind == "local":  # known without its packages, which a replay does not need
@@ -185,12 +184,19 @@ def prompts_of(model: str | Model) -> str | None:
             return prompts_for(name or options.get("file"), options.get("adapter"))
         if kind == "openai":
             return _texts(fields).get("prompts")
-        try:
-            source = _find(kind, name)[1]
-        except (MissingExtra, ValueError):
-            return None
-    prompts = getattr(source, "prompts", None)
+    prompts = getattr(class_of(model), "prompts", None)
     return prompts if isinstance(prompts, str) else None
+
+
+def class_of(model: str | Model) -> object:
+    """Return what makes the model of a spec, or a model itself; None if it cannot be had."""
+    if not isinstance(model, str):
+        return model
+    kind, name, _ = _parts(model)
+    try:
+        return _find(kind, name)[1]
+    except (MissingExtra, ValueError):
+        return None
 
 
 def is_remote(model: str | Model) -> bool:

@@ -8,7 +8,6 @@ random actions are played.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
 import random
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import gymnasium as gym
 
 from textcraft_gym.registration import BUNDLED, World, find
+from textcraft_gym.runs.own_code import own_code
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.task import UNGROUPED, Task, task_hash, tasks_of
 
@@ -169,14 +169,11 @@ def code(*own: object) -> str:
     A comment changes it as well: only an episode shows whether new code changes one.
 
     Args:
-        own: An agent and a world. The modules of those that are not of the suite have a digest of
-            their own, behind a plus sign.
+        own: What plays: an agent, a world, wrappers and models. The code of those that are not of
+            the suite has a digest of its own, behind a plus sign.
     """
-    modules = _modules(own)
-    if not modules:
-        return _suite()
-    theirs = hashlib.sha256(b"".join(file.read_bytes() for file in modules))
-    return f"{_suite()}+{theirs.hexdigest()[:16]}"
+    theirs = own_code(own)
+    return f"{_suite()}+{theirs}" if theirs else _suite()
 
 
 @cache
@@ -189,18 +186,6 @@ def _suite() -> str:
         for name in names:
             sources.update((files(package) / name).read_bytes())
     return sources.hexdigest()[:16]
-
-
-def _modules(objects: Iterable[object]) -> list[Path]:
-    """Return the files of the modules of objects, but for the suite's and those without a file."""
-    paths = set[Path]()
-    for given in objects:
-        module = inspect.getmodule(given) or inspect.getmodule(type(given))
-        name = getattr(module, "__name__", "")
-        path = getattr(module, "__file__", None)
-        if name.partition(".")[0] != "textcraft_gym" and path and Path(path).is_file():
-            paths.add(Path(path))
-    return sorted(paths)
 
 
 def _sources(folder: Traversable) -> Iterator[bytes]:

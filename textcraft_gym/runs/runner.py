@@ -16,6 +16,7 @@ from warnings import warn
 
 import gymnasium as gym
 
+from textcraft_gym.agents.models.spec import class_of
 from textcraft_gym.agents.redaction import redacted, without_secrets
 from textcraft_gym.agents.registry import find_agent
 from textcraft_gym.episodes.episode import Episode, Job
@@ -34,6 +35,7 @@ from textcraft_gym.runs.stop_rule import StopRule
 from textcraft_gym.storage.json_types import is_of_type, type_name
 from textcraft_gym.task import Task, describe_task, task_hash, tasks_of
 from textcraft_gym.task import tasks as list_tasks
+from textcraft_gym.wrappers.registry import find_wrapper
 
 MAX_EPISODES = 2_000_000
 """Maximum number of episodes of a run."""
@@ -177,7 +179,12 @@ def _conclude(
 
 def _code_of(run: Run) -> str:
     agent = run.spec.agent
-    return code(find_agent(agent) if isinstance(agent, str) else agent, run.world.creator)
+    return code(
+        find_agent(agent) if isinstance(agent, str) else agent,
+        run.world.creator,
+        *map(find_wrapper, run.spec.wrappers),
+        *map(class_of, run.spec.asked.values()),
+    )
 
 
 def _play_missing(
