@@ -275,14 +275,21 @@ def why_not(name: str, game: str) -> str:
         UnknownName: If there is no such agent or game.
     """
     profile = load_profile(game)
-    games = getattr(find_agent(name), "games", None)
-    if isinstance(games, tuple) and profile.name not in games:
-        return f"it plays {', '.join(games)} only"
+    if reason := plays_only(find_agent(name), profile):
+        return reason
     # Whether the game has all that the agent needs is known only from making it.
     try:
         make_agent(name, profile=profile)
     except ValueError as error:
         return str(error).removeprefix(f"{name}: ")
+    return ""
+
+
+def plays_only(agent: AgentLike, profile: GameProfile) -> str:
+    """Return the games that an agent plays if it names them without this one; else nothing."""
+    games = getattr(agent, "games", None)
+    if isinstance(games, tuple) and profile.name not in games:
+        return f"it plays {', '.join(games)} only"
     return ""
 
 

@@ -16,6 +16,10 @@ from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 
 
+def idle(observation: str) -> str:
+    return "inventory"
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three players on eight tasks, the random one with two seeds, and a run of two tasks."""
@@ -24,7 +28,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("expert", "expert", {}),
         ("random-seed0", "random", {"max_steps": 20}),
         ("random-seed1", "random", {"max_steps": 20, "seed": 1}),
-        ("explorer", "explorer", {"max_steps": 20}),
+        ("idle", idle, {"max_steps": 20}),
         ("two", "expert", {"limit": 2}),
     ):
         evaluate(RunSpec("TextCraft-v0", "test", agent, **{"limit": 8, **more}), folder / name)
@@ -49,14 +53,14 @@ def test_commands__say_first_that_budgets_differ(runs: Path, command: str):
     output = run(command, str(runs / "expert"), str(runs / "random-seed0"))
     assert output.startswith("Budgets differ: 100 and 20 steps; hints differ: ")
     assert "The random agent draws from the list of admissible commands" in output
-    alike = run(command, str(runs / "explorer"), str(runs / "random-seed0"))
+    alike = run(command, str(runs / "idle"), str(runs / "random-seed0"))
     assert alike.startswith("Hints differ: none and admissible commands.\n")
 
 
 def test_compare__of_three_runs_adjusts_all_pairs(runs: Path):
-    names = ["random-seed0", "explorer", "expert", "random-seed1"]
+    names = ["random-seed0", "idle", "expert", "random-seed1"]
     output = run("compare", *(str(runs / name) for name in names))
-    assert output.startswith("Budgets differ: 20 (random (2 seeds), explorer) and 100 (expert)")
+    assert output.startswith("Budgets differ: 20 (random (2 seeds), idle) and 100 (expert)")
     assert "1. expert won 8 of 8 tasks, 100.0%." in output
     assert re.search(r"\n expert +random \(2 seeds\) +\+\d", output)
     assert "p and interval are adjusted for 3 pairs (Holm)." in output
@@ -72,7 +76,7 @@ def test_compare__of_three_runs_adjusts_all_pairs(runs: Path):
 
 def test_compare__shows_pairs_in_a_narrow_terminal(runs: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tables.console, "width", 60)
-    names = ("random-seed0", "explorer", "expert")
+    names = ("random-seed0", "idle", "expert")
     arguments = ["compare", *(str(runs / name) for name in names)]
     output = CliRunner().invoke(app, arguments, catch_exceptions=False).output
     assert re.search(r"\n 1 +2 +\+\d", output)
@@ -80,7 +84,7 @@ def test_compare__shows_pairs_in_a_narrow_terminal(runs: Path, monkeypatch: pyte
 
 
 def test_compare__says_what_few_tasks_hide(runs: Path):
-    output = run("compare", str(runs / "explorer"), str(runs / "random-seed0"))
+    output = run("compare", str(runs / "idle"), str(runs / "random-seed0"))
     assert "With 8 tasks nothing below 75 points can reach p < 0.05." in output
 
 
@@ -98,7 +102,7 @@ def test_compare__does_not_reduce_a_run_to_the_tasks_of_a_smaller_one(runs: Path
 def test_commands__say_how_far_an_unfinished_run_is(runs: Path, unfinished: Path):
     said = "going: 5 of 8 episodes so far."
     assert run("report", str(unfinished)).startswith(f"{said}\n")
-    assert said in run("compare", str(runs / "explorer"), str(unfinished))
+    assert said in run("compare", str(runs / "idle"), str(unfinished))
     report = json.loads(run("report", str(unfinished), "--json"))
     assert report["warnings"] == [said]
     assert (report["runs"]["going"]["played"], report["runs"]["going"]["episodes"]) == (5, 8)

@@ -186,6 +186,7 @@ def test_play__stops_watching_at_an_interrupt():
         (["--watch", f"{CRAFTER},reech=3"], "Did you mean reach"),
         (["--watch", CRAFTER, "--agent", "raect"], "Did you mean react"),
         (["--watch", CRAFTER, "--task", "minecraft:behive"], "Did you mean minecraft:beehive"),
+        (["--watch", CRAFTER, "--agent", "explorer"], "it plays alfworld only"),
         (["--agent", "adapt"], "expected --watch MODEL"),
         (["--agent-arg", "d_max=2"], "expected --watch MODEL"),
     ],

@@ -16,7 +16,8 @@ import pytest
 from tests.doubles import CRAFTER, Crafter
 from tests.foreign_worlds import SayEnv, Word
 from textcraft_gym import UnknownName
-from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.baselines.explorer import ExplorerAgent
+from textcraft_gym.agents.contract.agent import AgentLike, Play, Routine
 from textcraft_gym.agents.contract.model import Completion, ModelError
 from textcraft_gym.agents.prompts import PromptError
 from textcraft_gym.errors import RunError
@@ -312,6 +313,14 @@ def test_evaluate__counts_what_broke_apart_and_plays_it_again(tmp_path: Path):
 def test_evaluate__names_the_agents_there_are(tmp_path: Path):
     with pytest.raises(UnknownName, match=r"unknown agent 'exprt'. Did you mean expert"):
         evaluate(RunSpec("TextCraft-v0", "dev", "exprt"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("agent", ["explorer", ExplorerAgent, ExplorerAgent()])
+def test_evaluate__refuses_an_agent_of_other_games(tmp_path: Path, agent: AgentLike):
+    said = "^(explorer|ExplorerAgent) does not play TextCraft-v0: it plays alfworld only$"
+    with pytest.raises(ValueError, match=said):
+        evaluate(RunSpec("TextCraft-v0", "dev", agent), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

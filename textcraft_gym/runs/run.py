@@ -13,9 +13,9 @@ from textcraft_gym.agents.contract.agent import Agent
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.prompts import PromptError, Prompts
-from textcraft_gym.agents.registry import as_agent, find_agent
+from textcraft_gym.agents.registry import as_agent, find_agent, plays_only
 from textcraft_gym.registration import check_is_text, find
-from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.runs.run_spec import RunSpec, name_of
 from textcraft_gym.wrappers.registry import make_wrapper
 
 
@@ -63,13 +63,15 @@ class Run:
 
         Raises:
             UnknownName: For an agent or an argument of it that does not exist.
-            ValueError: If it is no agent, or cannot be made.
+            ValueError: If it is no agent, cannot be made, or plays other games only.
             PromptError: If a prompt cannot be read, or the folder of prompts replaces none.
         """
         named, name, args = self.spec.agent, "", self.spec.full_agent_args
         if isinstance(named, str):
             named, name = find_agent(named), named
-        elif not inspect.isclass(named):  # it reads no prompts any more
+        if reason := plays_only(named, self.profile):
+            raise ValueError(f"{name_of(self.spec.agent)} does not play {self.world.id}: {reason}")
+        if not name and not inspect.isclass(named):  # it reads no prompts any more
             return as_agent(named, args=args)
         prompts = self.prompts
         agent = as_agent(named, name=name, profile=self.profile, prompts=prompts, args=args)
