@@ -293,5 +293,10 @@ def plays_only(agent: AgentLike, profile: GameProfile) -> str:
     return ""
 
 
+def is_installed(name: str) -> bool:
+    """Return whether an installed package registers an agent of this name; it is not imported."""
+    return name in _installed()
+
+
 def _installed() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}

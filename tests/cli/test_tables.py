@@ -204,7 +204,7 @@ def test_commands__print_rows_that_fit_and_whole_words(
     printed = {}
     for command in (
         "envs",
-        "evaluate --env TextCraft-v0 --split test --agent expert --limit 2 --out run",
+        f"evaluate --env TextCraft-v0 --split test --model {CRAFTER} --limit 2 --out run",
         "verify run",
         "verify --env TextCraft-v0",
         "report run",

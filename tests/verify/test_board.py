@@ -83,10 +83,10 @@ def test_submit__imports_what_is_trusted_alone(tmp_path: Path, monkeypatch: pyte
         result = CliRunner().invoke(app, command)
         return f"{result.output}{result.exception or ''}"
 
-    assert "pass the module to --trust" in submitted("run")
+    assert "add --trust own_of_board" in submitted("run")
     assert not Path("imported").exists()
     assert "it is on mine/board.jsonl" in submitted("run", "--trust", "own_of_board")
-    assert "pass the module to --trust" in submitted("--check")
+    assert "add --trust own_of_board" in submitted("--check")
     assert not Path("imported").exists()
     assert "all lines follow" in submitted("--check", "--trust", "own_of_board")
     page = Path("mine/README.md").read_text()
@@ -122,6 +122,17 @@ def test_submit__founds_no_board_outside_a_checkout(
     result = CliRunner().invoke(app, ["submit", str(played)])
     assert "--board" in str(result.exception)
     assert not list(tmp_path.iterdir())
+
+
+def broken(observation: str) -> str:
+    raise ValueError("no way")
+
+
+def test_submit__refuses_a_run_of_errors_alone(tmp_path: Path):
+    board = tmp_path / "board.jsonl"
+    with pytest.raises(RunError, match="every episode ended with an error"):
+        submit(play(tmp_path / "broken", agent=broken), board)
+    assert not board.exists()
 
 
 def test_digest__is_that_of_whoever_plays_it_again(played: Path, tmp_path: Path):

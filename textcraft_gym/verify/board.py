@@ -58,7 +58,7 @@ replays them all, and computes each line anew. A replay shows what was won, not 
 model, calls and cost are as the run states them. An episode that broke is lost.
 
 `textcraft-gym submit RUN{option}` adds a run of yours. It refuses one that differs from its replay,
-is unfinished, or played chosen tasks.
+is unfinished, played chosen tasks, or has only errors.
 
 """
 """The beginning of a page, without the folder of its board and the option that names it."""
@@ -121,7 +121,8 @@ def submit(folder: Path, board: Path = BOARD, *, trusted: Collection[str] = ()) 
         trusted: As for ``verify``.
 
     Raises:
-        RunError: If the run differs from its replay, is unfinished, or chose its tasks.
+        RunError: If the run differs from its replay, is unfinished, chose its tasks, or has only
+            errors.
 
     Returns:
         Its line. A run that was played alike is not added again.
@@ -147,11 +148,13 @@ def entry_of(folder: Path, trusted: Collection[str] = ()) -> Entry:
         trusted: As for ``verify``.
 
     Raises:
-        RunError: If it differs from its replay, is unfinished, or chose its tasks.
+        RunError: If it differs from its replay, is unfinished, chose its tasks, or has only errors.
     """
     config, records = read_config(folder), read_records(folder)
     if state := so_far(records, config):
         raise RunError(f"{folder} is not finished: {state}")
+    if not records.done:
+        raise RunError(f"{folder}: every episode ended with an error")
     _recheck(folder, config, trusted)
     summary = summarise(records, errors="count")
     if summary.rate is None:

@@ -13,6 +13,7 @@ from typing import Any
 import gymnasium as gym
 
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.registry import is_installed
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.errors import RunError
 from textcraft_gym.printable import printable
@@ -34,7 +35,12 @@ from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import Plan, plan
 from textcraft_gym.verify.replay import REPLAYED, SUMMED, Difference, differences
-from textcraft_gym.verify.untrusted import check_bounds, foreign_spec, is_trusted
+from textcraft_gym.verify.untrusted import (
+    check_bounds,
+    foreign_spec,
+    how_to_trust,
+    is_trusted,
+)
 
 MAX_KEPT = 1000
 """Maximum number of differences kept, and of other messages; further ones are only counted."""
@@ -63,6 +69,7 @@ class Verification:
         seconds: Duration of the replays.
         errors: Number of episodes of which the last record is an error; no success rate counts
             them.
+        asked: Whether a model was asked, whose answers a replay cannot know.
         count: Number of differences.
         differences: The first of them.
         unverifiable: What could not be rechecked here.
@@ -73,6 +80,7 @@ class Verification:
     steps: int = 0
     seconds: float = 0.0
     errors: int = 0
+    asked: bool = False
     count: int = 0
     differences: list[Difference] = field(default_factory=list)
     unverifiable: list[str] = field(default_factory=list)
@@ -216,18 +224,19 @@ def _run(
     name: str = config["agent"]
     run = Run(spec)
     try:
-        if not is_trusted(name, trusted):
-            raise RunError("not trusted")
-        _ = run.agent
+        if is_trusted(name, trusted):
+            _ = run.agent
+            return run
+        is_known = ":" in name or is_installed(name)
+        why = how_to_trust(name) if is_known else "no agent here has this name"
     except Exception as error:  # a user's agent may raise anything
-        why = f"agent {name!r} cannot be made here: {error}"
-        # The digest of a source that was never read.
-        if config["prompts_sha256"] == Prompts().sha256:
-            outcome.notes.append(printable(f"{why}; it read no prompts"))
-        else:
-            outcome.leaves_out(f"prompts ({why})")
-        return Run(replace(spec, agent=_substitute, agent_args={}, prompts=None))
-    return run
+        why = f"it cannot be made here: {error}"
+    # The digest of a source that was never read.
+    if config["prompts_sha256"] == Prompts().sha256:
+        outcome.notes.append(printable(f"replayed without the agent {name!r}: {why}"))
+    else:
+        outcome.leaves_out(f"prompts of the agent {name!r}: {why}")
+    return Run(replace(spec, agent=_substitute, agent_args={}, prompts=None))
 
 
 def _substitute(observation: str, info: Mapping[str, Any]) -> str:
@@ -304,6 +313,7 @@ def _is_counted(
             outcome.differs(where, "no transcript, and no error")
         return True
 
+    outcome.asked |= bool(record["calls"])
     outcome.episodes += 1
     outcome.steps += record["steps"]
     max_steps = planned.identity["max_steps"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,16 +91,16 @@ def _replayed_wrappers(wrappers: Sequence[str]) -> list[str]:
 
 
 def _check_trust(name: str, trusted: Collection[str]) -> None:
-    if is_trusted(name, trusted):
-        return
-    if ":" in name:
+    if not is_trusted(name, trusted):
         raise RunError(
-            f"the run names code of a module, {name!r}: if you trust it, pass the module to --trust"
+            f"{name!r}, which the run names, is not part of the suite: {how_to_trust(name)}"
         )
-    raise RunError(
-        f"{name!r}, which the run names, is not part of the suite: if you trust it, "
-        "pass it to --trust"
-    )
+
+
+def how_to_trust(name: str) -> str:
+    """Return what to add to the command for a name that is not trusted."""
+    module, _, _ = name.rpartition(":")
+    return f"if you trust it, add --trust {shlex.quote(module or name)}"
 
 
 def _check_path(argument: Any) -> None:

@@ -32,7 +32,7 @@ def submit(
 ) -> None:
     """Recheck runs, and add them to a board of results.
 
-    A run that differs from its replay, or is unfinished, is refused.
+    A run that differs from its replay, is unfinished or has only errors is refused.
 
     Exit status: 0 if every line is right, 1 if a line of the board is wrong, 2 if a run is refused.
     """

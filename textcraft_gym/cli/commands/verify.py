@@ -83,7 +83,7 @@ def _verify_runs(
 
     if as_json:
         print_json({str(run): result.as_json() for run, result in verifications.items()})
-    elif verifications:
+    elif any(verification.asked for verification in verifications.values()):
         say(f"not rechecked: {', '.join(not_rechecked())}")
 
     if len(verifications) < len(set(runs)):
