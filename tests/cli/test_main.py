@@ -487,7 +487,7 @@ def test_tasks__shows_the_group_where_it_says_more_than_the_depth():
 def test_evaluate__groups_households_by_task_type(tmp_path: Path):
     shared = ["evaluate", "--env", "ALFWorld-v0", "--split", "dev"]
     output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))
-    rows = [line.removeprefix(" one").split() for line in output.splitlines() if "100.0" in line]
+    rows = [line.removeprefix(" one").split() for line in output.splitlines() if "100.0 " in line]
     assert [row[:4] for row in rows[:-1]] == [
         [task_type, "10", "10", "100.0"] for task_type in sorted(TASK_TYPES)
     ]
@@ -1125,7 +1125,8 @@ def test_evaluate_with_progress__prints_foreign_text_as_it_is(tmp_path: Path, te
     assert "react on TextCraft-v0 dev, [red]m\\x1b]0;x\\x07" in said
     assert "\x1b]0" not in said
     assert re.search(
-        r"won 0 \(0%, interval 0-49%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10\b", said
+        r"won 0 \(0.0%, interval 0.0-49.0%\), errors 0, .* calls/s, .* tokens/s, cost 2.00 of 10\b",
+        said,
     )
     if not terminal:
         assert said.count("\n") == 1

@@ -8,6 +8,7 @@ import pytest
 
 from textcraft_gym.reports import plots
 from textcraft_gym.reports.metrics import summarise_by_group
+from textcraft_gym.reports.tables import success_rows
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</title></svg><script>alert("&")</script>'
@@ -55,6 +56,13 @@ def words(svg: str) -> list[str]:
     ]
 
 
+def test_every_view__shows_a_rate_with_the_same_digit():
+    runs = summaries(a=[record(2, number < 149) for number in range(200)])
+    assert "74.5%" in words(plots.success_by_group(runs))
+    assert "74.5%" in words(plots.claims_and_reward(runs))
+    assert all("74.5" in row for row in success_rows(runs))
+
+
 def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines():
     records = [record(2, won) for won in (True, True, True, False)] + [record(3, False)]
     svg = plots.success_by_group(summaries(a=records))
@@ -70,7 +78,7 @@ def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines(
     assert [float(end) for end in ends] == pytest.approx(
         [zero + 0.30064 * full, zero + 0.95442 * full], abs=0.01
     )
-    assert {"75%", "0%", "60%", "episodes won (%)"} <= set(words(svg))
+    assert {"75.0%", "0.0%", "60.0%", "episodes won (%)"} <= set(words(svg))
 
 
 def test_success_by_group__places_runs_beside_each_other_and_leaves_out_what_was_not_played():

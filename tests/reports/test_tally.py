@@ -34,7 +34,7 @@ def test_tally__says_how_a_run_is_doing():
     for ended in records[:2]:
         tally.add(ended)
     assert tally.line() == (
-        "won 1 (50%, interval 9-91%), errors 1, 6.4 calls/s, 200 tokens/s, cost 1.25 of 4"
+        "won 1 (50.0%, interval 9.5-90.5%), errors 1, 6.4 calls/s, 200 tokens/s, cost 1.25 of 4"
     )
     assert tally.elapsed == 10.0
     assert tally.under_way == [records[2]["task"]]
@@ -52,11 +52,13 @@ def test_tally__of_repeats_has_the_interval_over_tasks():
         [record(task=task, won=won) for task in "abcd" for won in [task < "c"] * 2],
         clock=lambda: 0.0,
     )
-    assert tally.line().startswith("won 4 (50%, interval 15-85%), errors 0")  # as of four episodes
+    assert tally.line().startswith(
+        "won 4 (50.0%, interval 15.0-85.0%), errors 0"
+    )  # as of four episodes
 
 
 def test_tally__is_short_without_models_and_at_the_end():
     tally = Tally(1)
     assert tally.line() == "won 0, errors 0"
     tally.add(record(calls={}, tokens={}))
-    assert tally.line() == "won 1 (100%, interval 21-100%), errors 0"
+    assert tally.line() == "won 1 (100.0%, interval 20.7-100.0%), errors 0"

@@ -14,6 +14,7 @@ from textcraft_gym.reports.tables import (
     Runs,
     effort_table,
     pass_rows,
+    percent,
     replies_table,
     success_rows,
 )
@@ -112,9 +113,9 @@ def show_standings(verdict: Verdict) -> None:
         console.print("There is no task of which all these runs have an outcome.")
         return
     for place, standing in enumerate(verdict.standings, 1):
-        rate = 100 * standing.won / verdict.tasks
+        rate = percent(standing.won / verdict.tasks)
         rank = f"{place}. " if verdict.pairs else ""
-        won = f"{standing.won:.4g} of {_tasks(verdict.tasks)}, {rate:.1f}%"
+        won = f"{standing.won:.4g} of {_tasks(verdict.tasks)}, {rate}"
         show_lines([f"{rank}{standing.run} won {won}."])
     if not verdict.pairs:
         return

@@ -53,6 +53,7 @@ from textcraft_gym.reports.tables import (
     Rows,
     effort_table,
     pass_rows,
+    percent,
     replies_table,
     success_rows,
     time_rows,
@@ -392,7 +393,7 @@ def templates() -> Environment:
     environment = html_environment("textcraft_gym.reports")
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.globals.update(
-        percent=_percent, points=points, behind=_behind, p_value=_p_value, min_shared=MIN_SHARED
+        percent=percent, points=points, behind=_behind, p_value=_p_value, min_shared=MIN_SHARED
     )
     return environment
 
@@ -497,10 +498,6 @@ def _by_run(rows: Rows) -> dict[str, Rows]:
     for run, *cells in rows:
         by_run.setdefault(run, []).append(tuple(cells))
     return by_run
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
 
 
 def _behind(difference: float) -> str:

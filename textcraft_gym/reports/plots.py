@@ -18,7 +18,7 @@ from markupsafe import Markup
 from textcraft_gym.errors import require
 from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.reports.paper_table import TOLD, Cell, Column, PaperTable, Row
-from textcraft_gym.reports.tables import Runs
+from textcraft_gym.reports.tables import Runs, percent
 
 SHARE = "share of episodes (%)"
 WIDTH = 440
@@ -215,7 +215,7 @@ def _grouped(
     ]
     for index, row in enumerate(rows):
         if cell := row.cells.get(column):
-            hint = f"{row.label}, {column.heading}: {_percent(cell.rate)} of {cell.tasks} tasks"
+            hint = f"{row.label}, {column.heading}: {percent(cell.rate)} of {cell.tasks} tasks"
             drawn += _rate_bar(cell, axis, y + RATE_BAR * index, _colour(index), hint)
     return y + height + 10
 
@@ -291,13 +291,13 @@ def _claims(run: str, summary: Summary) -> Panel:
     for (name, colour), count in zip(CLAIMS.items(), counts, strict=True):
         parts.append(_share(count, total, colour, run, name))
     missed = None if summary.recall is None else 1 - summary.recall
-    note = f"right {_percent(summary.precision)}, missed {_percent(missed)}"
+    note = f"right {percent(summary.precision)}, missed {percent(missed)}"
     return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
 
 def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Part:
-    percent = 100 * count / total if total else 0.0
-    return Part(percent, colour, f"{percent:.0f}%", f"{bar}: {count} of {total} {outcome}")
+    share = count / total if total else 0.0
+    return Part(100 * share, colour, percent(share), f"{bar}: {count} of {total} {outcome}")
 
 
 def _stacked(
@@ -365,17 +365,17 @@ def _rate_bar(
     success: Summary | Cell, axis: Axis, y: float, colour: Colour, hint: str
 ) -> list[Markup]:
     """Return a bar of a success rate with its interval as an error bar, and the rate in percent."""
-    percent = 100 * (success.rate or 0.0)
+    rate = success.rate or 0.0
     middle, cap = y + RATE_BAR / 2, RATE_BAR / 5
     low, high = (axis.at(100 * end) for end in (success.low, success.high))
     ends = "".join(f"M{end:.2f} {middle - cap:.2f}v{2 * cap:.2f}" for end in (low, high))
     interval = _element(
         "path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor"
     )
-    bar = _rect(axis.left, y, percent * axis.scale, RATE_BAR, colour, hint)
+    bar = _rect(axis.left, y, 100 * rate * axis.scale, RATE_BAR, colour, hint)
     return [
         _element("g", bar, interval),
-        _text(WIDTH, middle + 4, f"{percent:.0f}%", text_anchor="end"),
+        _text(WIDTH, middle + 4, percent(rate), text_anchor="end"),
     ]
 
 
@@ -391,11 +391,7 @@ def _ticks(longest: float, most: int = 6) -> list[float]:
 
 def _won(summary: Summary) -> str:
     interval = f"95% interval {100 * summary.low:.1f} to {100 * summary.high:.1f}%"
-    return f"{summary.won} of {summary.episodes} won, {_percent(summary.rate)} ({interval})"
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}%"
+    return f"{summary.won} of {summary.episodes} won, {percent(summary.rate)} ({interval})"
 
 
 def _colour(index: int) -> Colour:

@@ -177,6 +177,11 @@ def _estimate(estimate: TaskMean) -> tuple[str, str]:
     return number(estimate.mean, 100), interval(estimate.low, estimate.high)
 
 
+def percent(share: float | None) -> str:
+    """Return a share in percent, to one digit wherever it is shown; a dash where there is none."""
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
 def interval(low: float, high: float) -> str:
     """Return an interval of a share for a table, in percent."""
     return f"{100 * low:.1f}-{100 * high:.1f}"

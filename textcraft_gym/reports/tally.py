@@ -9,7 +9,7 @@ from typing import Any
 from textcraft_gym.reports.metrics import outcome_of
 from textcraft_gym.reports.records import Record
 from textcraft_gym.reports.success import mean_over_tasks
-from textcraft_gym.reports.tables import money
+from textcraft_gym.reports.tables import interval, money, percent
 from textcraft_gym.reports.time_left import TimeLeft
 
 
@@ -100,5 +100,5 @@ class Tally:
         if not played:
             return "won 0"
         rate = mean_over_tasks([sum(won) / len(won) for won in self._won_by_task.values()], played)
-        interval = f"{100 * rate.low:.0f}-{100 * rate.high:.0f}%"
-        return f"won {self.won} ({100 * (rate.mean or 0.0):.0f}%, interval {interval})"
+        within = interval(rate.low, rate.high)
+        return f"won {self.won} ({percent(rate.mean)}, interval {within}%)"

@@ -32,6 +32,7 @@ from textcraft_gym.reports.records import (
     read_records,
     without_timing,
 )
+from textcraft_gym.reports.tables import percent
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.verify.recheck import verify
 
@@ -336,7 +337,7 @@ def _cells(entry: Entry, name: str) -> tuple[str, ...]:
         f"{name}{TOLD if is_told(entry.config) else ''}",
         entry.model or "-",
         f"{entry.n} ({played})",
-        f"{100 * entry.success:.1f}%",
+        percent(entry.success),
         f"{100 * entry.low:.1f} to {100 * entry.high:.1f}",
         f"{entry.calls:,}",
         f"{entry.cost:.2f}",

@@ -9,6 +9,7 @@ import typer
 
 from textcraft_gym.cli.options import Trust
 from textcraft_gym.cli.terminal import say
+from textcraft_gym.reports.tables import percent
 from textcraft_gym.verify.board import BOARD, check, read_board
 from textcraft_gym.verify.board import submit as submit_run
 
@@ -48,7 +49,7 @@ def submit(
         entry = submit_run(run, board, trusted=trust or ())
         placed = "was already" if entry in before else "is"
         say(
-            f"{run}: rechecked {entry.n} episodes, success {100 * entry.success:.1f}%; "
+            f"{run}: rechecked {entry.n} episodes, success {percent(entry.success)}; "
             f"it {placed} on {board}"
         )
     if runs and board == BOARD:
