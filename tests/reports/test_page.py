@@ -364,6 +364,25 @@ def test_html_page__begins_with_a_verdict(won: dict[str, int], words: str):
     assert not re.search(r"-0\.0\b", words_of(page, "verdict"))
 
 
+@pytest.mark.parametrize(
+    ("agents", "words"),
+    [
+        ({"a": "react", "b": "expert", "c": "random"}, "a won 40.0% of 20 episodes ("),
+        (
+            {"a": "react", "b": "expert", "c": "adapt"},
+            "No clear winner : c leads, +30.0 points ahead of a (",
+        ),
+        ({"b": "expert", "c": "random"}, "c won 70.0% of 20 episodes ("),
+        ({"b": "expert"}, "b won 100.0% of 20 episodes ("),
+    ],
+)
+def test_html_page__begins_with_players_that_are_told_no_more(agents: dict[str, str], words: str):
+    won = {"a": 8, "b": 20, "c": 14}
+    runs = {run: [record(str(n), won=n < won[run]) for n in range(20)] for run in agents}
+    page = html_page(runs, {run: config(agent=agent) for run, agent in agents.items()})
+    assert words_of(page, "verdict").removeprefix("Verdict ").startswith(words)
+
+
 def test_html_page__counts_errors_beside_the_success_of_one_run():
     page = html_page({"a": [record(), broken(record("another"))]}, {"a": config()})
     assert "100.0% of 1 episode (95% interval 20.7% to 100.0%); 1 ended with an error." in words_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -134,6 +134,14 @@ class Verdict:
         """The best run, if every other is clearly behind it."""
         best, *others = self.standings
         return best.run if others and all(other.is_clear for other in others) else None
+
+    def among(self, runs: Collection[str]) -> Verdict:
+        """Return the verdict on some of the runs, whose pairs stay adjusted for all of them."""
+        chosen = [standing for standing in self.standings if standing.run in runs]
+        pairs = tuple(pair for pair in self.pairs if {pair.better, pair.worse} <= {*runs})
+        behind = {pair.worse: pair for pair in pairs if pair.better == chosen[0].run}
+        standings = [replace(standing, behind=behind.get(standing.run)) for standing in chosen]
+        return replace(self, pairs=pairs, standings=tuple(standings))
 
     @property
     def power(self) -> str:

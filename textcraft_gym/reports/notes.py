@@ -55,6 +55,20 @@ def is_told(config: Config) -> bool:
     return config["agent"] in ADVANTAGES or bool(told(config))
 
 
+def rivals(configs: Mapping[str, Config]) -> list[str]:
+    """Return the runs of agents that are told no more than others.
+
+    Without any they are those that are not told the solution, and without these all.
+    """
+    players = [run for run, config in configs.items() if not is_told(config)]
+    unsolved = [run for run, config in configs.items() if not _is_solved(config)]
+    return players or unsolved or list(configs)
+
+
+def _is_solved(config: Config) -> bool:
+    return config["agent"] in ("expert", "repeater") or "expert" in told(config)
+
+
 def advantages(configs: Iterable[Config]) -> list[str]:
     """Return which agents of runs are told more than others, each once."""
     by_agent: dict[str, dict[str, None]] = {}

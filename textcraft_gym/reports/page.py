@@ -34,7 +34,7 @@ from textcraft_gym.reports.metrics import (
     summarise,
     summarise_by_group,
 )
-from textcraft_gym.reports.notes import advantages, unfinished
+from textcraft_gym.reports.notes import advantages, rivals, unfinished
 from textcraft_gym.reports.page_episodes import (
     OUTCOMES,
     Line,
@@ -78,6 +78,7 @@ class Game(NamedTuple):
     Attributes:
         name: The world and the split, and the number of tasks if others have others.
         verdict: Which run is best.
+        headline: The same of the runs of agents that are told no more than others.
         worlds: Number of different digests of the world, which should be 1.
         differences: What differs between the runs besides agent and model, as a sentence.
         first: The run that was given first.
@@ -86,6 +87,7 @@ class Game(NamedTuple):
 
     name: str
     verdict: Verdict
+    headline: Verdict
     worlds: int
     differences: str
     first: str
@@ -434,6 +436,7 @@ def _game(name: str, verdict: Verdict, runs: Mapping[str, Pool], errors: Errors)
     return Game(
         name=name,
         verdict=verdict,
+        headline=verdict.among(rivals(configs)),
         worlds=len({config.get("env_sha256") for config in configs.values()}),
         differences=as_sentence(differences(configs)),
         first=first,
