@@ -139,12 +139,14 @@ def test_formats__have_the_same_numbers():
     head, *rows = csv.reader(io.StringIO(as_csv(paper)))
     lines = markdown(paper).splitlines()
     names = [cell.strip() for cell in lines[0].strip("|").split("|")]
-    assert head[1::5] == names[1:]
+    assert head[:3] == ["agent", "told", "so far"]
+    assert head[3::5] == names[1:]
     for row, line, of_table in zip(rows, lines[2:], paper.rows, strict=False):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        assert cells[0] == row[0] == of_table.label
+        assert cells[0] == of_table.label
+        assert row[0] == of_table.agent
         for number, cell in enumerate(cells[1:]):
-            rate, low, high, between_runs, tasks = row[1 + 5 * number : 6 + 5 * number]
+            rate, low, high, between_runs, tasks = row[3 + 5 * number : 8 + 5 * number]
             if not rate:
                 assert cell == "-"
                 continue
@@ -152,6 +154,13 @@ def test_formats__have_the_same_numbers():
             assert cell.endswith(f"[{float(low):.0f}, {float(high):.0f}]")
             assert ("±" in cell) == bool(between_runs)
             assert int(tasks) > 0
+
+
+def test_csv__has_the_mark_and_the_state_beside_the_name():
+    going = {**config("random"), "episodes": 12}
+    text = as_csv(table({"a": (config("react"), played(3)), "b": (going, played(2))}))
+    rows = [row[:3] for row in csv.reader(io.StringIO(text))][1:]
+    assert rows == [["ReAct", "no", ""], ["Random", "yes", "8 of 12 episodes so far"]]
 
 
 @settings(max_examples=30)

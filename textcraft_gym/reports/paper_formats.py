@@ -66,14 +66,14 @@ def markdown(table: PaperTable) -> str:
 def as_csv(table: PaperTable) -> str:
     """Return the table as CSV, each number of a cell in a column of its own, with all digits."""
     numbers = ("", " low", " high", " between runs", " tasks")
-    headings = ["agent"]
+    headings = ["agent", "told", "so far"]
     for heading in _headings(table):
         headings += [f"{heading}{number}" for number in numbers]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(headings)
     for row in table.rows:
-        values = [printable(row.label)]
+        values = [printable(row.agent), "yes" if row.is_told else "no", row.so_far]
         for column in table.columns:
             values += _numbers(row.cells.get(column))
         writer.writerow(values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import stdev
@@ -70,12 +70,22 @@ class Row:
     """The runs of an agent in all worlds.
 
     Attributes:
-        label: The agent, and what else tells it from other rows.
+        agent: The agent, and what else tells it from other rows.
+        is_told: Whether it is told more than others.
+        so_far: How far its runs are; empty if they are finished.
         cells: Its success by column; groups without a rate are left out.
     """
 
-    label: str
+    agent: str
+    is_told: bool
+    so_far: str
     cells: Mapping[Column, Cell]
+
+    @property
+    def label(self) -> str:
+        """The agent with its mark, and how far it is."""
+        marked = f"{self.agent}{TOLD}" if self.is_told else self.agent
+        return f"{marked} ({self.so_far})" if self.so_far else marked
 
 
 @dataclass(frozen=True)
@@ -131,7 +141,10 @@ def paper_table(pooled: Sequence[Pool], *, errors: Errors = "exclude") -> PaperT
         for column in of_world:
             for label, cell in _cells(world, column, summaries, errors, no_rivals).items():
                 cells[label][column] = cell
-    rows = [Row(_marked(label, pooled, labels), of_row) for label, of_row in cells.items()]
+    rows = []
+    for label, of_row in cells.items():
+        state = _so_far(pool for pool in pooled if labels[pool.name] == label)
+        rows.append(Row(label, label in no_rivals, state, of_row))
     return PaperTable(columns, rows, list(_notes(pooled, worlds, rows)))
 
 
@@ -278,16 +291,13 @@ def _shares(pool: Pool, group: str, errors: Errors) -> Iterator[Fraction]:
         yield Fraction(won, episodes)
 
 
-def _marked(label: str, pooled: Sequence[Pool], labels: Mapping[str, str]) -> str:
-    """Return a label with what must stand beside it: a mark, and how far a run is."""
-    members = [pool for pool in pooled if labels[pool.name] == label]
+def _so_far(pooled: Iterable[Pool]) -> str:
+    """Return how far the runs of a row are; empty if they are finished."""
     states: list[str] = []
-    for pool in members:
+    for pool in pooled:
         configs = dict.fromkeys(pool.runs, pool.config)
         states += unfinished(pool.runs, configs).values()
-    if any(is_told(pool.config) for pool in members):
-        label += TOLD
-    return f"{label} ({'; '.join(states)})" if states else label
+    return "; ".join(states)
 
 
 def _notes(pooled: Sequence[Pool], worlds: Sequence[_World], rows: Sequence[Row]) -> Iterator[str]:
