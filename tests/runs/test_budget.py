@@ -182,10 +182,10 @@ def test_evaluate__goes_on_while_some_episodes_are_played(tmp_path: Path):
 
 
 def test_evaluate__stops_where_nothing_but_errors_comes_from_the_start(tmp_path: Path):
-    down = Failing(ModelError("connection refused"))
+    down = Failing(ModelError("connection refused."))
     with pytest.warns(
         UserWarning,
-        match="the first 10 episodes all failed.* ModelError: connection refused.*; fix",
+        match="the first 10 episodes all failed.* ModelError: connection refused. 0 of .*; fix",
     ):
         assert len(evaluate(replace(FAILING, model=down), tmp_path)) == 10
     later = Failing(ModelError("reset"), fails=lambda call: call > 1)

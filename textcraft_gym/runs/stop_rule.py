@@ -62,7 +62,7 @@ class StopRule:
             so_far: What the run has, in words.
         """
         if self.trouble:
-            reason = f"stopped: {self.trouble}"
+            reason = f"stopped: {self.trouble.removesuffix('.')}"  # an error may be a sentence
             return RunStopped(
                 f"{reason}. {so_far}; fix this, and run it again to go on.", at_limit=False
             )
