@@ -233,6 +233,18 @@ def test_set_split__holds_for_the_next_episodes_in_any_vector(env_id, depths, mo
     assert drawn <= {task.id for task in chosen}
     vector.set_attr("tasks", [chosen[:1], chosen[-1:]])
     assert vector.reset()[1]["task"].tolist() == [chosen[0].id, chosen[-1].id]
+    vector.set_attr("tasks", [[chosen[-1].id], [chosen[0].id]])
+    assert vector.reset()[1]["task"].tolist() == [chosen[-1].id, chosen[0].id]
+    vector.close()
+
+
+@pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
+def test_set_attr__refuses_tasks_that_do_not_exist(mode):
+    vector: Any = gym.make_vec("TextCraft-v0", 2, mode)
+    with pytest.raises(UnknownName, match="Did you mean minecraft:beehive"):
+        vector.set_attr("tasks", [["minecraft:behive"]] * 2)
+    with pytest.raises(ValueError, match="one task or more"):
+        vector.set_attr("tasks", [[]] * 2)
     vector.close()
 
 

@@ -241,12 +241,13 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         """Set an attribute of the environments: to one value, or to one of a list or tuple each.
 
         Raises:
-            ValueError: If there are more or fewer values than environments.
+            UnknownName: For ``tasks`` that do not exist.
+            ValueError: If there are more or fewer values than environments, or no tasks.
         """
         if not isinstance(values, (list, tuple)):
             values = [values] * self.num_envs
         for env, value in zip(self.envs, self._for_each("values", values), strict=True):
-            setattr(env, name, value)
+            env.set_wrapper_attr(name, value)
 
     def close_extras(self, **_: Any) -> None:
         """Close each environment."""

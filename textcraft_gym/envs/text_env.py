@@ -247,6 +247,19 @@ class TextEnv(gym.Env[str, str]):
         self.np_random.bit_generator.state = json.loads(snapshot.random)
         self._np_random_seed = snapshot.seed
 
+    def set_wrapper_attr(self, name: str, value: Any, **how: Any) -> bool:
+        """Set an attribute, as every vector's ``set_attr`` does; ``tasks`` to tasks or their ids.
+
+        Raises:
+            UnknownName: For a task that does not exist.
+            ValueError: For no task at all.
+        """
+        if name == "tasks":
+            value = tuple(self._find_task(getattr(task, "id", task)) for task in value)
+            if not value:
+                raise ValueError("expected one task or more, got none")
+        return super().set_wrapper_attr(name, value, **how)
+
     def unsupported(self, capability: str, why: str) -> Unsupported:
         """Return the error that refuses a capability by name: ``X-v0 offers no snapshot: ...``."""
         name = self.spec.id if self.spec else type(self).__name__
