@@ -73,8 +73,8 @@ def make_model(
         spec: ``openai``, ``inspect``, ``local``, the name of an entry point or a module, then a
             colon, the model's name for ``openai`` and ``inspect``, a file for ``local`` or the name
             of a class for a module, and options of the constructor as ``key=value``. A price is
-            that of a million tokens, ``prompt/completion``; ``omit`` takes names with ``+`` between
-            them. A value in JSON may contain commas.
+            that of a million tokens, ``prompt/completion`` or one number for both; ``omit`` takes
+            names with ``+`` between them. A value in JSON may contain commas.
         cassette: A file that holds recorded answers, and records those that it lacks.
         replay_only: Answer from the cassette alone; no server is asked. The local model's files
             tell which of its answers are meant; without them, its option ``digest``.
@@ -249,9 +249,9 @@ def price_of(model: str | Model | None) -> tuple[float, float] | None:
 
 
 def _price(text: str) -> Price:
-    prompt, _, completion = text.partition("/")
+    prompt, slash, completion = text.partition("/")
     with suppress(ValueError):
-        return Price(float(prompt), float(completion or prompt))
+        return Price(float(prompt), float(completion if slash else prompt))
     raise ValueError(f"expected price=PROMPT/COMPLETION in numbers of 0 or more, got {text!r}")
 
 

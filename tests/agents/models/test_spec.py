@@ -16,12 +16,17 @@ from textcraft_gym.agents.models.openai_compatible import OpenAIModel
 from textcraft_gym.agents.models.spec import (
     as_served,
     make_model,
+    price_of,
     prompts_of,
     recorded_spec,
     with_options,
 )
 
 HOW = {"stop": ("\n",), "max_tokens": 5, "temperature": 0.0, "sample": 0}
+
+
+def test_price_of__is_that_of_both_where_there_is_one():
+    assert price_of("openai:m,price=3") == price_of("openai:m,price=3/3") == (3.0, 3.0)
 
 
 def test_make_model__makes_a_class_of_a_module():
@@ -145,6 +150,7 @@ def test_make_model__a_class_of_the_users_own(tmp_path: Path, monkeypatch: pytes
         ("openai:m,api_key=k,price=cheap", "cheap"),
         ("openai:m,api_key=k,price=-1/1", "numbers of 0 or more, got '-1/1'"),
         ("openai:m,api_key=k,price=1/nan", "got '1/nan'"),
+        ("openai:m,api_key=k,price=1/", "got '1/'"),
         ("openai:m,api_key=k,price=inf", "got 'inf'"),
         ("openai:m,api_key=k,price=1e400", "got 'inf'"),
         ("openai:m,api_key=k,endpoint=talk", "endpoint"),
