@@ -285,6 +285,7 @@ def test_server__answers_anything(app: Any, data: st.DataObject):
         path, content=body.encode(), headers={"Content-Type": "application/json"}
     )
     assert answer.status_code in (200, 404, 405, 422)
+    assert answer.headers["content-type"] == "application/json"
     if answer.status_code != 200:
         assert list(answer.json()) == ["error"]
 

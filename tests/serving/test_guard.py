@@ -162,6 +162,7 @@ def test_guard__refuses_a_body_that_is_too_large(monkeypatch: pytest.MonkeyPatch
 
     answer = ask(PIECES, app, max_body=7)
     assert answer[0]["status"] == 413
+    assert (b"content-type", b"application/json") in answer[0]["headers"]
     assert json.loads(answer[1]["body"]) == {"error": "expected a body of at most 7 bytes"}
     monkeypatch.setattr(guard, "MAX_DISCARDED", 99)
     endless = [{"type": "http.request", "body": b"12345", "more_body": True}] * 20

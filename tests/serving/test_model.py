@@ -549,6 +549,7 @@ def test_model__answers_anything(in_process: TestClient, path: str, body: Any, h
     )
     assert answer.status_code in (200, 400), answer.text
     if answer.status_code == 400:
+        assert answer.headers["content-type"] == "application/json"
         assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
 
 
