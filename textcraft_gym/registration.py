@@ -255,8 +255,13 @@ def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -
             name = env.spec.id if env.spec else str(env)
             raise ValueError(
                 f"{type(agent).__name__} reads info[{key!r}], which {name} lacks: "
-                f"make it with {argument}=True"
+                f"{how_to_make(argument)}"
             )
+
+
+def how_to_make(argument: str) -> str:
+    """Return how to make an environment whose info has what an argument of it requests."""
+    return f"make it with {argument}=True, on the command line with --env-arg {argument}=true"
 
 
 def check_is_text(env: gym.Env[Any, Any], name: str) -> None:

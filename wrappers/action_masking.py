@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 
 from textcraft_gym.errors import UnknownName, between
+from textcraft_gym.registration import how_to_make
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 Overflow: TypeAlias = Literal["raise", "drop"]
@@ -78,7 +79,7 @@ class ActionMasking(TextWrapper):
         super().__init__(env, n=n, commands=commands, overflow=overflow)
         self._expect_text(observations=False)
         if not (env.has_wrapper_attr("admissible") and env.get_wrapper_attr("admissible")):
-            raise ValueError(f"{env} lists no admissible commands: make it with admissible=True")
+            raise ValueError(f"{env} lists no admissible commands: {how_to_make('admissible')}")
         self.overflow = overflow
         self._commands = tuple(self._fixed or [NO_COMMAND] * (n or 0))
         self.action_space = Discrete(len(self._commands))

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 
 from textcraft_gym.errors import at_least
+from textcraft_gym.registration import how_to_make
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
 
@@ -47,7 +48,7 @@ class SubgoalReward(TextWrapper):
         at_least("stuck", stuck, 1)
         super().__init__(env, gamma=gamma, scale=scale, stuck=stuck)
         if not (env.has_wrapper_attr("expert") and env.get_wrapper_attr("expert")):
-            raise ValueError(f"{env} has no expert plan: make it with expert=True")
+            raise ValueError(f"{env} has no expert plan: {how_to_make('expert')}")
         self.gamma = gamma
         self.scale = scale
         self.stuck = stuck

@@ -129,6 +129,24 @@ def test_process__tells_a_script_to_keep_what_it_does_to_itself(tmp_path: Path):
     assert 'if __name__ == "__main__"' in result.stderr.splitlines()[-1]
 
 
+PROMPT = """
+from textcraft_gym import RunSpec, evaluate
+
+def policy(observation):
+    return "inventory"
+
+evaluate(RunSpec("TextCraft-v0", "dev", policy, limit=1, backend="process"), "run")
+"""
+
+
+def test_process__says_how_to_send_what_has_no_file(tmp_path: Path):
+    command = [sys.executable, "-c", PROMPT]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    said = result.stderr.splitlines()[-1]
+    assert "BackendError" in said
+    assert said.endswith("; put it into a module, and import it from there")
+
+
 def is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)

@@ -58,7 +58,7 @@ from textcraft_gym.episodes.model_calls import Function, ModelCall, ModelCalls
 from textcraft_gym.episodes.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.episodes.step_limit import step_budget, without_registered_limit
 from textcraft_gym.errors import RunStopped, TextCraftGymError, Unsupported
-from textcraft_gym.registration import INFO_OF, check_info
+from textcraft_gym.registration import INFO_OF, check_info, how_to_make
 from textcraft_gym.task import tasks_of
 
 # Agents that end by themselves end earlier.
@@ -762,10 +762,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, KeyError):
         for argument, key in INFO_OF.items():
             if error.args == (key,):
-                return (
-                    f"info has {key!r} in an environment made with {argument}=True; on the "
-                    f"command line: --env-arg {argument}=true"
-                )
+                return f"info of this environment lacks {key!r}: {how_to_make(argument)}"
     try:
         return str(error)
     except Exception:  # an exception of foreign code that cannot even be shown

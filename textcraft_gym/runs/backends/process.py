@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Thread
@@ -335,13 +336,18 @@ def _startup_error(worker: _WorkerProcess) -> BackendError:
     )
 
 
-def _start_failure(error: Exception) -> str:
-    """Return why a worker cannot start."""
-    message = f"{type(error).__name__}: {error}"
-    if isinstance(error, AttributeError) and "__main__" in str(error):
-        # Of a notebook or a prompt there is no file that another process could import.
-        return f"{message}; put the class into a module, and import it from there"
-    return message
+class _Unpickler(pickle.Unpickler):
+    """Says how to send what is defined where another process cannot import it."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return super().find_class(module, name)
+        except AttributeError as error:
+            if module != "__main__":
+                raise
+            # A notebook or a prompt has no file that another process could import.
+            advice = "put it into a module, and import it from there"
+            raise AttributeError(f"{error}; {advice}") from error
 
 
 def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
@@ -353,9 +359,9 @@ def _work(pipe: Connection, pickled_spec: bytes, meter: _Meter) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
         try:
-            worker = Worker(Run(pickle.loads(pickled_spec)))  # noqa: S301
+            worker = Worker(Run(_Unpickler(BytesIO(pickled_spec)).load()))
         except Exception as error:  # a user's agent, model or world may raise anything
-            pipe.send(("failed", _start_failure(error)))
+            pipe.send(("failed", f"{type(error).__name__}: {error}"))
             return
         pipe.send(("ready", None))
         for played in worker.run(_jobs(pipe, meter), meter.show):
