@@ -1,4 +1,4 @@
-"""Plays TextCraft and WebShop's test split, every task twice over; prints a digest of each pass and one of the plans.
+"""Plays TextCraft and WebShop's test split, forward or in reverse; prints a digest of the episodes and one of the plans.
 
 Run by ``test_determinism`` in processes of its own.
 """
@@ -65,21 +65,22 @@ def drawn(env: gym.Env) -> list[list]:
     return [[f"drawn by {seed}", *env.reset(seed=seed)] for seed in range(50)]
 
 
-def play(env_id: str, junk: tuple[str, ...], **arguments: str) -> None:
+def play(env_id: str, junk: tuple[str, ...], order: str, **arguments: str) -> None:
     env = gym.make(env_id, admissible=True, disable_env_checker=True, **arguments)
     expert = gym.make(env_id, expert=True, disable_env_checker=True, **arguments)
     tasks = [task.id for task in env.unwrapped.tasks]
-    for order in (tasks, tasks[::-1]):
-        played = [episode(env, task, seed, junk) for task in order for seed in SEEDS]
-        plans = [[task, expert.reset(options={"task": task})[1]["expert_plan"]] for task in order]
-        print(env_id, digest(played + drawn(env)), digest(plans))  # noqa: T201
+    if order == "reverse":
+        tasks.reverse()
+    played = [episode(env, task, seed, junk) for task in tasks for seed in SEEDS]
+    plans = [[task, expert.reset(options={"task": task})[1]["expert_plan"]] for task in tasks]
+    print(env_id, digest(played + drawn(env)), digest(plans))  # noqa: T201
 
 
-def main(recipes: str) -> None:
+def main(recipes: str, order: str) -> None:
     for env_id in ("TextCraft-v0", "TextCraftTags-v0"):
-        play(env_id, JUNK, split="all", recipes=recipes)
-    play("WebShopLite-v0", SHOPPING_JUNK, split="test")
+        play(env_id, JUNK, order, split="all", recipes=recipes)
+    play("WebShopLite-v0", SHOPPING_JUNK, order, split="test")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

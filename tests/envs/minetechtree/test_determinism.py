@@ -9,32 +9,35 @@ import sys
 import pytest
 
 PLAY = """
-import hashlib, json
+import hashlib, json, sys
 import gymnasium as gym
 import textcraft_gym
 
 env = gym.make("MineTechTree-v0", split="all", admissible=True, expert=True)
 tasks = [task.id for task in env.get_wrapper_attr("tasks")] + ["oak_boat+chest", "white_bed+cooked_mutton+torch"]
-for order in (tasks, tasks[::-1]):
-    played = []
-    for task in order:
-        text, info = env.reset(seed=7, options={"task": task})
-        said = [task, text, info["expert_plan"]]
-        while not info["won"]:
-            observation, _, _, _, info = env.step(info["expert_plan"][0])
-            said += [observation, info["ticks"], info["admissible_commands"]]
-        played.append(said)
-    print(hashlib.sha256(json.dumps(sorted(played)).encode()).hexdigest())
+played = []
+for task in tasks[:: int(sys.argv[1])]:
+    text, info = env.reset(seed=7, options={"task": task})
+    said = [task, text, info["expert_plan"]]
+    while not info["won"]:
+        observation, _, _, _, info = env.step(info["expert_plan"][0])
+        said += [observation, info["ticks"], info["admissible_commands"]]
+    played.append(said)
+print(hashlib.sha256(json.dumps(sorted(played)).encode()).hexdigest())
 """
 GOLDEN = "09977745b3fb8a451973850c94fdde6590cf589d99f21c0c4603a8a86f6a56c7"
 """A new digest is a new version of the environment, unless only plans that tie or what is
 admissible have changed."""
 
 
-@pytest.mark.parametrize("hash_seed", ["0", "1", "4242"])
-def test_all_tasks__read_alike_in_any_process_and_order(hash_seed):
+@pytest.mark.parametrize(("hash_seed", "direction"), [("0", "1"), ("1", "-1"), ("4242", "1")])
+def test_all_tasks__read_alike_in_any_process_and_order(hash_seed, direction):
     environment = os.environ | {"PYTHONHASHSEED": hash_seed}
     run = subprocess.run(
-        [sys.executable, "-c", PLAY], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", PLAY, direction],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
-    assert run.stdout.split() == [GOLDEN, GOLDEN]
+    assert run.stdout.split() == [GOLDEN]
