@@ -101,7 +101,9 @@ def _identifier(words: str) -> str:
 
 def _tolerant(literal: str) -> str:
     """Return the pattern of a literal with any blanks where it has some, or before a bracket."""
-    return re.sub(r"(?:\\ )+", r"\\s+", re.escape(literal)).replace(r"\[", r"\s*\[")
+    # Blanks are read from their first on: from each of them, the time would grow with their square.
+    spaced = re.sub(r"(?:\\ )*\\\[", r"(?<!\\s)\\s*\\[", re.escape(literal))
+    return re.sub(r"(?:\\ )+", r"(?<!\\s)\\s+", spaced)
 
 
 def _argument(value: object) -> str:

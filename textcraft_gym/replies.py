@@ -39,7 +39,8 @@ _LABEL = re.compile(
 )
 _HEADING = re.compile(rf"#+ *[*_]*{_ACTION}[*_ ]*", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(action|command|answer|act)>([^<]*)</\1>|\[\[(?!\[)(.+?)\]\](?!\])|\\boxed\{([^{}\n]+)\}",
+    r"<(action|command|answer|act)>([^<]*)</\1>|\[\[(?!\[)((?:(?!\[\[).)+?)\]\](?!\])|"
+    r"\\boxed\{([^{}\n]+)\}",
     re.IGNORECASE,
 )
 _OBSERVED = re.compile(
@@ -52,7 +53,7 @@ _NUMBER = re.compile(r"(?:[-*•+]|\(?\d{1,3}[.):]|step \d{1,3}[.:)]?)\s+", re.I
 _FENCE = re.compile(r"[`~]{3,}\w*")
 _BLOCK = re.compile(r"^[^\n`]*```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL | re.MULTILINE)
 _MARKED = re.compile(r"(`{1,3}|\"|'|\*{1,3}|_{1,2})(.+)\1|“(.+)”|\u2018(.+)\u2019|«(.+)»")
-_INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|“([^”\n]+)”")
+_INLINE = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*|\"([^\"\n]+)\"|“([^“”\n]+)”")
 _CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 _ARGUMENT = re.compile(
     r"\s*(?:(\w+)\s*[=:]\s*)?(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^,]+?)\s*(?:,|$)"
@@ -398,9 +399,9 @@ class CommandReader:
         """Return a line without what stands around a command."""
         command = _unmarked(line)
         # A number or bullet is dropped only before a known command: others may begin with one.
-        numbered = _NUMBER.sub("", command, count=1)
-        if numbered != command and self.canonical(_unmarked(numbered)):
-            command = _unmarked(numbered)
+        number = _NUMBER.match(command)
+        if number and self.canonical(_unmarked(command[number.end() :])):
+            command = _unmarked(command[number.end() :])
         call = _CALL.fullmatch(command) if self.forms else None
         if call and (named := self.call(call[1], _arguments(call[2]))):
             return named
