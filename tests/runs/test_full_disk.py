@@ -89,7 +89,8 @@ def command(limit: int, *arguments: str, cwd: Path) -> subprocess.CompletedProce
     return subprocess.run(
         [sys.executable, "-c", COMMAND, str(limit), *arguments],
         cwd=cwd,
-        env=environment(),
+        # Python takes half a module that it compiled and could not write for a whole one.
+        env={**environment(), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
     )
