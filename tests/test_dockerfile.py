@@ -86,14 +86,12 @@ class Stage:
 def new_stage(folder: Path) -> Stage:
     """Return an empty root, and a Python with the packages that the tests run with, but without
     this one."""
-    subprocess.run([sys.executable, "-m", "venv", folder / "python"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "python"], check=True)
     (packages,) = (folder / "python").glob("lib/python*/site-packages")
     (packages / "lent.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
-    for bundled in [
-        *packages.glob("setuptools*"),
-        *packages.glob("pkg_resources"),
-    ]:  # older than those that are lent
-        shutil.rmtree(bundled)
+    pip = folder / "python" / "bin" / "pip"
+    pip.write_text('#!/bin/sh\nexec python -m pip "$@"\n', encoding="utf-8")
+    pip.chmod(0o755)
     root = folder / "root"
     root.mkdir()
     return Stage(root, folder / "python", root)
