@@ -186,7 +186,7 @@ def test_python__that_lacks_what_windows_lacks_plays(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "command",
-    [("envs",), ("agents",), ("tasks", "WebShopLite-v0", "--split", "dev"), ("report", "run")],
+    [("envs",), ("agents",), ("tasks", "WebShopLite-v0", "--split", "test"), ("report", "run")],
 )
 def test_output__can_be_sent_to_a_file_in_the_code_page_of_windows(command, tmp_path: Path):
     if "run" in command:
