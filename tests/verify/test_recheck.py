@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,6 +22,7 @@ from hypothesis import strategies as st
 from tests.runs import flawed_agents
 from textcraft_gym import RunSpec, evaluate, recipes
 from textcraft_gym.agents import prompts, registry
+from textcraft_gym.cli.main import main
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.metrics import summarise_by_group
 from textcraft_gym.reports.records import read_config, read_records
@@ -788,44 +788,52 @@ def test_speed__is_thousands_of_steps_a_second(played):
     assert outcome.steps / outcome.seconds > 1000
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-c",
-        "from textcraft_gym.cli.main import main; main()",
-        "verify",
-        *arguments,
-    ]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+class Exit(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    status: int
+    out: str
+    err: str
 
 
-def test_command__exits_0_1_or_2(played, copied, tmp_path):
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Exit]:
+    def command(*arguments: str) -> Exit:
+        monkeypatch.setattr(sys, "argv", ["textcraft-gym", "verify", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return Exit(stopped.value.code or 0, *capsys.readouterr())
+
+    return command
+
+
+def test_command__exits_0_1_or_2(run, played, copied, tmp_path):
     clean, edited = played("random"), copied("adapt")
     records = read_lines(edited)
     records[0]["reward"] = 7.0
     write_lines(edited, records)
     good = run(str(clean))
-    assert (good.returncode, good.stderr) == (0, "")
-    assert f"{clean}: identical; 4 episodes, " in good.stdout
-    assert "not rechecked" not in good.stdout  # it asked no model
+    assert (good.status, good.err) == (0, "")
+    assert f"{clean}: identical; 4 episodes, " in good.out
+    assert "not rechecked" not in good.out  # it asked no model
     bad = run(str(clean), str(edited), "--show", "1")
-    assert bad.returncode == 1
-    assert bad.stdout.count("not rechecked: the model's name and answers") == 1
-    assert "outcomes of the parts of the trace" in bad.stdout
-    assert "reward: recorded 7.0, replayed " in bad.stdout
-    assert " and " in bad.stdout
+    assert bad.status == 1
+    assert bad.out.count("not rechecked: the model's name and answers") == 1
+    assert "outcomes of the parts of the trace" in bad.out
+    assert "reward: recorded 7.0, replayed " in bad.out
+    assert " and " in bad.out
     unreadable = run(str(tmp_path / "nothing"), str(edited))
-    assert unreadable.returncode == 2
-    assert unreadable.stderr.count("\n") == 1
-    assert "reward: recorded 7.0" in unreadable.stdout
+    assert unreadable.status == 2
+    assert unreadable.err.count("\n") == 1
+    assert "reward: recorded 7.0" in unreadable.out
     as_json = run(str(edited.parent), "--json")  # all runs below a folder
-    (outcome,) = json.loads(as_json.stdout).values()
+    (outcome,) = json.loads(as_json.out).values()
     assert outcome["count"] == len(outcome["differences"]) > 0
     assert outcome["identical"] is False
 
 
-def test_command__refuses_options_of_runs_without_a_run():
+def test_command__refuses_options_of_runs_without_a_run(run):
     for option in ("--trust", "--split", "--prompts"):
         refused = run("--env", "TextCraft-v0", option, "test")
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert "expected run folders, got none" in refused.stderr
+        assert (refused.status, refused.out) == (2, "")
+        assert "expected run folders, got none" in refused.err
