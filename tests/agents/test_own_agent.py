@@ -180,7 +180,8 @@ def test_own_agent__is_held_to_the_limits_of_an_episode(tmp_path: Path):
     (record,) = evaluate(replace(spec, episode_cost=0.5), tmp_path / "cost")
     assert (record["limit"], record["steps"], record["cost"]) == ("cost", 2, 0.5)
     (record,) = evaluate(replace(spec, episode_seconds=0.08), tmp_path / "time")
-    assert (record["limit"], record["steps"]) == ("seconds", 1)
+    assert record["limit"] == "seconds"
+    assert record["steps"] <= 1  # none where a busy machine answers late
     (record,) = evaluate(replace(spec, max_cost=0.5), tmp_path / "run", on_stop=lambda stop: None)
     assert record["error"].startswith("RunStopped")
 
