@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -36,6 +36,7 @@ MAX_POSSIBLE = 30
 INDENT = 2
 MIN_MEANING_WIDTH = 30
 """Columns beside a command that what it does needs; with fewer it goes on below."""
+_ONE_COUNT = re.compile(r"(\w+) \d+( \D+)")
 
 
 def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
@@ -83,7 +84,6 @@ class Session:
 
     Attributes:
         goal: The task, in the game's words.
-        observation: The first observation.
         info: The last info.
         steps: The number of actions, without those taken back.
         over: Whether the episode has ended.
@@ -97,7 +97,6 @@ class Session:
         self.forms = forms
         self.goal = ""
         self.console = Console(highlight=False)
-        self.observation = ""
         self.info: dict[str, Any] = {}
         self.steps = 0
         self.over = False
@@ -106,12 +105,12 @@ class Session:
     def reset(self, task: str | None, seed: int | None) -> None:
         """Begin the episode, and print the first observation and the commands of the session."""
         options = None if task is None else {"task": task}
-        self.observation, self.info = self.env.reset(seed=seed, options=options)
+        observation, self.info = self.env.reset(seed=seed, options=options)
 
-        _, self.goal = self.profile.read(self.observation)
+        _, self.goal = self.profile.read(observation)
         commands = ", ".join(f"[bold]{name}[/] {effect}" for name, effect in OWN_COMMANDS.items())
         self._draw()
-        self._print(_coloured(self.observation, self.goal))
+        self._print(_coloured(observation, self.goal))
         self._print(f"\nTab completes, {commands}.\n")
 
     def leaves(self, command: str) -> bool:
@@ -144,11 +143,9 @@ class Session:
         self.env.close()
         return won is True
 
-    def words(self) -> tuple[list[str], list[str]]:
-        """Return the commands for tab completion, and the item names of the listed recipes."""
-        names = re.findall(r"\d+ ([a-z][a-z ]*?)(?= using|,|\n|$)", self.observation)
-        commands = [*self.info.get("admissible_commands", []), "inventory", *OWN_COMMANDS]
-        return list(dict.fromkeys(commands)), list(dict.fromkeys(names))
+    def words(self) -> list[str]:
+        """Return the commands for tab completion: those that work now."""
+        return [*self.info.get("admissible_commands", []), *OWN_COMMANDS]
 
     def status(self) -> str:
         """Return the line that stays below what is typed: the steps and the goal."""
@@ -261,9 +258,7 @@ class Session:
         self.console.print(*texts, soft_wrap=not self.console.is_terminal)
 
 
-def _typed_lines(
-    words: Callable[[], tuple[list[str], list[str]]], status: Callable[[], str]
-) -> Iterator[str]:
+def _typed_lines(words: Callable[[], list[str]], status: Callable[[], str]) -> Iterator[str]:
     """Yield typed lines: in a terminal with completion and a status line, else as a pipe has them.
 
     Args:
@@ -278,8 +273,9 @@ def _typed_lines(
 
     class Words(Completer):
         def get_completions(self, document: Any, complete_event: Any) -> Iterator[Completion]:
-            for text, typed in completions(document.text_before_cursor, *words()):
-                yield Completion(text, start_position=-len(typed))
+            line = document.text_before_cursor
+            for command in completions(line, words()):
+                yield Completion(command, start_position=-len(line))
 
     prompt: PromptSession[str] = PromptSession(completer=Words(), bottom_toolbar=status)
     while True:
@@ -289,23 +285,21 @@ def _typed_lines(
             return
 
 
-def completions(line: str, commands: list[str], names: list[str]) -> list[tuple[str, str]]:
-    """Return the completions of a line, shortest first, each with the typed end that it replaces.
+def completions(line: str, commands: Iterable[str]) -> list[str]:
+    """Return the commands that go on from a line, shortest first.
 
-    A command completes the whole line, an item name the part after the last number.
+    The only count of a command may be any: ``get 5 oa`` goes on as ``get 1 oak logs`` does.
     """
-    candidates = [(command, line) for command in commands]
-    *counts, name = re.split(r"\d+ ", line)
-    if counts:
-        candidates += [(item, name) for item in names]
+    if counted := re.match(r"\w+ (\d+) ", line):
+        commands = [_counted(command, counted[1]) for command in commands]
+    going_on = [command for command in commands if command.startswith(line) and command != line]
+    return sorted(dict.fromkeys(going_on), key=len)
 
-    # By completed line: a command and an item name may give the same one.
-    offered: dict[str, tuple[str, str]] = {}
-    for text, typed in candidates:
-        completed = line.removesuffix(typed) + text
-        if text.startswith(typed) and completed != line:
-            offered[completed] = (text, typed)
-    return sorted(offered.values(), key=lambda completion: len(completion[0]))
+
+def _counted(command: str, count: str) -> str:
+    """Return a command that has one count with another."""
+    parts = _ONE_COUNT.fullmatch(command)
+    return f"{parts[1]} {count}{parts[2]}" if parts else command
 
 
 def _typed(form: CommandForm) -> str:
