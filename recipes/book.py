@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -27,6 +27,7 @@ from textcraft_gym.recipes.recipe import (
     Recipe,
     RecipeError,
     Slot,
+    bare_ids,
     name_of,
     parse_recipe,
     parse_reference,
@@ -159,6 +160,20 @@ def _only(
     return _books.setdefault(book.fingerprint, book)
 
 
+def left_out(pack: Pack, book: RecipeBook) -> dict[str, list[str]]:
+    """Return the ids of a pack's crafting recipes that do not count in its book, by the reason."""
+    used = {recipe.id for recipes in book.recipes.values() for recipe in recipes}
+    reasons: dict[str, list[str]] = {}
+    for id, recipe in _parsed(pack, book.tags):
+        if isinstance(recipe, RecipeError):
+            reasons.setdefault("cannot be read", []).append(id)
+        elif _takes_its_output(recipe):
+            reasons.setdefault("takes what it makes", []).append(id)
+        elif id not in used:
+            reasons.setdefault("repeats or undoes another", []).append(id)
+    return reasons
+
+
 def name_of_ingredient(ingredient: Ingredient) -> str:
     """Return the name of an ingredient: ``oak planks``, ``planks``, ``coal or charcoal``."""
     return " or ".join(name_of(reference) for reference in ingredient)
@@ -211,6 +226,7 @@ def _read(pack: Pack, tags: Tags) -> RecipeBook:
     The rules apply in this order: the two shapes, duplicates, loops, blocks, tags, cycles.
     """
     written = _crafting_recipes(pack, tags)
+    _report_bare(pack, written)
     packed = _without_unpacking(
         [recipe for recipe in written if not _takes_its_output(recipe)], tags
     )
@@ -227,6 +243,18 @@ def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
     """
     distinct: dict[tuple[object, ...], Recipe] = {}
     skipped = [*pack.skipped]
+    for _, recipe in _parsed(pack, tags):
+        if isinstance(recipe, RecipeError):
+            skipped.append(recipe)
+        else:
+            distinct.setdefault((recipe.output, recipe.makes, recipe.slots), recipe)
+
+    _report_skipped(pack.origin, skipped, any_read=bool(distinct))
+    return list(distinct.values())
+
+
+def _parsed(pack: Pack, tags: Tags) -> Iterator[tuple[str, Recipe | RecipeError]]:
+    """Yield the id of each crafting recipe, and the recipe or why it cannot be read."""
     items_of = _tag_reader(pack)
     # Groups need no tag files; but in a pack that has some, a recipe with a missing one is of no
     # use.
@@ -243,12 +271,9 @@ def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
                 for reference in _tags_of(recipe):
                     items_of(reference, file)
         except RecipeError as error:
-            skipped.append(error)
+            yield id, error
         else:
-            distinct.setdefault((recipe.output, recipe.makes, recipe.slots), recipe)
-
-    _report_skipped(pack.origin, skipped, any_read=bool(distinct))
-    return list(distinct.values())
+            yield id, recipe
 
 
 def _report_skipped(origin: str, skipped: list[RecipeError], *, any_read: bool) -> None:
@@ -263,6 +288,23 @@ def _report_skipped(origin: str, skipped: list[RecipeError], *, any_read: bool) 
         # The level of the stack is that of _crafting_recipes.
         warnings.warn(
             f"{origin}: skipped {counted} that cannot be read: {listed(skipped)}", stacklevel=3
+        )
+
+
+def _report_bare(pack: Pack, written: Sequence[Recipe]) -> None:
+    """Warn about ids without a namespace where the recipe's own namespace may be meant."""
+    own = {recipe.id for recipe in written}.union(recipe.output for recipe in written)
+    meant: dict[str, None] = {}
+    for recipe in written:
+        space, _, _ = recipe.id.partition(":")
+        for id in sorted(bare_ids(pack.recipes[recipe.id].data)):
+            if f"{space}:" != DEFAULT_NAMESPACE and f"{space}:{id}" in own:
+                meant[f"{space}:{id} for {id}"] = None
+    if meant:
+        warnings.warn(
+            f"{pack.origin}: ids without a namespace are those of Minecraft; for the pack's own, "
+            f"write {listed(list(meant), ', ')}",
+            stacklevel=2,
         )
 
 

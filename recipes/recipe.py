@@ -92,6 +92,23 @@ def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
     return Recipe(id, output, count, group if isinstance(group, str) else "", slots)
 
 
+def bare_ids(data: dict[str, Any]) -> set[str]:
+    """Return the item ids of a recipe that are written without a namespace."""
+    key = data.get("key")
+    entries = [data.get("result"), data.get("ingredients")]
+    entries += key.values() if isinstance(key, dict) else ()
+    ids: set[str] = set()
+    while entries:
+        entry = entries.pop()
+        if isinstance(entry, list):
+            entries += entry
+        elif isinstance(entry, dict):
+            entries += [entry.get("item"), entry.get("id")]
+        elif isinstance(entry, str) and not re.search("[#:]", entry):
+            ids.add(entry)
+    return ids
+
+
 def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     pattern, key = _pattern(file, data), data.get("key")
     if not isinstance(key, dict):

@@ -396,6 +396,19 @@ def test_recipes_stats__counts():
         assert fact in output
 
 
+def test_recipes_stats__name_what_is_left_out(tmp_path: Path):
+    copied = {"type": "crafting_shapeless", "ingredients": ["leaf", "water"], "result": "leaf"}
+    for name, data in {"leaf": copied, "tea": copied | {"result": "tea"}, "odd": {}}.items():
+        file = tmp_path / "recipes" / f"{name}.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(data))
+    with pytest.warns(UserWarning, match="skipped 1"):
+        output = run("recipes", "stats", "--recipes", str(tmp_path))
+    assert re.search(r"no type +1\b", output)
+    assert "takes what it makes: minecraft:leaf" in output
+    assert "cannot be read: minecraft:odd" in output
+
+
 def test_evaluate__plays_the_split_that_an_environment_plays(tmp_path: Path):
     for env, split in (("TextCraft-v0", "dev"), ("ALFWorld-v0", "valid_seen")):
         run(

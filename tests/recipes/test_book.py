@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.recipes.packs import load, shapeless, write_json, write_pack
 from tests.recipes.play import play
 from textcraft_gym.recipes import Recipe, RecipeBook, RecipeError, Slot
-from textcraft_gym.recipes.book import Tags, name_of_ingredient
+from textcraft_gym.recipes.book import Tags, left_out, name_of_ingredient
 from textcraft_gym.recipes.components import strong_components
 from textcraft_gym.recipes.pack import read_pack
 from textcraft_gym.recipes.recipe import parse_recipe
@@ -355,6 +355,37 @@ def test_load__skips_and_names_a_recipe_with_a_bad_tag(
     assert message.startswith(
         f"{tmp_path}: skipped 1 recipe or tag that cannot be read: {space}/recipes/a_0.json: {culprit}{reason}"
     )
+
+
+def test_load__warns_of_bare_ids_where_the_pack_has_its_own(tmp_path: Path) -> None:
+    recipes = tmp_path / "data/tea/recipes"
+    write_json(recipes / "cup.json", shapeless("cup", "minecraft:clay"))
+    write_json(recipes / "tray.json", shapeless("tea:tray", "stick"))
+    write_json(
+        recipes / "tea_set.json", shapeless("tea:tea_set", ["tray", "cup"], "#cups", "tea:x")
+    )
+    meant = "write tea:cup for cup, tea:tray for tray$"
+    with pytest.warns(UserWarning, match=meant):
+        book = RecipeBook.load(tmp_path)
+    assert "minecraft:cup" in book.recipes
+
+
+def test_left_out__gives_each_recipe_that_does_not_count_its_reason(tmp_path: Path) -> None:
+    recipes = {
+        "a": shapeless("a", "b"),
+        "again": shapeless("a", "b"),
+        "copied": shapeless("c", "c", "b", makes=2),
+        "unpacked": shapeless("b", "a_block"),
+        "odd": {"type": "crafting_shapeless"},
+        "smelted": {"type": "smelting"},
+    }
+    with pytest.warns(UserWarning, match="skipped 1"):
+        book = RecipeBook.load(write_pack(tmp_path, recipes))
+    assert left_out(read_pack(tmp_path), book) == {
+        "repeats or undoes another": ["minecraft:again", "minecraft:unpacked"],
+        "takes what it makes": ["minecraft:copied"],
+        "cannot be read": ["minecraft:odd"],
+    }
 
 
 @pytest.mark.parametrize("data", [{}, {"values": None}, {"values": {"b": 1}}, {"values": "b"}])

@@ -10,7 +10,7 @@ from rich.tree import Tree
 
 from textcraft_gym.cli.tables import cell, console, examples, new_table, print_table
 from textcraft_gym.recipes import RecipeBook
-from textcraft_gym.recipes.book import name_of_ingredient
+from textcraft_gym.recipes.book import left_out, name_of_ingredient
 from textcraft_gym.recipes.pack import Pack
 from textcraft_gym.recipes.recipe import Slot, name_of
 from textcraft_gym.recipes.splits import Leakage, Splits
@@ -78,7 +78,7 @@ def tree_rows(book: RecipeBook, item: str) -> list[dict[str, Any]]:
 
 def recipe_stats(pack: Pack, book: RecipeBook) -> dict[str, Any]:
     """Return counts of a book's recipes, items and depths."""
-    types = Counter(str(file.data.get("type")) for file in pack.recipes.values())
+    types = Counter(str(file.data.get("type", "no type")) for file in pack.recipes.values())
     depths = Counter(book.depths.values())
     return {
         "origin": str(pack.origin),
@@ -87,6 +87,7 @@ def recipe_stats(pack: Pack, book: RecipeBook) -> dict[str, Any]:
         "item tags": len(pack.tags),
         "tags": book.tags,
         "recipes in use": sum(map(len, book.recipes.values())),
+        "crafting recipes left out": left_out(pack, book),
         "craftable items": len(book.recipes),
         "base items": len(book.base_items),
         "craftable items by depth": {str(depth): depths[depth] for depth in sorted(depths)},
@@ -103,9 +104,15 @@ def show_stats(stats: Mapping[str, Any]) -> None:
         elif name == "craftable items by depth":
             for depth, count in value.items():
                 table.add_row(f"  depth {depth}", str(count))
+        elif name == "crafting recipes left out":
+            table.add_row(name, str(sum(map(len, value.values()))))
+            for reason, ids in value.items():
+                table.add_row(f"  {reason}", str(len(ids)))
         elif name not in ("origin", "tags"):
             table.add_row(name, str(value))
     print_table(table)
+    for reason, ids in stats["crafting recipes left out"].items():
+        console.print(f"{reason}: {examples(ids)}", highlight=False, markup=False)
 
 
 def show_splits(item_depths: Mapping[str, int], splits: Splits) -> None:
