@@ -36,6 +36,7 @@ from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.envs.webshop.queries import searches
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.registration import SUITE
+from textcraft_gym.reports import tally
 from textcraft_gym.reports.records import read_records
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
@@ -1160,12 +1161,13 @@ def test_evaluate_with_progress__prints_a_line_now_and_then(
 ):
     """Also while no episode ends, as with a slow model."""
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.01)
+    monkeypatch.setattr(tally, "LONG_CALL", 0.0)
     printed = io.StringIO()
 
     class Slow:
         def complete(self, prompt, **how):
             deadline = time.monotonic() + 20
-            while "0 of 1 episodes, won 0, errors 0, 0 s elapsed\n" not in printed.getvalue():
+            while "0 of 1 episodes, won 0, errors 0, asking 1, 0 s" not in printed.getvalue():
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             return Completion("task failed!")

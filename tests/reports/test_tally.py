@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from itertools import count
 
-from textcraft_gym.reports.tally import Tally
+from textcraft_gym.agents.contract.agent import Act, Ask
+from textcraft_gym.reports.tally import LONG_CALL, Tally
 
 NUMBERS = count()
 
@@ -38,6 +39,23 @@ def test_tally__says_how_a_run_is_doing():
     )
     assert tally.elapsed == 10.0
     assert tally.under_way == [records[2]["task"]]
+
+
+def test_tally__tells_the_calls_under_way_once_one_is_long():
+    now = 0.0
+    tally = Tally(3, to_play={"all": 3}, clock=lambda: now)
+    first, second, third = records = [record(), record(), record()]
+    for begun in records:
+        tally.begin(begun)
+        tally.ask((begun["task"], 0), Ask("Which?"))
+    assert "asking" not in tally.line()
+    now = LONG_CALL
+    assert tally.line() == "won 0, errors 0, asking 3"
+    tally.ask((first["task"], 0), Act("look"))
+    tally.add(second)
+    assert ", asking 1, " in tally.line()
+    tally.ask((third["task"], 0), Ask("And now?"))
+    assert "asking" not in tally.line()
 
 
 def test_tally__knows_no_cost_without_a_price():

@@ -82,6 +82,7 @@ def evaluate_with_progress(
             on_episode=ended,
             on_stop=raise_stop,
             on_begin=lambda planned: tally.begin(planned.about),
+            on_request=lambda key, request: tally.ask(key, request),
         )
 
 

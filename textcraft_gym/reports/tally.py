@@ -6,11 +6,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from textcraft_gym.agents.contract.agent import Ask, Request
 from textcraft_gym.reports.metrics import outcome_of
-from textcraft_gym.reports.records import Record
+from textcraft_gym.reports.records import Key, Record
 from textcraft_gym.reports.success import mean_over_tasks
 from textcraft_gym.reports.tables import interval, money, percent
 from textcraft_gym.reports.time_left import TimeLeft
+
+LONG_CALL = 10.0
+"""Seconds from which a call of a model is long, so that those under way are told."""
 
 
 class Tally:
@@ -42,6 +46,7 @@ class Tally:
             self._count(record)
         self._before = (self.calls, self.tokens)
         self._started = clock()
+        self._asking: dict[Key, float] = {}
         self._time_left = TimeLeft(to_play or {}, self._started)
 
     @property
@@ -53,8 +58,16 @@ class Tally:
         """Take note of an episode that begins, by its record's fields about the task."""
         self._time_left.begin(task["task"], task["group"], self.clock())
 
+    def ask(self, episode: Key, request: Request) -> None:
+        """Take note of what an episode asks for: the answer of a model, or something else."""
+        if isinstance(request, Ask):
+            self._asking[episode] = self.clock()
+        else:
+            self._asking.pop(episode, None)
+
     def add(self, record: Record) -> None:
         """Count an episode that ended."""
+        self._asking.pop((record["task"], record.get("repeat", 0)), None)
         self._time_left.end(record["task"], self.clock())
         self._count(record)
 
@@ -73,6 +86,9 @@ class Tally:
     def line(self) -> str:
         """Return how the run is doing."""
         parts = [self._success(), f"errors {self.errors}"]
+        asking = list(self._asking.values())  # read once: it changes in another thread
+        if asking and self.clock() - min(asking) >= LONG_CALL:
+            parts.append(f"asking {len(asking)}")
         seconds = self.elapsed
         calls_before, tokens_before = self._before
         calls, tokens = self.calls - calls_before, self.tokens - tokens_before

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeAlias
 
 import gymnasium as gym
 
-from textcraft_gym.agents.contract.agent import Agent
+from textcraft_gym.agents.contract.agent import Agent, Request
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.prompts import PromptError, Prompts
 from textcraft_gym.agents.registry import as_agent, find_agent, plays_only
+from textcraft_gym.episodes.episode import Episode, Job
 from textcraft_gym.registration import check_is_text, find
 from textcraft_gym.runs.run_spec import RunSpec, name_of
 from textcraft_gym.wrappers.registry import make_wrapper
+
+OnRequest: TypeAlias = Callable[[Job, Request, Episode], None]
+"""Called with a job, each request of its agent before it is answered, and the episode so far."""
 
 
 class Run:
@@ -29,6 +35,7 @@ class Run:
         spec: The options, with the split that the environment plays where none was named, and what
             servers say of their models.
         world: The environment's entry in the registry.
+        on_request: Called with each request of an episode, by backends that play in this process.
 
     Raises:
         UnknownName: For an environment that is not registered.
@@ -41,6 +48,7 @@ class Run:
         if not spec.split:
             spec = replace(spec, split=self.world.default_split(spec.env_args))
         self.spec = spec
+        self.on_request: OnRequest = lambda job, request, episode: None
         self._envs: list[gym.Env[str, str]] = []
 
     @cached_property

@@ -16,6 +16,7 @@ from warnings import warn
 
 import gymnasium as gym
 
+from textcraft_gym.agents.contract.agent import Request
 from textcraft_gym.agents.models.spec import class_of
 from textcraft_gym.agents.redaction import redacted, without_secrets
 from textcraft_gym.agents.registry import find_agent
@@ -114,11 +115,13 @@ def play_run(
     on_episode: Callable[[Record], None],
     on_stop: Callable[[RunStopped], None],
     on_begin: Callable[[Planned], None] = lambda planned: None,
+    on_request: Callable[[Key, Request], None] = lambda key, request: None,
 ) -> Records:
     """Evaluate as ``evaluate`` does, and return records that stay in their file.
 
-    A million of them do not fit into memory. ``on_start`` gets the planned episodes, and
-    ``on_begin`` each one that is given out to be played.
+    A million of them do not fit into memory. ``on_start`` gets the planned episodes, ``on_begin``
+    each one that is given out to be played, and ``on_request`` what one asks for, where the backend
+    plays in this process.
     """
     # Entered one by one: the folder is locked before the workers start, or after, and both are
     # left at the end.
@@ -126,6 +129,8 @@ def play_run(
         run = stack.enter_context(closing(Run(spec)))
         backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
         run, planned, identity = plan(run)
+        keys = {episode.job: key for key, episode in planned.items()}
+        run.on_request = lambda job, request, episode: on_request(keys[job], request)
         _warn_of_equal_repeats(run)
 
         folder = RunFolder(out)

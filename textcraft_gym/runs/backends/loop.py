@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from textcraft_gym.runs.backends.backend import PlayJobs
 from textcraft_gym.runs.backends.worker import Worker
@@ -21,4 +22,5 @@ class LoopBackend:
         No request is sent after one has reached a limit of the run, which ends the episodes under
         way.
         """
-        yield Worker(run, envs=run.spec.worker_count, budget=budget_of(run.spec)).run
+        worker = Worker(run, envs=run.spec.worker_count, budget=budget_of(run.spec))
+        yield partial(worker.run, on_request=run.on_request)

@@ -98,7 +98,7 @@ class _Meter:
     def __init__(self, memory: Any) -> None:
         self.memory = memory
 
-    def show(self, request: Request, episode: Episode) -> None:
+    def show(self, job: Job, request: Request, episode: Episode) -> None:
         """Show what an episode has taken up to a request."""
         self.memory[:] = episode.cost, *(episode.tokens.get(kind, 0) for kind in TOKENS)
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from functools import partial
 from warnings import warn
 
 import gymnasium as gym
 
 from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.episodes.budget import Budget
-from textcraft_gym.episodes.episode import EpisodeRunner, Job, OnRequest
+from textcraft_gym.episodes.episode import EpisodeRunner, Job
 from textcraft_gym.episodes.schedule import run_jobs
 from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.reports.calls import lines_of
 from textcraft_gym.runs.backends.backend import Played
-from textcraft_gym.runs.run import Run
+from textcraft_gym.runs.run import OnRequest, Run
 
 
 class Worker:
@@ -38,7 +39,7 @@ class Worker:
     def run(
         self,
         jobs: Iterable[Job],
-        on_request: OnRequest = lambda request, episode: None,
+        on_request: OnRequest = lambda job, request, episode: None,
     ) -> Generator[Played, None, None]:
         """Play jobs, and yield each with its episode as this ends; see ``run_episodes``."""
         spec = self.spec
@@ -53,7 +54,7 @@ class Worker:
                 spec.max_calls,
                 won_at=spec.won_at,
                 temperature=spec.temperature,
-                on_request=on_request,
+                on_request=partial(on_request, job),
                 reading=spec.reading,
                 limits=spec.episode_limits,
                 keeps_calls=spec.calls,
