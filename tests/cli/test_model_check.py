@@ -130,7 +130,32 @@ def test_model_that_does_not_win__can_play_if_half_of_its_replies_are_commands(
     )
     assert (dreams.status, dreams.commands, dreams.replies) == (1, 7, 22)
     assert "22 replies held 7 commands of the game; one was 'think: What now?'" in dreams.problem
-    assert "--form" in dreams.advice
+    assert dreams.advice.startswith("Try another form, --form chat or --form tools,")
+
+
+def test_model__is_asked_again_where_an_answer_is_empty(monkeypatch: pytest.MonkeyPatch):
+    plan = ["get 1 jungle logs"]
+    asked = check_of(monkeypatch, "", "", *["ready"] * 3, *plan)
+    assert (asked.status, asked.takes["stop"]) == (0, "taken")
+    plays = check_of(monkeypatch, *["ready"] * 3, *plan, "", *plan, *plan, "", *plan)
+    assert (plays.status, plays.problem, plays.steps) == (0, "", MAX_STEPS)
+    silent = check_of(monkeypatch, *["ready"] * 3, "")
+    assert (silent.status, silent.calls) == (1, 6)
+    assert "--form line" not in silent.advice
+    assert check_of(monkeypatch, "").calls == 6
+
+
+def test_advice__is_none_that_is_followed_already():
+    for form in ("line", "chat", "tools"):
+        with spec_of(ZOO["empty"]) as spec:
+            check = check_model(spec, form)
+        assert check.status == 1
+        assert f"form={form}" not in check.problem
+        assert f"--form {form}" not in check.advice
+        assert check.advice.count("--form") == 2
+    with spec_of(ZOO["longer reasoning"]) as spec:
+        check = check_model(f"{spec},reasoning_tokens=5000")
+    assert "reasoning_tokens=20000" in check.spec
 
 
 def test_model_of_ones_own__is_checked_without_what_does_not_apply(monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,13 @@ import pytest
 from tests.episodes.test_episode import CountdownEnv, EndingEnv, Scripted
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.agent import Play, Routine
-from textcraft_gym.agents.contract.model import Completion, ModelError, ModelLimit, ToolCall
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    Message,
+    ModelError,
+    ModelLimit,
+    ToolCall,
+)
 from textcraft_gym.episodes.model_limits import why_empty
 from textcraft_gym.episodes.schedule import run_episodes
 
@@ -160,5 +166,12 @@ CALL = ToolCall("1", "act", "{}")
 
 def test_why_empty__names_reasoning_only_where_it_was_seen():
     for reason in ("stop", "length", "content_filter", "refusal", "tool_calls"):
-        assert "reasoning" not in why_empty(Completion("", finish_reason=reason), 150)
-    assert "all 150 tokens" in why_empty(Completion("", reasoning="x", finish_reason="length"), 150)
+        assert "reasoning" not in why_empty(Completion("", finish_reason=reason), 150, "?")
+    cut = Completion("", reasoning="x", finish_reason="length")
+    assert "all 150 tokens" in why_empty(cut, 150, "?")
+
+
+def test_why_empty__advises_a_chat_only_where_there_was_none():
+    for answer in (Completion(""), Completion("", reasoning="x")):
+        assert "form=chat" in why_empty(answer, 150, "?")
+        assert "form=" not in why_empty(answer, 150, (Message("user", "?"),))

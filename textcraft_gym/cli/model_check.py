@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from textcraft_gym.agents.contract.model import (
     Completion,
@@ -38,7 +38,7 @@ from textcraft_gym.agents.models.spec import (
 from textcraft_gym.agents.redaction import HIDDEN
 from textcraft_gym.episodes.episode import Episode, EpisodeRunner, Job
 from textcraft_gym.episodes.model_calls import ModelCalls
-from textcraft_gym.episodes.model_limits import limit_of_error
+from textcraft_gym.episodes.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.replies import CommandReader
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
@@ -51,6 +51,8 @@ ENV, SPLIT, TASK = "TextCraft-v0", "dev", "minecraft:jungle_boat"
 MAX_CALLS = 25
 """Maximum number of completions that a check asks for."""
 MAX_STEPS = 12
+ATTEMPTS = 3
+"""Times that a model is asked, and plays, as long as its answers are empty."""
 LABEL = 16
 """Width of the labels of lines."""
 MAX_EXAMPLE = 80
@@ -87,7 +89,7 @@ _ADVICE = {
     r"there is no such model": (
         "Use a model name that the server lists: GET /models at the same address."
     ),
-    r"none after [\d.]+ s": "Allow more time: timeout=600, in seconds.",
+    r"none after [\d.]+ s": "Allow more time: raise timeout, in seconds.",
     r"connection failed|no answer from|Cannot connect": (
         "Start the server, or correct the host and port in base_url."
     ),
@@ -107,10 +109,6 @@ _ADVICE_ON_LIMITS = {
     "length": "Allow more tokens for reasoning, as below, or lower the reasoning effort.",
     "content_filter": "Use another model, or a provider with a weaker filter.",
     "refusal": "Use another model.",
-    "empty": (
-        "Try another form: --form line or --form chat. "
-        "A model without a chat template needs endpoint=completion."
-    ),
 }
 """What to do about a limit that ended the episode."""
 _MARKS = {
@@ -347,7 +345,7 @@ def check_model(spec: str, form: str | None = None) -> Check:
         shown = without_key(spec)
         return Check(shown, shown, form_of_spec(spec), 2, str(error), advice_on(str(error)))
 
-    plain = model.ask(_PLAIN)
+    plain = _ask_plain(model)
     if plain.error and limit_of_error(plain.error) is None:
         problem = str(plain.error)
         return _check(spec, model, status=2, problem=problem, advice=advice_on(problem))
@@ -355,16 +353,31 @@ def check_model(spec: str, form: str | None = None) -> Check:
     if plain.completion and not plain.completion.is_empty:
         further = _ask_further(model)
 
-    asked_before = len(model.calls)
-    job, max_calls = Job(TASK, 0), MAX_CALLS - asked_before
-    runner = EpisodeRunner(run.env, agent, job, model, MAX_STEPS, max_calls)
-    with closing(ModelCalls()) as threads, closing(runner):
-        while call := runner.advance():
-            threads.answer(call)
+    for _ in range(ATTEMPTS):
+        asked_before = len(model.calls)
+        job, max_calls = Job(TASK, 0), MAX_CALLS - asked_before
+        runner = EpisodeRunner(run.env, agent, job, model, MAX_STEPS, max_calls)
+        with closing(ModelCalls()) as threads, closing(runner):
+            while call := runner.advance():
+                threads.answer(call)
+        if runner.episode.limit != "empty" or len(model.calls) == MAX_CALLS:
+            break
 
     answers = _completions(model.calls[asked_before:])
-    results = _episode_results(runner, answers, run.prompts.commands(run.profile.name))
-    return _check(spec, model, takes=_takes(model, further), form=form or model.form, **results)
+    reader = run.prompts.commands(run.profile.name)
+    results = _episode_results(runner, answers, reader, args.get("form", model.form))
+    return _check(spec, model, takes=_takes(model, further), **results)
+
+
+def _ask_plain(model: Recorder) -> Call:
+    """Return the first answer to the plain request that is not empty, else the last one."""
+    for _ in range(ATTEMPTS):
+        call = model.ask(_PLAIN)
+        answers = _completions([call])
+        limit = limit_of_answers(answers, _PLAIN.max_tokens, _PLAIN.prompt) if answers else None
+        if limit is None or limit.limit != "empty":
+            break
+    return call
 
 
 def _ask_further(model: Recorder) -> dict[str, Call]:
@@ -376,20 +389,22 @@ def _completions(calls: Iterable[Call]) -> list[Completion]:
     return [call.completion for call in calls if call.completion]
 
 
-def _check(
-    spec: str, model: Recorder, *, try_with: Mapping[str, Any] | None = None, **results: Any
-) -> Check:
+def _check(spec: str, model: Recorder, *, more_reasoning: bool = False, **results: Any) -> Check:
     """Return a check with all that the calls of a model show.
 
     Args:
         spec: The model's spec.
         model: The model after its calls.
-        try_with: Options to use besides those that the model learned.
+        more_reasoning: Whether the spec to use has more tokens for reasoning.
         results: Further fields of the check.
     """
     learn: Callable[[], dict[str, Any]] = getattr(model.model, "learned_options", dict)
     learned = learn()
-    to_use = with_options(spec, {**learned, **(try_with or {})})
+    options = dict(learned)
+    if more_reasoning:
+        tokens = max(learned.get("reasoning_tokens", 0), REASONING_TOKENS)
+        options["reasoning_tokens"] = 4 * tokens
+    to_use = with_options(spec, options)
 
     answers = _completions(model.calls)
     has_learned_to_reason = "reasoning_tokens" in learned and "reasoning_tokens=" not in spec
@@ -500,7 +515,7 @@ def _place_of_reasoning(model: Recorder) -> str:
 
 
 def _episode_results(
-    runner: EpisodeRunner, answers: Sequence[Completion], reader: CommandReader
+    runner: EpisodeRunner, answers: Sequence[Completion], reader: CommandReader, form: str
 ) -> dict[str, Any]:
     """Return the fields of a check that an episode shows."""
     episode, failure = runner.episode, runner.failure
@@ -508,6 +523,7 @@ def _episode_results(
     commands = sum(reader.is_known(action) for action, _ in episode.transcript if action)
     forms = Counter(form_of_reply(answer, reader) for answer in answers if not answer.is_empty)
     results: dict[str, Any] = {
+        "form": form,
         "episode": _ending(episode),
         "won": episode.won is True,
         "steps": episode.steps,
@@ -519,27 +535,35 @@ def _episode_results(
         "cut": episode.replies.get("cut", 0),
     }
     if failure is not None and not episode.won:
-        results |= _failure_results(episode, failure)
+        results |= _failure_results(episode, failure, form)
     elif not episode.won and 2 * commands < replies:
         results["status"] = 1
         results["problem"] = (
             f"{replies} replies held {commands} commands of the game; {_example(answers, reader)}"
         )
-        results["advice"] = "Try another form, --form chat, tools or line, or a larger model."
+        results["advice"] = f"Try another form, {_other_forms(form)}, or a larger model."
     return results
 
 
-def _failure_results(episode: Episode, failure: Exception) -> dict[str, Any]:
+def _failure_results(episode: Episode, failure: Exception, form: str) -> dict[str, Any]:
     """Return why an episode failed, and what to do about it."""
     problem = str(failure)
-    results: dict[str, Any] = {
+    advice = _ADVICE_ON_LIMITS.get(episode.limit or "") or advice_on(problem)
+    if episode.limit == "empty":
+        advice = f"Try another form, {_other_forms(form)}."
+        if form != "line":
+            advice += " A model without a chat template needs endpoint=completion."
+    return {
         "status": 2 if isinstance(failure, ModelUnavailable) else 1,
         "problem": problem,
-        "advice": _ADVICE_ON_LIMITS.get(episode.limit or "") or advice_on(problem),
+        "advice": advice,
+        "more_reasoning": episode.limit == "length",
     }
-    if episode.limit == "length":
-        results["try_with"] = {"reasoning_tokens": 4 * REASONING_TOKENS}
-    return results
+
+
+def _other_forms(form: str) -> str:
+    """Return the options for the forms that a model is not played in."""
+    return " or ".join(f"--form {other}" for other in get_args(Form) if other != form)
 
 
 def _ending(episode: Episode) -> str:

@@ -597,7 +597,7 @@ class EpisodeRunner:
             first_error = first_error or error
         if first_error:
             raise limit_of_error(first_error) or first_error
-        if limit := limit_of_answers(completions, request.max_tokens):
+        if limit := limit_of_answers(completions, request.max_tokens, request.prompt):
             raise limit  # not thrown into the agent, which could do nothing with it
         return completions
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from textcraft_gym.agents.contract.model import (
     Completion,
+    Dialogue,
     Limit,
     ModelError,
     ModelLimit,
+    Prompt,
     is_overflow,
 )
 
@@ -20,12 +22,16 @@ _LIMITS: dict[str, Limit] = {
 """Limits by why an answer without text ended; any other such answer is simply empty."""
 
 
-def limit_of_answers(completions: Sequence[Completion], max_tokens: int) -> ModelLimit | None:
+def limit_of_answers(
+    completions: Sequence[Completion], max_tokens: int, prompt: Prompt
+) -> ModelLimit | None:
     """Return the limit that the samples of a request hit: none has a text or a tool call."""
     if not all(completion.is_empty for completion in completions):
         return None
     first = completions[0]
-    return ModelLimit(why_empty(first, max_tokens), _LIMITS.get(first.finish_reason, "empty"))
+    return ModelLimit(
+        why_empty(first, max_tokens, prompt), _LIMITS.get(first.finish_reason, "empty")
+    )
 
 
 def limit_of_error(error: Exception) -> ModelLimit | None:
@@ -37,12 +43,13 @@ def limit_of_error(error: Exception) -> ModelLimit | None:
     return None
 
 
-def why_empty(completion: Completion, max_tokens: int) -> str:
+def why_empty(completion: Completion, max_tokens: int, prompt: Prompt) -> str:
     """Return what came in place of a text, and what to do about it.
 
     Args:
         completion: An answer without a text and a tool call.
         max_tokens: Maximum number of tokens that was asked for.
+        prompt: What was asked.
     """
     has_reasoning = bool(completion.reasoning.strip())
     if completion.finish_reason == "length":
@@ -60,9 +67,8 @@ def why_empty(completion: Completion, max_tokens: int) -> str:
         )
     if completion.finish_reason == "refusal":
         return "the model refused to answer; other prompts or another model may do better"
+    why = "the answer has no text"
     if has_reasoning:
-        return (
-            "the answer has no text: the model stopped after its reasoning; "
-            "a chat model may need form=chat"
-        )
-    return "the answer has no text; a chat model may need form=chat"
+        why += ": the model stopped after its reasoning"
+    is_line = isinstance(prompt, str) and not isinstance(prompt, Dialogue)
+    return f"{why}; a chat model may need form=chat" if is_line else why

@@ -301,7 +301,7 @@ def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
     model = _update_model(spec.make_models())
     answer = model.complete(prompt, stop=(), max_tokens=max_tokens, temperature=0.0, sample=0)
     tokens = token_counts(answer)
-    if limit := limit_of_answers([answer], max_tokens):
+    if limit := limit_of_answers([answer], max_tokens, prompt):
         raise limit  # an empty plan would be followed from then on
     return redacted(
         {"plan": new_plan(answer.text), "prompt": prompt, "tokens": tokens, "cost": answer.cost}
