@@ -424,13 +424,30 @@ def _construct(
     try:
         signature.bind(*names, **options)
         model = make(*names, **options)
-    except (ModelError, TypeError, ValueError):
+    except (ModelError, ValueError):
+        raise
+    except TypeError as error:
+        # One that hands its options on to another constructor is only refused there.
+        refused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        if refused and refused[1] in options:
+            raise UnknownName(f"option of {kind}", refused[1], _handed_on(make, names)) from error
         raise
     except Exception as error:  # a user's constructor may raise anything
         raise ValueError(f"{type(error).__name__}: {error}") from error
     if not callable(getattr(model, "complete", None)):
         raise ValueError("not a model: it has no method complete")
     return model
+
+
+def _handed_on(make: Callable[..., Model], names: tuple[str, ...]) -> list[str]:
+    """Return the options of a class, and of the classes that it hands its options on to."""
+    known: dict[str, None] = {}
+    for holder in inspect.getmro(make) if inspect.isclass(make) else (make,):
+        parameters = list(inspect.signature(holder).parameters.values())
+        known |= {option.name: None for option in parameters if option.kind in _NAMED}
+        if not any(option.kind is inspect.Parameter.VAR_KEYWORD for option in parameters):
+            break
+    return list(known)[len(names) :]
 
 
 def _check_options(

@@ -275,16 +275,28 @@ def test_make_model__of_an_installed_package(tmp_path: Path, monkeypatch: pytest
         "class Parrot:\n"
         "    def __init__(self, name='', *, times=1): self.text = name * times\n"
         "    def complete(self, prompt, **how): return self.text\n"
+        "class Macaw(Parrot):\n"
+        "    def __init__(self, name='', *, loud=False, **options):\n"
+        "        super().__init__(name.upper() if loud else name, **options)\n"
+        "def cage(**options): return Parrot(**options)\n"
     )
     (tmp_path / "parrots-1.0.dist-info").mkdir()
     (tmp_path / "parrots-1.0.dist-info" / "METADATA").write_text("Name: parrots\nVersion: 1.0\n")
-    entry = "[textcraft_gym.models]\nparrot = parrots:Parrot\n"
+    entry = (
+        "[textcraft_gym.models]\n"
+        "parrot = parrots:Parrot\nmacaw = parrots:Macaw\ncage = parrots:cage\n"
+    )
     (tmp_path / "parrots-1.0.dist-info" / "entry_points.txt").write_text(entry)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert make_model("parrot:ha,times=2").complete("p", **HOW) == "haha"
     assert make_model("parrot").complete("p", **HOW) == ""
     with pytest.raises(ModelError, match=r"unknown option of parrot 'time'\. Did you mean times"):
         make_model("parrot:ha,time=2")
+    assert make_model("macaw:ha,loud=true,times=2").complete("p", **HOW) == "HAHA"
+    with pytest.raises(ModelError, match=r"unknown option of macaw 'time'\. Did you mean times\?"):
+        make_model("macaw:ha,time=2")
+    with pytest.raises(ModelError, match=r"unknown option of cage 'time'\.$"):
+        make_model("cage:time=2")
     sys.modules.pop("parrots")
 
 
