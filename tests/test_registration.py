@@ -6,13 +6,16 @@ import json
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
+from textcraft_gym.cli.app import app
 from textcraft_gym.cli.demonstrations import demonstrations
 from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.reports.page import html_page
@@ -36,6 +39,49 @@ def test_evaluate__plays_the_splits_and_groups_of_a_foreign_world(tmp_path: Path
     assert read_config(tmp_path / "default")["split"] == "short"
     page = html_page({"run": records}, {"run": config})
     assert "5 letters" in page
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a package with a world, and a broken one."""
+    (tmp_path / "hermits.py").write_text(
+        "import gymnasium\n"
+        "gymnasium.register('Hermit-v0', entry_point='tests.foreign_worlds:SayEnv')\n"
+        "gymnasium.register('Ghost-v0', entry_point='tests.foreign_worlds:Nobody')\n"
+    )
+    info = tmp_path / "hermits-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hermits\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[textcraft_gym.worlds]\nHermit-v0 = hermits\nGhost-v0 = hermits\nLost-v0 = no_such_worlds\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    sys.modules.pop("hermits", None)
+    for env_id in ("Hermit-v0", "Ghost-v0"):
+        gym.registry.pop(env_id, None)
+
+
+@pytest.mark.usefixtures("package")
+def test_find__imports_the_module_of_an_installed_package(tmp_path: Path):
+    assert [task.id for task in tasks("Hermit-v0", "all")] == ["hi", "ho", "hello"]
+    records = evaluate(RunSpec("Hermit-v0", "all", POLITE, limit=1), tmp_path / "run")
+    assert (records[0]["task"], records[0]["won"]) == ("hi", True)
+    with pytest.raises(UnknownName, match="Did you mean Hermit-v0"):
+        find("Hermitt-v0")
+    with pytest.raises(ValueError, match="environment Lost-v0: No module named 'no_such_worlds'"):
+        find("Lost-v0")
+
+
+@pytest.mark.usefixtures("package")
+def test_envs__lists_the_worlds_of_installed_packages():
+    with pytest.warns(UserWarning, match=r"(Lost|Ghost)-v0 is left out") as warned:
+        printed = CliRunner().invoke(app, ["envs", "--json"])
+    rows = {row["id"]: row for row in json.loads(printed.stdout)}
+    assert rows["Hermit-v0"]["split"] == "short"
+    assert {*BUNDLED} < rows.keys()
+    assert not {"Lost-v0", "Ghost-v0"} & rows.keys()
+    assert len(warned) == 2
 
 
 def test_evaluate__plays_seeds_where_there_are_no_tasks(tmp_path: Path):

@@ -2,7 +2,8 @@
 
 Importing the package registers the suite's ids with Gymnasium and does nothing else. Every other
 part of the suite calls ``find``, which takes any id that Gymnasium knows: the suite's, one of an
-imported module, or ``my_module:My-v0``, for which ``my_module`` is imported first.
+imported module, or ``my_module:My-v0``, for which ``my_module`` is imported first. So is the module
+that an installed package names for an id.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, getdoc, signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,11 +21,13 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from textcraft_gym.errors import TextCraftGymError, UnknownName
-from textcraft_gym.plugins import import_named
+from textcraft_gym.plugins import import_named, one_line
 
 INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}
 """The keys of info that an environment has only if it is made with an argument, by the argument."""
 
+ENTRY_POINTS = "textcraft_gym.worlds"
+"""The group of entry points by which an installed package names the module that registers an id."""
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
@@ -214,12 +218,16 @@ def find(env_id: str) -> World:
 
     Raises:
         UnknownName: If there is no such module, or no such id is registered.
+        ValueError: If the module that an installed package names for the id cannot be imported.
     """
     module, colon, name = env_id.rpartition(":")
+    installed = {} if name in gym.registry else installed_worlds()
     if colon:
         _import_module_of_envs(module)
+    elif name in installed:
+        _load_installed(installed[name])
     if name not in gym.registry:
-        known = dict.fromkeys(SUITE)
+        known = dict.fromkeys([*SUITE, *installed])
         if colon:
             known |= dict.fromkeys(gym.registry)
         raise UnknownName("environment", name, list(known))
@@ -229,6 +237,18 @@ def find(env_id: str) -> World:
         with suppress(ImportError):  # which making the environment explains
             import_named(spec.entry_point.partition(":")[0])
     return World(env_id, spec)
+
+
+def installed_worlds() -> dict[str, EntryPoint]:
+    """Return the entry points of the ids that installed packages offer."""
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def _load_installed(entry: EntryPoint) -> None:
+    try:
+        entry.load()
+    except Exception as error:  # an installed package may be broken in any way
+        raise ValueError(f"environment {entry.name}: {one_line(error)}") from error
 
 
 def _import_module_of_envs(module: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+from warnings import warn
 
 import typer
 
@@ -11,7 +12,8 @@ from textcraft_gym.cli import tables
 from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.errors import TextCraftGymError
-from textcraft_gym.registration import SUITE, World, find
+from textcraft_gym.plugins import one_line
+from textcraft_gym.registration import SUITE, World, find, installed_worlds
 from textcraft_gym.task import tasks
 
 app = typer.Typer(add_completion=False)
@@ -19,7 +21,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def envs(as_json: Json = False, wide: Wide = False) -> None:
-    """List the environments of the suite."""
+    """List the environments of the suite and of installed packages."""
     rows = _rows()
     if as_json:
         print_json(rows)
@@ -50,8 +52,20 @@ def _rows() -> list[dict[str, Any]]:
             "step limit": world.spec.max_episode_steps,
             "summary": world.summary.replace("``", ""),
         }
-        for world in map(find, SUITE)
+        for world in _worlds()
     ]
+
+
+def _worlds() -> Iterator[World]:
+    """Yield the worlds; one of a broken package is left out with a warning."""
+    for env_id in dict.fromkeys([*SUITE, *installed_worlds()]):
+        try:
+            world = find(env_id)
+            _ = world.parameters  # the class is loaded
+        except Exception as error:  # an installed package may be broken in any way
+            warn(f"{env_id} is left out: {one_line(error)}", stacklevel=2)
+        else:
+            yield world
 
 
 def _number_of_tasks(world: World) -> int | None:
