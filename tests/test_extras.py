@@ -155,6 +155,28 @@ def test_model__says_which_extra_it_needs(blocked: str, model: str, package: str
     assert said.stdout.split() == expected.split()
 
 
+@pytest.mark.parametrize(
+    ("code", "package", "extra"),
+    [
+        ("import textcraft_gym.integrations.agentgym.app", "pydantic", "serve"),
+        ("import textcraft_gym.integrations.inspect_ai", "inspect_ai", "inspect"),
+        ("import textcraft_gym.integrations.mcp", "mcp", "mcp"),
+        ("import textcraft_gym.integrations.openenv", "fastapi", "openenv"),
+        ("import textcraft_gym.integrations.stable_baselines3", "stable_baselines3", "rl"),
+        ("import textcraft_gym.integrations.verifiers", "openai", "verifiers"),
+        (
+            "from textcraft_gym.integrations.trl import dataset; dataset('TextCraft-v0', 'dev')",
+            "datasets",
+            "trl",
+        ),
+    ],
+)
+def test_integration__says_which_extra_it_needs(code: str, package: str, extra: str):
+    caught = f"try: {code}\nexcept ImportError as error: print(error)"
+    said = without({package}, caught)
+    assert said.stdout == message(package, extra), said.stderr
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["envs"], ["agents"]])
 def test_command_line__needs_its_own_extra_only(arguments: list[str]):
     rich = {"typer", "rich", "prompt_toolkit"}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -148,14 +149,25 @@ def true_or_false(name: str, value: object) -> None:
         raise ValueError(f"expected {name} to be true or false, got {value!r}")
 
 
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Import what an extra installs.
+
+    Raises:
+        MissingExtra: If a package is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(extra, error.name or extra) from error
+
+
 def require(extra: str, *modules: str) -> None:
     """Make sure that the packages of an extra are installed.
 
     Raises:
         MissingExtra: If one is not.
     """
-    for module in modules:
-        try:
+    with needs(extra):
+        for module in modules:
             import_module(module)
-        except ModuleNotFoundError as error:
-            raise MissingExtra(extra, error.name or module) from error

@@ -6,25 +6,6 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageTool,
-    ChatMessageUser,
-    Content,
-    ContentReasoning,
-    ContentText,
-    GenerateConfig,
-    ModelOutput,
-    ModelUsage,
-    get_model,
-)
-from inspect_ai.model import Model as Inspects
-from inspect_ai.tool import ToolCall as InspectsCall
-from inspect_ai.tool import ToolInfo, ToolParams
-from inspect_ai.util import LimitExceededError
-
 from textcraft_gym.agents.contract.model import (
     Completion,
     CompletionRequest,
@@ -53,8 +34,28 @@ from textcraft_gym.agents.models.completions import (
 )
 from textcraft_gym.agents.models.event_loop import submit
 from textcraft_gym.agents.redaction import register
-from textcraft_gym.errors import UnknownName, true_or_false
+from textcraft_gym.errors import UnknownName, needs, true_or_false
 from textcraft_gym.replies import split_reasoning
+
+with needs("inspect"):
+    from inspect_ai.model import (
+        ChatMessage,
+        ChatMessageAssistant,
+        ChatMessageSystem,
+        ChatMessageTool,
+        ChatMessageUser,
+        Content,
+        ContentReasoning,
+        ContentText,
+        GenerateConfig,
+        ModelOutput,
+        ModelUsage,
+        get_model,
+    )
+    from inspect_ai.model import Model as Inspects
+    from inspect_ai.tool import ToolCall as InspectsCall
+    from inspect_ai.tool import ToolInfo, ToolParams
+    from inspect_ai.util import LimitExceededError
 
 PARAMETERS = ("max_tokens", "temperature", "seed", "stop_seqs")
 """Fields of inspect's ``GenerateConfig`` that each request sets, each of which can be left out."""

@@ -380,7 +380,6 @@ def _remote_class(kind: str) -> Callable[..., Model]:
         from textcraft_gym.agents.models.openai_compatible import OpenAIModel
 
         return OpenAIModel
-    require("inspect", "inspect_ai")
     from textcraft_gym.agents.models.inspect_ai import InspectModel
 
     return InspectModel

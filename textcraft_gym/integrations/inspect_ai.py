@@ -13,50 +13,52 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, cast
 
-import anyio.to_thread
-from inspect_ai import Task, task
-from inspect_ai.agent import AgentState, as_solver, react
-from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageSystem,
-    ChatMessageUser,
-    GenerateConfig,
-    ModelAPI,
-    ModelOutput,
-    ModelUsage,
-    get_model,
-    modelapi,
-)
-from inspect_ai.model import model_roles as assigned_roles
-from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    Score,
-    Scorer,
-    Target,
-    accuracy,
-    grouped,
-    mean,
-    scorer,
-    stderr,
-)
-from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
-from inspect_ai.util import collect
-
 from textcraft_gym.agents.contract.model import Completion, Message, form_of
 from textcraft_gym.agents.models.inspect_ai import InspectModel
 from textcraft_gym.agents.models.spec import make_model
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS, Episode, EpisodeRunner, Job
 from textcraft_gym.episodes.model_calls import Function
 from textcraft_gym.episodes.step_limit import step_budget
+from textcraft_gym.errors import needs
 from textcraft_gym.manual import REPLY, manual
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import is_won
 from textcraft_gym.session import TextEpisode, starts
+
+with needs("inspect"):
+    import anyio.to_thread
+    from inspect_ai import Task, task
+    from inspect_ai.agent import AgentState, as_solver, react
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import (
+        ChatMessage,
+        ChatMessageAssistant,
+        ChatMessageSystem,
+        ChatMessageUser,
+        GenerateConfig,
+        ModelAPI,
+        ModelOutput,
+        ModelUsage,
+        get_model,
+        modelapi,
+    )
+    from inspect_ai.model import model_roles as assigned_roles
+    from inspect_ai.scorer import (
+        CORRECT,
+        INCORRECT,
+        Score,
+        Scorer,
+        Target,
+        accuracy,
+        grouped,
+        mean,
+        scorer,
+        stderr,
+    )
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+    from inspect_ai.tool import Tool, ToolChoice, ToolInfo, tool
+    from inspect_ai.util import collect
 
 MAX_IDLE_TURNS = 3
 """Maximum number of replies in a row that play no command, where the model plays by a tool."""

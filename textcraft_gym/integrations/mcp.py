@@ -8,15 +8,16 @@ from typing import Any
 from gymnasium.error import Error as GymnasiumError
 from gymnasium.error import ResetNeeded
 
-from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.errors import TextCraftGymError, UnknownName, needs
 from textcraft_gym.manual import manual
 from textcraft_gym.task import tasks_of
 from textcraft_gym.tool_game import BaseToolGame
 
-try:
-    from mcp.server import MCPServer
-except ImportError:  # mcp 1, to which OpenEnv is bound
-    from mcp.server.fastmcp import FastMCP as MCPServer
+with needs("mcp"):
+    try:
+        from mcp.server import MCPServer
+    except ImportError:  # mcp 1, to which OpenEnv is bound
+        from mcp.server.fastmcp import FastMCP as MCPServer
 
 LISTED = 100
 """Maximum number of tasks of one answer."""

@@ -10,24 +10,27 @@ from functools import cached_property, partial
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import FastAPI, Request, Response
 from gymnasium.error import Error as GymnasiumError
 from gymnasium.error import ResetNeeded
-from openenv.core.env_server.http_server import create_app as create_openenv_app
-from openenv.core.env_server.interfaces import Environment
-from openenv.core.env_server.types import (
-    Action,
-    ConcurrencyConfig,
-    EnvironmentMetadata,
-    Observation,
-    State,
-)
-from openenv.core.env_server.web_interface import create_web_interface_app
-from pydantic import BeforeValidator, Field
+
+from textcraft_gym.errors import UnknownName, needs
+
+with needs("openenv"):
+    from fastapi import FastAPI, Request, Response
+    from openenv.core.env_server.http_server import create_app as create_openenv_app
+    from openenv.core.env_server.interfaces import Environment
+    from openenv.core.env_server.types import (
+        Action,
+        ConcurrencyConfig,
+        EnvironmentMetadata,
+        Observation,
+        State,
+    )
+    from openenv.core.env_server.web_interface import create_web_interface_app
+    from pydantic import BeforeValidator, Field
 
 import textcraft_gym
 from textcraft_gym.envs.text_env import Draws
-from textcraft_gym.errors import UnknownName
 from textcraft_gym.registration import find
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.guard import Application, Receive, Send, close_websocket

@@ -9,10 +9,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv, VecMonitor
 
+from textcraft_gym.errors import needs
 from textcraft_gym.vector import TextVectorEnv
 from textcraft_gym.wrappers import ActionMasking, SubgoalReward, TokenIds
+
+with needs("rl"):
+    from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv, VecMonitor
 
 
 def make_env(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from textcraft_gym.envs.webshop.actions import click, search
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import UnknownName, needs
 from textcraft_gym.registration import find
 from textcraft_gym.session import starts
 from textcraft_gym.tool_game import BaseToolGame, ToolGame
@@ -158,8 +158,8 @@ def dataset(
         UnknownName: For an environment, a split or an argument that does not exist.
         ValueError: If seeds or limit are out of bounds.
     """
-    from datasets import Dataset
-
+    with needs("trl"):
+        from datasets import Dataset
     message = {"role": "user", "content": prompt}
     rows = [
         {"prompt": [message], "task": start.task, "seed": start.seed, "environment": env_id}

@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-import openai
-import verifiers.v1 as vf
-from verifiers.v1.dialects.chat import message_to_wire
-
+from textcraft_gym.errors import needs
 from textcraft_gym.manual import REPLY, manual
 from textcraft_gym.session import TextEpisode, starts
+
+with needs("verifiers"):
+    import openai
+    import verifiers.v1 as vf
+    from verifiers.v1.dialects.chat import message_to_wire
 
 
 class GameConfig(vf.TasksetConfig):

@@ -9,12 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
 from gymnasium.error import ResetNeeded
-from starlette.exceptions import HTTPException
 
-from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.errors import TextCraftGymError, UnknownName, needs
 from textcraft_gym.integrations.agentgym.numbering import (
     InOrder,
     Numbering,
@@ -34,6 +31,11 @@ from textcraft_gym.integrations.agentgym.routes import (
 from textcraft_gym.serving.answers import json_answer
 from textcraft_gym.serving.sessions import MAX_SESSIONS, SESSION_SECONDS, Sessions
 from textcraft_gym.session import TextEpisode
+
+with needs("serve"):
+    from fastapi import FastAPI, Request, Response
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
 
 WorldName: TypeAlias = Literal["textcraft", "alfworld", "webshop"]
 

@@ -11,11 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from pydantic import BaseModel
-
+from textcraft_gym.errors import needs
 from textcraft_gym.integrations.agentgym.numbering import Numbering
 from textcraft_gym.serving.sessions import Sessions
 from textcraft_gym.session import TextEpisode
+
+with needs("serve"):
+    from pydantic import BaseModel
 
 Answer: TypeAlias = Any
 """A value of JSON."""
