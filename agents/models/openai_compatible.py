@@ -77,6 +77,8 @@ CHARACTERS = 4.0
 """Characters of a token, until a server has counted its tokens."""
 MAX_BACKOFF = 8.0
 """Maximum number of seconds before another attempt where the server asks for none."""
+CONNECTS = 3
+"""Maximum number of attempts to connect to a server that has never answered."""
 DEFAULT_URL = "https://api.openai.com/v1"
 
 _log = logging.getLogger("textcraft_gym.models")
@@ -149,7 +151,7 @@ class OpenAIModel:
         timeout: Seconds to wait for one whole answer, and the longest wait that a server may ask
             for before another attempt.
         max_retries: Maximum number of retries after a time-out, a lost connection, a status of 429
-            or of 500 and above.
+            or of 500 and above; of connections to a server that has never answered, at most 2.
         price: Price per million tokens; without one a completion costs nothing.
         dialogue: Whether the chat endpoint is sent a dialogue message by message; else as one
             message of the user.
@@ -234,6 +236,7 @@ class OpenAIModel:
             **(headers or {}),
         }
         self._session = _Session(self._url, timeout)
+        self._has_answered = False
         self._closing = weakref.finalize(self, self._session.close)
 
     def complete(
@@ -463,6 +466,7 @@ class OpenAIModel:
 
         Raises:
             _Refused: If the server refuses it as it is.
+            ModelUnavailable: If no connection is made to a server that has never answered.
             ModelError: If there is no answer that can be used.
         """
         data = json.dumps(body).encode()
@@ -473,7 +477,13 @@ class OpenAIModel:
                 response = await self._session.send(self._headers, data)
             except (aiohttp.ClientError, asyncio.TimeoutError, OSError, ValueError) as error:
                 trouble = f"no answer from {urlsplit(self._url).netloc}: {self._reason(error)}"
+                # A wrong address is not worth the patience that a server gets which restarts.
+                is_nowhere = isinstance(error, aiohttp.ClientConnectorError)
+                retries = min(self.max_retries, CONNECTS - 1)
+                if is_nowhere and not self._has_answered and attempt >= retries:
+                    raise ModelUnavailable(f"{self.name}: {trouble}") from error
             else:
+                self._has_answered = True
                 try:
                     failure = self._failure(response)
                 except (_Refused, ModelError):

@@ -4,6 +4,7 @@ import inspect
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,16 @@ from tests.doubles.server import (
     serving,
     stops_halfway,
 )
-from textcraft_gym.agents.contract.model import Completion, Dialogue, Message, ModelError
+from textcraft_gym.agents.contract.model import (
+    Completion,
+    Dialogue,
+    Message,
+    ModelError,
+    ModelUnavailable,
+)
+from textcraft_gym.agents.models import openai_compatible
 from textcraft_gym.agents.models.completions import Price
-from textcraft_gym.agents.models.openai_compatible import OpenAIModel
+from textcraft_gym.agents.models.openai_compatible import CONNECTS, OpenAIModel
 
 ASK: dict[str, Any] = {"stop": ("\n",), "max_tokens": 50, "temperature": 0.0, "sample": 0}
 
@@ -301,6 +309,32 @@ def test_complete__names_the_server_that_is_not_there():
         OpenAIModel(
             "m", base_url=gone.replace("//", "//me:password@"), api_key="x", max_retries=0
         ).complete("p", **ASK)
+
+
+def waits_of(
+    model: OpenAIModel, error: type[ModelError], monkeypatch: pytest.MonkeyPatch
+) -> list[float]:
+    """Return the seconds that a model waits between attempts, none of which pass."""
+    waits: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(openai_compatible.asyncio, "sleep", wait)
+        with pytest.raises(error, match="connection failed"):
+            model.complete("p", **ASK)
+    return waits
+
+
+def test_complete__gives_up_soon_on_a_server_that_never_answered(monkeypatch: pytest.MonkeyPatch):
+    with serving(lambda request: replace(says("x")(request), hangs_up=True)) as server:
+        known, unknown = model(server, max_retries=5), model(server, max_retries=5)
+        known.complete("p", **ASK)
+    waits = waits_of(unknown, ModelUnavailable, monkeypatch)
+    assert len(waits) == CONNECTS - 1
+    assert sum(waits) < 2
+    assert len(waits_of(known, ModelError, monkeypatch)) == 5
 
 
 def test_complete__shows_the_status_that_was_sent():
