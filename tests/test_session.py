@@ -117,6 +117,10 @@ def test_episode__refuses_mistakes_of_the_caller():
         TextEpisode("TextCraft-v9")
     with pytest.raises(UnknownName, match="split"):
         TextEpisode("TextCraft-v0", splitt="dev")
+    with pytest.raises(UnknownName, match=r"'max_step'\. Did you mean max_steps"):
+        TextEpisode("TextCraft-v0", max_step=5)
+    with pytest.raises(UnknownName, match=r"'seed'\. Did you mean seeds"):
+        starts("TextCraft-v0", seed=5)
     with pytest.raises(ValueError, match="max_steps of 1 or more"):
         TextEpisode("TextCraft-v0", max_steps=0)
     with pytest.raises(ValueError, match="text"):

@@ -254,6 +254,8 @@ def test_set_attr__refuses_tasks_that_do_not_exist(mode):
         ({"num_envs": 0}, "num_envs of 1 or more, got 0"),
         ({"num_envs": 2, "max_episode_steps": 0}, "max_episode_steps of 1 or more, or -1"),
         ({"num_envs": 2, "levle": 3}, "levle"),
+        ({"num_envs": 2, "info": "list"}, "'info'. Did you mean infos"),
+        ({"num_envs": 2, "wrappers": []}, 'vectorization_mode="sync"'),
         ({"num_envs": 2, "autoreset_mode": "SameStp"}, "SameStep"),
         ({"num_envs": 2, "infos": "lists"}, "list"),
     ],

@@ -8,7 +8,7 @@ that an installed package names for an id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,6 +164,24 @@ class World:
         kinds = {parameter.kind for parameter in self.parameters.values()}
         return argument in self.parameters or Parameter.VAR_KEYWORD in kinds
 
+    def check_arguments(
+        self, names: Iterable[str], also: Iterable[str] = (), note: str = ""
+    ) -> None:
+        """Make sure that the environment takes arguments of these names.
+
+        Args:
+            names: The names.
+            also: Arguments that what makes the environment takes itself.
+            note: What the message ends with.
+
+        Raises:
+            UnknownName: If it does not.
+        """
+        known = list(dict.fromkeys([*also, *self.parameters]))
+        for name in names:
+            if name not in known and not self.takes(name):
+                raise UnknownName(f"argument of {self.id}", name, known, note)
+
     def make(self, agent: object = None, /, **arguments: Any) -> gym.Env[str, str]:
         """Make the environment, without a step limit; names of arguments are checked.
 
@@ -184,9 +202,7 @@ class World:
                     f"{type(agent).__name__} needs an environment made with {argument}={value}, "
                     f"which {self.id} does not take"
                 )
-        for argument in arguments:
-            if not self.takes(argument):
-                raise UnknownName(f"argument of {self.id}", argument, list(self.parameters))
+        self.check_arguments(arguments)
         arguments = {**needed, **arguments}
         try:
             env: gym.Env[str, str] = gym.make(

@@ -17,6 +17,8 @@ from textcraft_gym.registration import check_is_text, find
 from textcraft_gym.task import UNGROUPED, Task, tasks_of
 from textcraft_gym.wrappers.registry import make_wrapper
 
+EPISODE_ARGUMENTS = ("split", "max_steps", "wrappers", "read")
+"""The arguments of a ``TextEpisode`` beside those of its environment."""
 OVER = "The episode is over: reset begins another."
 """The answer to a command after the end of an episode."""
 WON, LOST = "The game is won.", "The game is over."
@@ -69,6 +71,7 @@ class TextEpisode:
         read: Callable[[str], str] | None = None,
         **env_args: Any,
     ) -> None:
+        find(env_id).check_arguments(env_args, EPISODE_ARGUMENTS)
         if max_steps is not None:
             at_least("max_steps", max_steps, 1)
         self.env = _made(env_id, split, wrappers, env_args)
@@ -179,6 +182,7 @@ def starts(
         UnknownName: For an environment, a split, an argument or a wrapper that does not exist.
         ValueError: If seeds or limit are out of bounds.
     """
+    find(env_id).check_arguments(env_args, ("split", "seeds", "limit", "wrappers"))
     if isinstance(seeds, int):
         at_least("seeds", seeds, 1)
         seeds = range(seeds)

@@ -26,6 +26,7 @@ Step: TypeAlias = (
     "tuple[tuple[str, ...], np.ndarray[Any, np.dtype[np.float64]], Flags, Flags, Infos]"
 )
 INFOS = ("dict", "list")
+SYNC_TAKES_THEM = 'gym.make_vec(id, n, vectorization_mode="sync", wrappers=[...]) takes wrappers.'
 _NUMERIC = (bool, int, float)
 
 
@@ -70,6 +71,8 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
     ) -> None:
         at_least("num_envs", num_envs, 1)
         world = find(id)
+        note = SYNC_TAKES_THEM if "wrappers" in arguments else ""
+        world.check_arguments(arguments, ("max_episode_steps", "autoreset_mode", "infos"), note)
         limit = world.spec.max_episode_steps if max_episode_steps is None else max_episode_steps
         if limit is not None and (type(limit) is not int or (limit < 1 and limit != -1)):
             expected = "max_episode_steps of 1 or more, or -1 for none"

@@ -29,6 +29,7 @@ from textcraft_gym.agents.models.completions import Price
 from textcraft_gym.agents.models.weights import find_files, prompts_for
 from textcraft_gym.agents.prompts import SETS
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
+from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.errors import MissingExtra, UnknownName, require
 from textcraft_gym.plugins import import_named, key_values, split_fields
 
@@ -39,6 +40,7 @@ _FORMS = (
     "expected local[:FILE,KEY=VALUE], openai:NAME[,KEY=VALUE], inspect:PROVIDER/NAME[,KEY=VALUE] "
     "or MODULE:CLASS[,KEY=VALUE]"
 )
+_AN_AGENT = "this is an agent, not a model: name it by --agent, or as agent="
 _REMOTE = ("openai", "inspect")
 """Kinds of models that are named after the colon, on a server."""
 _SILENT = (
@@ -368,9 +370,15 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
     begin, comma, options = kind.partition(",")
     if comma and begin == "local":
         raise ValueError(f"options follow a colon: try {without_key(f'{begin}:{options}')}")
+    if kind in AGENTS and not name:
+        raise ValueError(_AN_AGENT)
     if not name or kind in _REMOTE:
         raise ValueError(_FORMS)
-    return f"{kind}:{name}", _find_class(kind, name), ()
+    found = _find_class(kind, name)
+    is_agent = inspect.isclass(found) and (hasattr(found, "episode") or hasattr(found, "act"))
+    if is_agent and not hasattr(found, "complete"):
+        raise ValueError(_AN_AGENT)
+    return f"{kind}:{name}", found, ()
 
 
 def _remote_class(kind: str) -> Callable[..., Model]:

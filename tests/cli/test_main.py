@@ -449,6 +449,15 @@ def test_splits_make__writes_splits_and_leakage(tmp_path: Path):
     assert all(row["task"] in listed for row in rows if row["split"] == "test")
 
 
+def test_environment__is_an_argument_or_an_option():
+    listed = run("tasks", "TextCraft-v0", "--limit", "1")
+    assert run("tasks", "--env", "TextCraft-v0", "--limit", "1") == listed
+    assert run("tasks", "--limit", "1", "--env=TextCraft-v0") == listed
+    assert "Goal: " in run("play", "--env", "TextCraft-v0", "--seed", "1", stdin="quit\n")
+    for twice in (["TextCraft-v0", "--env", "ALFWorld-v0"], ["--env"]):
+        assert CliRunner().invoke(app, ["tasks", *twice]).exit_code == 2
+
+
 def test_tasks__lists_depth_and_length():
     rows = [
         line.split() for line in run("tasks", "TextCraft-v0").splitlines() if "minecraft:" in line

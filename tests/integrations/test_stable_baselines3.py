@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from textcraft_gym.errors import UnknownName
 from textcraft_gym.registration import BUNDLED
 from textcraft_gym.vector import TextVectorEnv
 from textcraft_gym.wrappers import ActionMasking, TokenIds
@@ -177,3 +178,11 @@ def test_algorithm__that_is_given_text_says_that_it_takes_none(algorithm):
         NotImplementedError, match=r"AnyText\(65536\) observation space is not supported"
     ):
         algorithm("MlpPolicy", numbered)
+
+
+def test_make_env__names_the_arguments_that_there_are():
+    with pytest.raises(UnknownName, match=r"'lenght'\. Did you mean length"):
+        make_env("TextCraft-v0", lenght=8)
+    with pytest.raises(UnknownName, match="SB3VecEnv takes a sync vector with wrappers"):
+        make_env("TextCraft-v0", wrappers=[])
+    assert make_env("TextCraft-v0", max_episode_steps=3).spec.max_episode_steps == 3

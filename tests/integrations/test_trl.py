@@ -189,6 +189,8 @@ def test_names__that_do_not_exist_raise():
         game("ALFWorld-v0", tools="verbs")
     with pytest.raises(UnknownName):
         game("TextCraft-v1")
+    with pytest.raises(UnknownName, match=r"'max_step'\. Did you mean max_steps"):
+        game("TextCraft-v0", max_step=5)
 
 
 def test_tools__have_schemas():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from textcraft_gym.cli.tables import show_all_columns
 from textcraft_gym.errors import UnknownName
@@ -15,7 +16,8 @@ from textcraft_gym.storage.trajectories import FORMATS
 EnvId = Annotated[
     str,
     typer.Argument(
-        help=f"Environment: {', '.join(SUITE)}, or another text environment as my_module:My-v0."
+        help=f"Environment: {', '.join(SUITE)}, or another text environment as my_module:My-v0; "
+        "also as --env."
     ),
 ]
 EnvArgs = Annotated[
@@ -61,6 +63,20 @@ DryRun = Annotated[
         help="Estimate calls, tokens, cost and time; ask no model and write nothing.",
     ),
 ]
+
+
+class EnvCommand(TyperCommand):
+    """A command whose argument is an environment, which may be given as ``--env``, too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the value of ``--env`` in the place of the argument."""
+        for index, word in enumerate(args):
+            option, equals, value = word.partition("=")
+            if option == "--env" and (equals or args[index + 1 :]):
+                end = index + 1 if equals else index + 2
+                args = [value if equals else args[index + 1], *args[:index], *args[end:]]
+                break
+        return super().parse_args(ctx, args)
 
 
 def read_errors(text: str) -> Errors:

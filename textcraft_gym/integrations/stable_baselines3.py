@@ -11,11 +11,15 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from textcraft_gym.errors import needs
+from textcraft_gym.registration import find
 from textcraft_gym.vector import TextVectorEnv
 from textcraft_gym.wrappers import ActionMasking, SubgoalReward, TokenIds
 
 with needs("rl"):
     from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv, VecMonitor
+
+OWN_ARGUMENTS = ("length", "actions", "gamma", "max_episode_steps", "disable_env_checker")
+"""What ``make_env`` and ``gym.make`` take beside the arguments of an environment."""
 
 
 def make_env(
@@ -29,7 +33,12 @@ def make_env(
         actions: Number of actions; commands beyond them are not offered.
         gamma: The learner's discount, for ``SubgoalReward``; None for the game's own reward.
         **arguments: Those of ``gym.make``.
+
+    Raises:
+        UnknownName: For an id or an argument that does not exist.
     """
+    note = "SB3VecEnv takes a sync vector with wrappers." if "wrappers" in arguments else ""
+    find(id).check_arguments(arguments, OWN_ARGUMENTS, note)
     if gamma is None:
         game = gym.make(id, admissible=True, **arguments)
     else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from textcraft_gym.envs.webshop.actions import click, search
 from textcraft_gym.errors import UnknownName, needs
 from textcraft_gym.registration import find
-from textcraft_gym.session import starts
+from textcraft_gym.session import EPISODE_ARGUMENTS, starts
 from textcraft_gym.tool_game import BaseToolGame, ToolGame
 
 if TYPE_CHECKING:
@@ -118,12 +118,14 @@ def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[]
             ``gym.make``.
 
     Raises:
-        UnknownName: For an environment or a kind of tools that does not exist, or a game without
-            tools for verbs.
+        UnknownName: For an environment, a kind of tools or an argument that does not exist, or a
+            game without tools for verbs.
     """
     if tools not in get_args(Tools):
         raise UnknownName("tools", tools, get_args(Tools))
-    profile = find(env_id).profile
+    world = find(env_id)
+    world.check_arguments(arguments, EPISODE_ARGUMENTS)
+    profile = world.profile
     if tools == "verbs" and profile not in VERBS:
         raise UnknownName("game with tools for verbs", profile, list(VERBS))
     kind: type[BaseToolGame] = ToolGame if tools == "step" else VERBS[profile]

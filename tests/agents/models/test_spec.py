@@ -270,6 +270,12 @@ def test_make_model__files_answers_under_every_option_that_can_change_one(tmp_pa
     assert len({name(options) for options in different}) == len(different)
 
 
+@pytest.mark.parametrize("name", ["react", "tests.foreign_worlds:Polite"])
+def test_make_model__says_what_an_agent_is(name: str):
+    with pytest.raises(ModelError, match=f"^{name}: this is an agent, .* --agent"):
+        make_model(name)
+
+
 def test_make_model__of_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "parrots.py").write_text(
         "class Parrot:\n"

@@ -11,7 +11,7 @@ import typer
 
 from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.registry import AGENTS, find_agent
-from textcraft_gym.cli.options import EnvArgs, EnvId, Split
+from textcraft_gym.cli.options import EnvArgs, EnvCommand, EnvId, Split
 from textcraft_gym.cli.play import play as play_episode
 from textcraft_gym.cli.terminal import say
 from textcraft_gym.plugins import key_values
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
+@app.command(cls=EnvCommand)
 def play(
     env: EnvId,
     split: Split = None,

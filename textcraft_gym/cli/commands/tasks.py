@@ -10,7 +10,7 @@ from rich.markup import escape
 
 import textcraft_gym
 from textcraft_gym.cli import tables
-from textcraft_gym.cli.options import EnvArgs, EnvId, Json, Wide
+from textcraft_gym.cli.options import EnvArgs, EnvCommand, EnvId, Json, Wide
 from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.plugins import key_values
 from textcraft_gym.task import UNGROUPED, Task, describe_task
@@ -18,7 +18,7 @@ from textcraft_gym.task import UNGROUPED, Task, describe_task
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
+@app.command(cls=EnvCommand)
 def tasks(
     env: EnvId,
     split: Annotated[str | None, typer.Option(help="The split; by default all tasks.")] = None,
