@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 import textcraft_gym
 from tests.test_all_envs import CONTEXT
 from textcraft_gym import UnknownName
+from textcraft_gym.errors import Unsupported
 from textcraft_gym.registration import BUNDLED, SUITE
 from textcraft_gym.vector import TextVectorEnv
 
@@ -244,6 +245,11 @@ def test_set_attr__refuses_tasks_that_do_not_exist(mode):
     with pytest.raises(UnknownName, match="Did you mean minecraft:beehive"):
         vector.set_attr("tasks", [["minecraft:behive"]] * 2)
     with pytest.raises(ValueError, match="one task or more"):
+        vector.set_attr("tasks", [[]] * 2)
+    vector.close()
+
+    vector = gym.make_vec("HotpotQA-v0", 2, mode)
+    with pytest.raises(Unsupported, match="its tasks are those of the split"):
         vector.set_attr("tasks", [[]] * 2)
     vector.close()
 

@@ -253,8 +253,11 @@ class TextEnv(gym.Env[str, str]):
         Raises:
             UnknownName: For a task that does not exist.
             ValueError: For no task at all.
+            Unsupported: For tasks of a world whose split has them all.
         """
         if name == "tasks":
+            if isinstance(getattr(type(self), name, None), property):
+                raise self.unsupported("choice of tasks", "its tasks are those of the split")
             value = tuple(self._find_task(getattr(task, "id", task)) for task in value)
             if not value:
                 raise ValueError("expected one task or more, got none")
