@@ -52,12 +52,15 @@ class Metered:
     Args:
         agent: The agent.
         longer: Tokens that a prompt has more in the standard set, by the words that it begins with.
+
+    Attributes:
+        counts: What the episode of each task took.
     """
 
     def __init__(self, agent: Agent, longer: Mapping[str, int]) -> None:
         self._agent = agent
         self._longer = longer
-        self.counts: list[Counts] = []
+        self.counts: dict[str, Counts] = {}
 
     def __getattr__(self, name: str) -> Any:
         """Return what the agent declares, such as its budget."""
@@ -65,8 +68,7 @@ class Metered:
 
     def episode(self, play: Play) -> Generator[Request, Any, bool | None]:
         """Play as the agent does, and count what it asks."""
-        counts: Counts = {}
-        self.counts.append(counts)
+        counts = self.counts.setdefault(play.first.info["task"], {})
         playing = self._agent.episode(play)
         resume: Callable[[], Request] = partial(next, playing)
         while True:
@@ -136,7 +138,14 @@ def pairs(worlds: Collection[str] = (), agents: Collection[str] = ()) -> Iterato
                 yield env_id, agent
 
 
-def measure(env_id: str, agent_name: str, model_spec: str = "", most: int = EPISODES) -> Figures:
+def measure(
+    env_id: str,
+    agent_name: str,
+    model_spec: str = "",
+    most: int = EPISODES,
+    *,
+    by_group: bool = True,
+) -> Figures:
     """Return the mean, 10th and 90th percentile of the costs, by group of tasks and role.
 
     Args:
@@ -144,23 +153,24 @@ def measure(env_id: str, agent_name: str, model_spec: str = "", most: int = EPIS
         agent_name: The agent.
         model_spec: The model; by default the small one in the process.
         most: Maximum number of tasks of a group.
+        by_group: Whether groups have figures of their own; else all tasks count as one group.
     """
     model_spec = model_spec or MODEL
     run, planned, _ = plan(Run(RunSpec(env_id, "all", agent_name, model=model_spec)))
     agent = Metered(cast(Agent, run.agent), _longer(run.spec, run.prompts))
     jobs: dict[str, list[Job]] = {}
-    for episode in planned.values():
-        jobs.setdefault(episode.about["group"], []).append(episode.job)
-    counts: dict[str, list[Counts]] = {}
+    for job, about, _ in planned.values():
+        jobs.setdefault(about["group"] if by_group else ALL, []).append(job)
+    chosen = {group: _spread(group_jobs, most) for group, group_jobs in jobs.items()}
     with closing(run):
         envs = run.envs(AT_ONCE)
-        for group, group_jobs in jobs.items():
-            agent.counts = []
-            chosen = _spread(group_jobs, most)
-            for episode in run_episodes(envs, agent, chosen, model=_model(model_spec)):
-                if episode.error:
-                    raise RuntimeError(episode.traceback)
-            counts[group] = agent.counts
+        played = run_episodes(
+            envs, agent, chain.from_iterable(chosen.values()), model=_model(model_spec)
+        )
+        for episode in played:
+            if episode.error:
+                raise RuntimeError(episode.traceback)
+    counts = {group: [agent.counts[str(job.task)] for job in chosen[group]] for group in chosen}
     counts[ALL] = [*chain.from_iterable(counts.values())]
     return {group: _amounts(group_counts) for group, group_counts in counts.items()}
 
@@ -214,6 +224,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=EXPECTED_COSTS)
     parser.add_argument("--model", default=MODEL)
     parser.add_argument("--episodes", type=int, default=EPISODES, help="most tasks of a group")
+    parser.add_argument("--together", action="store_true", help="all tasks count as one group")
     for name in ("worlds", "agents"):
         parser.add_argument(f"--{name}", default="", help=f"only these {name}, with commas")
     arguments = parser.parse_args()
@@ -224,7 +235,7 @@ def main() -> None:
         figures = json.loads(arguments.out.read_text(encoding="utf-8"))
     for env_id, agent in pairs(worlds, agents):
         figures.setdefault(env_id, {})[agent] = measure(
-            env_id, agent, arguments.model, arguments.episodes
+            env_id, agent, arguments.model, arguments.episodes, by_group=not arguments.together
         )
         atomic_write(arguments.out, as_json(in_order(figures)))
         print(env_id, agent, figures[env_id][agent][ALL])

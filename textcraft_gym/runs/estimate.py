@@ -2,8 +2,7 @@
 
 It is taken from the episodes that the run folder has already, if they are enough; else from figures
 of each agent in each world, where a token is four characters. ``benchmarks/expected_costs.py``
-measures them with a model; those that are there came from a scripted player, which writes short
-answers.
+measured them with the small language model in the process, some in one episode of a group of tasks.
 """
 
 from __future__ import annotations
@@ -35,16 +34,17 @@ TOKENS_OF_A_PRICE = 1_000_000
 QUANTITIES = ("calls", "prompt_tokens", "completion_tokens")
 HEADINGS = ("episodes", "calls", "prompt tokens", "completion tokens", "price", "time")
 FIGURES = (
-    "Taken from short episodes with the agent's default arguments, at four characters a token: "
-    "a chat model writes longer answers, above all when it reasons, and may play longer episodes."
+    "Measured with the small local model in a few episodes, with the agent's default arguments and "
+    "the standard prompts, at four characters a token: a chat model writes longer answers, above "
+    "all when it reasons."
 )
 """The source of an estimate without episodes of the run's own."""
 ENOUGH = 5
 """Number of episodes in a run folder from which the rest is estimated."""
 LOCAL_FIGURES = (
-    "Taken from short episodes with the agent's default arguments and the standard prompts, at "
-    "four characters a token. A local model has no price; the time shows once the run has "
-    f"{ENOUGH} episodes."
+    "Measured with the small local model in a few episodes, with the agent's default arguments and "
+    "the standard prompts, at four characters a token. A local model has no price; the time shows "
+    f"once the run has {ENOUGH} episodes."
 )
 """The source of such an estimate for models in the process."""
 
@@ -130,8 +130,16 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
     agent = spec.described()["agent"]
     figures = _figures().get(spec.env, {}).get(agent)
     if figures is None:
-        return replace(bare, source=f"No figures for {agent} in {spec.env}.")
+        return replace(bare, source=_unknown(agent, spec.env))
     return _from_figures(bare, [figures.get(group, figures[ALL]) for group in missing], spec)
+
+
+def _unknown(agent: str, env_id: str) -> str:
+    """Return why there are no figures, and when there will be some."""
+    return (
+        f"No figures for {agent} in {env_id}: the run tells what it takes once it has {ENOUGH} "
+        "episodes."
+    )
 
 
 def _from_records(
