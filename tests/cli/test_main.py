@@ -1121,7 +1121,7 @@ def test_dry_run__says_what_is_expected_and_makes_nothing(tmp_path: Path):
         "--dry-run",
     ]
     said = run("evaluate", *shared, "--agent", "adapt", "--out", str(tmp_path / "run"))
-    amount = r" +[\d.]+k? \([\d.]+k? to [\d.]+k?\)"
+    amount = r" +[\d.]+[kM]? \([\d.]+[kM]? to [\d.]+[kM]?\)"
     assert re.search(rf"\n run +50{4 * amount} \n", said)
     assert "Prompt caching is ignored." in said
     said = run(
