@@ -270,7 +270,12 @@ def _serve(options: ServerOptions, files: Files) -> Any:
     params.hostnames = ["127.0.0.1"]
     params.api_keys = [secrets.token_hex()]
     params.ui = params.endpoint_slots = params.endpoint_props = False
-    return xllamacpp.Server(params)
+    params.endpoint_metrics = True
+    server = xllamacpp.Server(params)
+    # A server that is closed before its thread reads the queue waits for that thread forever; this
+    # returns once it does.
+    server.handle_metrics()
+    return server
 
 
 def _wait(outcome: SimpleQueue[list[Completion] | Exception]) -> list[Completion] | Exception:

@@ -650,6 +650,22 @@ def test_server__is_reached_from_this_machine_with_its_key_alone(
         )
 
 
+def test_server__closes_as_soon_as_it_is_loaded(
+    model: LocalModel, run: Callable[..., subprocess.Popen[str]]
+):
+    code = """
+import sys
+from textcraft_gym.agents.models import llama_server
+from textcraft_gym.agents.models.local import LocalModel
+
+model = LocalModel(sys.argv[1], context=512)
+for _ in range(100):
+    llama_server._start(model.options)
+"""
+    process = run(code, model.options.files.weights)
+    assert process.wait(timeout=30) == 0
+
+
 def test_complete__names_a_version_of_xllamacpp_that_it_does_not_know(
     model: LocalModel, monkeypatch: pytest.MonkeyPatch
 ):
