@@ -4,7 +4,6 @@ fingerprints`` writes these."""
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.foreign_worlds import SayEnv, Word
+from tests.hash_seeds import printed
 from textcraft_gym import UnknownName, recipes
 from textcraft_gym.agents import prompts as prompts_package
 from textcraft_gym.registration import BUNDLED
@@ -48,11 +48,7 @@ def test_prompts__are_those_of_the_release():
 
 def test_fingerprint__is_the_same_in_any_process():
     code = "from textcraft_gym.runs.fingerprints import *; print(fingerprint('TextCraft-v0'))"
-    env = os.environ | {"PYTHONHASHSEED": "7"}
-    printed = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
-    ).stdout
-    assert printed.strip() == str(fingerprint("TextCraft-v0"))
+    assert printed(7, code) == str(fingerprint("TextCraft-v0"))
 
 
 def test_compare__of_other_recipes_says_which_splits_and_tasks_differ(tmp_path: Path):
