@@ -367,18 +367,21 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
         return kind, LocalModel, names
     for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
         return kind, entry_point.load(), names
-    begin, comma, options = kind.partition(",")
-    if comma and begin == "local":
-        raise ValueError(f"options follow a colon: try {without_key(f'{begin}:{options}')}")
-    if kind in AGENTS and not name:
-        raise ValueError(_AN_AGENT)
     if not name or kind in _REMOTE:
-        raise ValueError(_FORMS)
+        raise ValueError(_why_no_model(kind))
     found = _find_class(kind, name)
     is_agent = inspect.isclass(found) and (hasattr(found, "episode") or hasattr(found, "act"))
     if is_agent and not hasattr(found, "complete"):
         raise ValueError(_AN_AGENT)
     return f"{kind}:{name}", found, ()
+
+
+def _why_no_model(word: str) -> str:
+    """Return what is wrong with a word that stands alone where a spec is expected."""
+    begin, comma, options = word.partition(",")
+    if comma and begin == "local":
+        return f"options follow a colon: try {without_key(f'{begin}:{options}')}"
+    return _AN_AGENT if word in AGENTS else _FORMS
 
 
 def _remote_class(kind: str) -> Callable[..., Model]:

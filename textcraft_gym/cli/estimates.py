@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import chain
 
 from textcraft_gym.cli.tables import new_table, print_table, print_words
 from textcraft_gym.cli.terminal import print_json
@@ -36,9 +37,5 @@ def show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
         table.add_row(name, *(line[heading] for heading in headings))
     print_table(table)
 
-    shown = set[str]()
-    for estimate in estimates.values():
-        for note in notes(estimate):
-            if note not in shown:
-                shown.add(note)
-                print_words(note)
+    for note in dict.fromkeys(chain.from_iterable(map(notes, estimates.values()))):
+        print_words(note)

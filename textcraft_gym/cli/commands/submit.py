@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +45,9 @@ def submit(
             f"there is no {board} here: work in a clone of textcraft_gym, or name a board of your "
             "own with --board"
         )
+    if is_check:
+        _check(board, trust or ())
+        return
     for run in runs or ():
         before = read_board(board)
         entry = submit_run(run, board, trusted=trust or ())
@@ -52,12 +56,14 @@ def submit(
             f"{run}: rechecked {entry.n} episodes, success {percent(entry.success)}; "
             f"it {placed} on {board}"
         )
-    if runs and board == BOARD:
+    if board == BOARD:
         say(f"Commit {board.parent}, and open a pull request.")
-    if is_check:
-        wrong = check(board, trusted=trust or ())
-        for line in wrong:
-            say(line)
-        if wrong:
-            raise typer.Exit(1)
-        say(f"rechecked {len(read_board(board))} runs of {board}: all lines follow from them")
+
+
+def _check(board: Path, trusted: Sequence[str]) -> None:
+    wrong = check(board, trusted=trusted)
+    for line in wrong:
+        say(line)
+    if wrong:
+        raise typer.Exit(1)
+    say(f"rechecked {len(read_board(board))} runs of {board}: all lines follow from them")
