@@ -884,6 +884,15 @@ def test_page__tells_outcomes_apart_by_colour_and_by_word(browser: Any, tmp_path
     }
 
 
+@pytest.mark.parametrize(("won", "shown"), [(True, "✓ success"), (False, "✗ failure")])
+def test_page__tells_how_an_episode_ended_whose_agent_claims_nothing(
+    won: bool, shown: str, browser: Any, tmp_path: Path
+):
+    row = record("a", won=won, trace=node("a", outcome=None), claimed_success=None)
+    load(browser, html_page({"run": [row]}, {"run": config()}), tmp_path)
+    assert open_first_episode(browser).find_element("css selector", ".node .outcome").text == shown
+
+
 def test_page__finds_tasks_in_either_case(browser: Any, tmp_path: Path):
     tasks = ["Oak door", "birch door", "dark oak sign"]
     load(browser, html_page({"run": list(map(record, tasks))}, {"run": config()}), tmp_path)

@@ -69,16 +69,26 @@ def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines(
     rectangles = bars(svg)
     hint = "a, depth 2: 3 of 4 won, 75.0% (95% interval 30.1 to 95.4%)"
     assert next(iter(rectangles)) == hint
-    zero, full = 64, 332  # where 0% stands, and how long 100% is
+    zero, full = 64, 324  # where 0% stands, and how long 100% is
     assert numbers(rectangles[hint], "x", "width") == [zero, 0.75 * full]
     assert [float(rect.attrib["width"]) for rect in rectangles.values()] == pytest.approx(
-        [249, 0, 199.2]
+        [243, 0, 194.4]
     )
     ends = re.findall(r'd="M([\d.]+) [\d.]+H([\d.]+)M', svg)[0]
     assert [float(end) for end in ends] == pytest.approx(
         [zero + 0.30064 * full, zero + 0.95442 * full], abs=0.01
     )
     assert {"75.0%", "0.0%", "60.0%", "episodes won (%)"} <= set(words(svg))
+
+
+def test_success_by_group__writes_rates_beside_the_longest_bar():
+    svg = plots.success_by_group(summaries(a=[record(2, True)]))
+    (longest, *_) = bars(svg).values()
+    (rate, *_) = [
+        text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.text == "100.0%"
+    ]
+    (end,) = numbers(rate, "x")
+    assert end - plots.LETTER * len("100.0%") > sum(numbers(longest, "x", "width"))
 
 
 def test_success_by_group__places_runs_beside_each_other_and_leaves_out_what_was_not_played():
@@ -118,9 +128,9 @@ def test_calls_by_group__stacks_mean_calls_by_role():
         rectangles["a, depth 2: 3.0 calls of the executor"],
         rectangles["a, depth 2: 1.0 calls of the planner"],
     )
-    assert numbers(executor, "x", "width") == [64, 249]  # 332 units of width are 4 calls
-    assert numbers(planner, "x", "width") == [64 + 249, 83]
-    assert numbers(rectangles["a, depth 3: 2.0 calls of the planner"], "x", "width") == [64, 166]
+    assert numbers(executor, "x", "width") == [64, 243]  # 324 units of width are 4 calls
+    assert numbers(planner, "x", "width") == [64 + 243, 81]
+    assert numbers(rectangles["a, depth 3: 2.0 calls of the planner"], "x", "width") == [64, 162]
     assert {"executor", "planner", "mean calls per episode", "4.0", "depth 2", "all"} <= set(
         words(svg)
     )
@@ -133,9 +143,9 @@ def test_k_max_by_group__shares_out_the_episodes_that_did_not_break():
         hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items() if "depth 2" in hint
     }
     assert widths == {
-        "a, depth 2: 2 of 4 went down to level 1": 166,
-        "a, depth 2: 1 of 4 went down to level 2": 83,
-        "a, depth 2: 1 of 4 went down to level 3": 83,
+        "a, depth 2: 2 of 4 went down to level 1": 162,
+        "a, depth 2: 1 of 4 went down to level 2": 81,
+        "a, depth 2: 1 of 4 went down to level 3": 81,
     }
     assert {"level 1", "level 2", "level 3", "n 4", "share of episodes (%)"} <= set(words(svg))
 
@@ -146,10 +156,10 @@ def test_claims_and_reward__tells_right_claims_from_wrong_ones():
         summaries(a=[record(2, won, claimed_success=claim) for claim, won in said])
     )
     assert {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items()} == {
-        "a: 3 of 8 claimed and won": 3 / 8 * 332,
-        "a: 2 of 8 claimed and lost": 2 / 8 * 332,
-        "a: 1 of 8 not claimed and won": 1 / 8 * 332,
-        "a: 2 of 8 not claimed and lost": 2 / 8 * 332,
+        "a: 3 of 8 claimed and won": 3 / 8 * 324,
+        "a: 2 of 8 claimed and lost": 2 / 8 * 324,
+        "a: 1 of 8 not claimed and won": 1 / 8 * 324,
+        "a: 2 of 8 not claimed and lost": 2 / 8 * 324,
     }
     assert "right 60.0%, missed 25.0%" in words(svg)
 

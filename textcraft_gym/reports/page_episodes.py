@@ -119,6 +119,7 @@ def inside(record: Record, calls: Sequence[Mapping[str, Any]] = ()) -> str:
         calls: Its calls as they are written, see ``calls.py``.
     """
     shown = {key: record[key] for key in INSIDE}
+    shown["outcome"] = outcome_of(record)
     shown["facts"] = _facts(record)
     shown["calls"] = calls
     return json.dumps(shown, separators=(",", ":"))

@@ -22,7 +22,7 @@ from textcraft_gym.reports.tables import Runs, percent
 
 SHARE = "share of episodes (%)"
 WIDTH = 440
-LEFT, RIGHT = 64, 44
+LEFT, RIGHT = 64, 52
 """Margins: at least ``LEFT`` for the names of bars, and ``RIGHT`` for the numbers behind them."""
 LONGEST_NAME = 30
 """Maximum number of characters shown of a group's name."""
@@ -331,8 +331,8 @@ def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
         width = part.length * axis.scale
         if width:
             drawn.append(_rect(x, y, width, height, part.colour, part.hint))
-        # A label that does not fit is left to the tooltip.
-        if width > len(part.words) * LETTER + 4:
+        # A label that does not fit is left to the tooltip; the bar's end has that of a single part.
+        if part.words != bar.end and width > len(part.words) * LETTER + 4:
             middle, fill = x + width / 2, part.colour.words
             drawn.append(_text(middle, y + 12, part.words, text_anchor="middle", fill=fill))
         x += width

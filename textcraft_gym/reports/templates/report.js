@@ -32,8 +32,11 @@ const effort = (of) => `${counted(of.steps, "step")}, ${counted(of.calls, "call"
 
 function treeOf(node, record, isRoot, path = []) {
   const isInner = node.parts.some(isNode);
+  // Agents of one's own claim nothing: of the whole episode the game tells.
+  const ended = { won: true, lost: false }[record.outcome] ?? null;
+  const success = node.outcome ?? (isRoot ? ended : null);
   const [outcome, words] =
-    node.outcome === null ? ["open", "… not ended"] : node.outcome ? ["won", "✓ success"] : ["lost", "✗ failure"];
+    success === null ? ["open", "… not ended"] : success ? ["won", "✓ success"] : ["lost", "✗ failure"];
   // A node of a search tree was played elsewhere: it says itself how often it was visited, and what it is worth.
   const isBranch = node.role.endsWith("branch");
   const isChosen = node.role === "chosen branch";
