@@ -96,10 +96,25 @@ def test_out__may_be_an_older_page_or_another_file(folder: Path):
     assert run("export", "a", "--out", "a/talk.jsonl") == "Wrote 1 episodes to a/talk.jsonl\n"
 
 
-def test_report__writes_no_page_under_another_ending(folder: Path, monkeypatch, capsys):
-    said = fail(monkeypatch, capsys, "report", "a", "--out", "page.pdf")
-    assert said == "textcraft-gym: expected a file .html, got page.pdf\n"
-    assert not (folder / "page.pdf").exists()
+@pytest.mark.parametrize(
+    ("command", "ending"),
+    [
+        ("report a --out", ".html or .htm"),
+        ("report a --latex", ".tex"),
+        ("report a --csv", ".csv"),
+        ("report a --md", ".md"),
+        ("report a --csv new.csv --plot", ".svg or .pdf"),
+        ("export a --out", ".jsonl"),
+        (f"{' '.join(DEMOS)} --out", ".jsonl"),
+        ("splits make --out", ".jsonl"),
+    ],
+)
+def test_out__ends_as_its_format_does(folder: Path, monkeypatch, capsys, command: str, ending: str):
+    (folder / "agent.py").write_text("mine")
+    before = contents(folder)
+    said = fail(monkeypatch, capsys, *command.split(), "agent.py")
+    assert said == f"textcraft-gym: expected a file {ending}, got agent.py\n"
+    assert contents(folder) == before
 
 
 def test_recorder__writes_into_no_records(folder: Path):

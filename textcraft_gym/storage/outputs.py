@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,16 +23,17 @@ def run_files(folder: Path) -> list[Path]:
     return [folder / name for name in RUN_FILES]
 
 
-def check_output(file: Path, reads: Iterable[object] = ()) -> None:
-    """Make sure that a file to write is none of a run, and none that is read.
+def check_output(file: Path, reads: Iterable[object] = (), suffixes: Sequence[str] = ()) -> None:
+    """Make sure that a file to write is of its format, none of a run, and none that is read.
 
     Args:
         file: The file.
         reads: Files and folders that are read, and other values of options, which are left out. Of
             a split in a file, ``FILE:NAME``, it is the file.
+        suffixes: Those of its format, so that a slip overwrites no program or note; () for any.
 
     Raises:
-        ValueError: If it is.
+        ValueError: If it is not.
     """
     for source in reads:
         if not isinstance(source, str | Path):
@@ -49,6 +50,8 @@ def check_output(file: Path, reads: Iterable[object] = ()) -> None:
     is_run = (folder / "episodes.jsonl").exists() and (folder / "config.json").exists()
     if is_run and target.name in RUN_FILES:
         raise ValueError(f"{file} is a file of a run: choose another file")
+    if suffixes and file.suffix not in suffixes:
+        raise ValueError(f"expected a file {' or '.join(suffixes)}, got {file}")
 
 
 def _paths(source: str) -> tuple[str, ...]:

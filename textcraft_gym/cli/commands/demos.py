@@ -32,7 +32,7 @@ def demos(
 ) -> None:
     """Write the expert's trajectories as training dialogues."""
     env_args = key_values(env_arg or [])
-    check_output(out, [split, *env_args.values()])
+    check_output(out, [split, *env_args.values()], [".jsonl"])
     trajectories = expert_trajectories(
         env, split, thoughts=thoughts, seed=seed, limit=limit, **env_args
     )

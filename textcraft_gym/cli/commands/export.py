@@ -28,7 +28,7 @@ def export(
 
     Each says whether it was won.
     """
-    check_output(out, run_files(run))
+    check_output(out, run_files(run), [".jsonl"])
     written = write_trajectories(run_trajectories(run, won_only=won_only, limit=limit), out, format)
 
     line = f"Wrote {written.trajectories} episodes to {out}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,8 +25,14 @@ from textcraft_gym.storage.outputs import check_output, run_files
 
 app = typer.Typer(add_completion=False)
 
-PAGES = (".html", ".htm")
-"""What the name of a page ends in."""
+SUFFIXES = {
+    "out": (".html", ".htm"),
+    "latex": (".tex",),
+    "csv": (".csv",),
+    "md": (".md",),
+    "plot": (".svg", ".pdf"),
+}
+"""What the names of the files end in that the options write."""
 
 
 @app.command()
@@ -60,6 +66,9 @@ def report(
     policy = read_errors(errors)
     folders = Folders(run_folders(runs))
     tables = {"latex": latex, "csv": csv, "md": md}
+    for option, file in {"out": out, **tables, "plot": plot}.items():
+        if file:
+            _prepare(file, SUFFIXES[option], folders)
     if out:
         _write_page(folders, out, policy)
     if plot or any(tables.values()):
@@ -72,9 +81,6 @@ def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
     require("report", "jinja2")
     from textcraft_gym.reports.page import html_page
 
-    _prepare(out, folders)
-    if out.suffix not in PAGES:
-        raise ValueError(f"expected a file .html, got {out}")
     calls = {name: Calls(run) for name, run in folders.paths.items()}
     atomic_write(out, html_page(folders.records, folders.configs, calls=calls, errors=errors))
     episodes = sum(map(len, folders.records.values()))
@@ -88,11 +94,9 @@ def _write_table(
     table = paper_table(folders.pools, errors=errors)
     for name, file in tables.items():
         if file:
-            _prepare(file, folders)
             atomic_write(file, FORMATS[name](table))
             say(f"Wrote the table to {file}")
     if plot:
-        _prepare(plot, folders)
         _write_plot(table, plot)
         say(f"Wrote the plot to {plot}")
     show_lines(table.notes)
@@ -104,20 +108,15 @@ def _write_plot(table: PaperTable, file: Path) -> None:
     from textcraft_gym.reports.plots import as_pdf, figure
 
     image = figure(table)
-    if file.suffix == ".svg":
-        atomic_write(file, image)
-    elif file.suffix == ".pdf":
-        atomic_write(file, as_pdf(image))
-    else:
-        raise ValueError(f"expected a file .svg or .pdf, got {file}")
+    atomic_write(file, image if file.suffix == ".svg" else as_pdf(image))
 
 
-def _prepare(file: Path, folders: Folders) -> None:
-    """Make sure that a file is none of the runs that are read, and make its folder."""
+def _prepare(file: Path, suffixes: Sequence[str], folders: Folders) -> None:
+    """Make sure that a file is of its format and none of the runs', and make its folder."""
     inputs: list[Path] = []
     for run in folders.paths.values():
         inputs += run_files(run)
-    check_output(file, inputs)
+    check_output(file, inputs, suffixes)
     file.parent.mkdir(parents=True, exist_ok=True)
 
 

@@ -59,8 +59,8 @@ def make_splits(
     Reports the overlap of train and test.
     """
     leakage_file = out.with_suffix(".leakage.json")
-    for file in (out, leakage_file):
-        check_output(file, [recipes])
+    check_output(out, [recipes], [".jsonl"])
+    check_output(leakage_file, [recipes])
     made = textcraft_gym.make_splits(
         env, (train, dev, test), seed=seed, compositional=compositional, out=out, recipes=recipes
     )
