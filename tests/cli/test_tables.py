@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -189,6 +190,12 @@ def test_lists__fit(command: str, width: int, monkeypatch: pytest.MonkeyPatch, t
     result = CliRunner().invoke(app, command.split(), catch_exceptions=False)
     assert result.exit_code == 0
     assert max(map(cell_len, result.stdout.splitlines())) <= width
+
+
+@pytest.mark.parametrize("columns", ["0", "00", "-5", "many", ""])
+def test_console__has_a_width_whatever_columns_says(columns: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    assert tables.Console(width=tables._width(sys.stdout)).width > 1
 
 
 @pytest.mark.parametrize("width", WIDTHS)

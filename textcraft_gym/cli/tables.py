@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +53,11 @@ MAX_EXAMPLES = 6
 
 def _width(stream: Any) -> int | None:
     """Return a console's width; None for that of the terminal, or of ``COLUMNS``."""
-    return None if has_width(stream) else UNLIMITED
+    if not has_width(stream):
+        return UNLIMITED
+    # Rich takes a width of 0, which some environments set for an unknown one, at its word.
+    columns = os.environ.get("COLUMNS", "")
+    return shutil.get_terminal_size().columns if columns.isdecimal() and not int(columns) else None
 
 
 console = Console(width=_width(sys.stdout))
