@@ -30,7 +30,7 @@ from textcraft_gym.cli.watch import watch
 from textcraft_gym.runs.run_spec import RunSpec
 
 WATCHED = RunSpec("TextCraft-v0", "test", "adapt", model="local", tasks=("minecraft:hopper",))
-"""README's episode."""
+"""README's episode, of seed 0."""
 HEAT = "pick_heat_then_place_in_recep"
 WORLDS = {
     "textcraft": RunSpec("TextCraft-v0", "test", "expert", tasks=("minecraft:beehive",)),
@@ -227,7 +227,8 @@ def main(docs: Path) -> None:
     """Write the recordings."""
     (task,) = WATCHED.tasks
     command = (
-        f"textcraft-gym play {WATCHED.env} --watch local --agent {WATCHED.agent} --task {task}"
+        f"textcraft-gym play {WATCHED.env} --watch local --agent {WATCHED.agent} --task {task} "
+        f"--seed {WATCHED.seed}"
     )
     watched = svg(command, [*typed(command)], recorded(WATCHED))
     for name, image in [*images(), ("watch.svg", watched)]:
