@@ -68,7 +68,9 @@ class Site:
         return answer.json if answer.mimetype == "application/json" else answer.text
 
     def error(self, address: str, status: int, **query: Any) -> str:
-        return str(self.get(address, status, **query)["error"])
+        """Return why it shows nothing: in JSON to programs, as text to people."""
+        answer = self.get(address, status, **query)
+        return str(answer["error"]) if address.endswith(".json") else answer
 
 
 class Follower:

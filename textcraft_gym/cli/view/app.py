@@ -99,16 +99,16 @@ def create_app(library: Library, title: str) -> Flask:
 
 
 def _guarded(view: Callable[[], Response], lock: Lock) -> Callable[[], Response]:
-    """Return a view that says in JSON what it cannot show."""
+    """Return a view that says what it cannot show."""
 
     def guarded() -> Response:
         try:
             with lock:
                 return view()
         except (UnknownName, RunError) as error:
-            return _json({"error": str(error)}, 404)
+            return _refusal(str(error), 404)
         except ValueError as error:
-            return _json({"error": str(error)}, 400)
+            return _refusal(str(error), 400)
 
     guarded.__name__ = view.__name__
     return guarded
@@ -130,6 +130,13 @@ def _page(page: str, allowed: str) -> Response:
 def _json(value: Any, status: int = 200) -> Response:
     # Escaped to ASCII: a text may hold what UTF-8 cannot encode.
     return Response(json.dumps(value), status, mimetype="application/json")
+
+
+def _refusal(reason: str, status: int) -> Response:
+    """Return a reason in JSON to programs, and as text to people."""
+    if request.path.endswith(".json"):
+        return _json({"error": reason}, status)
+    return Response(f"{reason}\n".encode("utf-8", "replace"), status, mimetype="text/plain")
 
 
 def _add_headers(answer: Response) -> Response:
