@@ -144,6 +144,7 @@ docs: $(DOCS)/.docs
 	@echo 'building the site into build/site (10 s)'
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
 	@echo 'open $(CURDIR)/build/site/index.html'
+	@echo 'to search it: python3 -m http.server --bind 127.0.0.1 --directory build/site'
 
 # Builds the site as well, in a temporary folder.
 test-docs: $(DOCS)/.docs

@@ -114,6 +114,10 @@ def test_search__finds_the_guide_first(site: Path):
     assert {query: pages[0] for query, pages in answers.items()} == QUERIES
 
 
+def test_site__has_no_file_of_its_hooks(site: Path):
+    assert [file.name for file in site.rglob("*hooks*")] == []
+
+
 def test_search__lists_no_sources(site: Path):
     index = json.loads((site / "search/search_index.json").read_text("utf-8"))
     pages = {entry["location"].partition("#")[0] for entry in index["docs"]}
