@@ -95,7 +95,7 @@ def find_agent(name: str) -> Any:
         return load("agent", name)
     installed = _installed()
     if name not in installed:
-        raise UnknownName("agent", name, [*AGENTS, *installed], _OTHER_AGENTS)
+        raise UnknownName.of("agent", name, [*AGENTS, *installed], _OTHER_AGENTS)
     try:
         return installed[name].load()
     except Exception as error:  # an installed package may be broken in any way
@@ -157,7 +157,9 @@ def as_agent(
     args = args or {}
     if not inspect.isclass(agent):
         if args:
-            raise UnknownName(f"argument of {name}, which is made already,", next(iter(args)), [])
+            raise UnknownName.of(
+                f"argument of {name}, which is made already,", next(iter(args)), []
+            )
         return _ready(agent if _is_agent(agent) else OwnAgent(name, agent), at_once)
     offered: dict[str, Any] = {
         "profile": load_profile(profile) if isinstance(profile, str) else profile,
@@ -205,7 +207,7 @@ def _arguments(
     for key, value in given.items():
         if key not in known:
             possible = [option for option in known if option not in offered]
-            raise UnknownName(f"argument of {name}", key, possible)
+            raise UnknownName.of(f"argument of {name}", key, possible)
         if key in uses:
             fields[key] = value
         else:

@@ -282,7 +282,7 @@ def _report_skipped(origin: str, skipped: list[RecipeError], *, any_read: bool) 
         reason = NO_TABLE
         if skipped:
             reason = f"no recipe for a crafting table can be read: {listed(skipped)}"
-        raise RecipeError(origin, reason)
+        raise RecipeError.at(origin, reason)
     if skipped:
         counted = "1 recipe or tag" if len(skipped) == 1 else f"{len(skipped)} recipes or tags"
         # The level of the stack is that of _crafting_recipes.
@@ -412,7 +412,7 @@ def _tag_reader(pack: Pack) -> Callable[[str, str], list[str]]:
 
     def items_of(tag: str, file: str) -> list[str]:
         if tag[1:] not in pack.tags:
-            raise RecipeError(file, f"unknown tag {tag}")
+            raise RecipeError.at(file, f"unknown tag {tag}")
         if tag not in known:
             try:
                 known[tag] = tag_items(pack, tag, file)
@@ -420,7 +420,7 @@ def _tag_reader(pack: Pack) -> Callable[[str, str], list[str]]:
                 known[tag] = error
         items = known[tag]
         if isinstance(items, RecipeError):
-            raise RecipeError(file, str(items))
+            raise RecipeError.at(file, str(items))
         return items
 
     return items_of
@@ -445,20 +445,20 @@ def tag_items(pack: Pack, tag: str, file: str) -> list[str]:
         elif not reference.startswith("#"):
             items[reference] = None
         elif reference in opened:
-            raise RecipeError(pack.tags[outer[1:]].file, f"the tag {reference} contains itself")
+            raise RecipeError.at(pack.tags[outer[1:]].file, f"the tag {reference} contains itself")
         elif reference not in seen:
             seen.add(reference)
             opened[reference] = _references(pack, reference, pack.tags[outer[1:]].file)
 
     if not items:
-        raise RecipeError(pack.tags[tag[1:]].file, "empty tag")
+        raise RecipeError.at(pack.tags[tag[1:]].file, "empty tag")
     return list(items)
 
 
 def _references(pack: Pack, tag: str, file: str) -> Iterator[str]:
     """Return the references of a tag, without the optional tags that the pack lacks."""
     if tag[1:] not in pack.tags:
-        raise RecipeError(file, f"unknown tag {tag}")
+        raise RecipeError.at(file, f"unknown tag {tag}")
     file, data = pack.tags[tag[1:]]
     references: list[str] = []
     for value in data["values"]:

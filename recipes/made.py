@@ -86,7 +86,7 @@ class MadeRecipes:
         names = options.setdefault("names", "invented")
         if names not in get_args(Names):
             expected = " or ".join(get_args(Names))
-            raise RecipeError(text, f"expected names={expected}, got {names!r}")
+            raise RecipeError.at(text, f"expected names={expected}, got {names!r}")
         bounds = {"depth": (1, MAX_DEPTH), "seed": (0, MAX_SEED), "branching": (1, MAX_BRANCHING)}
         for key, (low, high) in bounds.items():
             if key in options:
@@ -143,9 +143,9 @@ def _options(text: str) -> dict[str, str]:
     for option in given.split(","):
         key, equals, value = option.partition("=")
         if key not in names:
-            raise UnknownName("option of made recipes", key, names)
+            raise UnknownName.of("option of made recipes", key, names)
         if not equals or key in options:
-            raise RecipeError(text, f"expected {key}=VALUE once")
+            raise RecipeError.at(text, f"expected {key}=VALUE once")
         options[key] = value
     return options
 
@@ -153,7 +153,7 @@ def _options(text: str) -> dict[str, str]:
 def _integer(text: str, key: str, value: str, low: int, high: int) -> int:
     # The length first: int() of thousands of digits is slow or raises.
     if not re.fullmatch("[0-9]{1,9}", value) or not low <= int(value) <= high:
-        raise RecipeError(text, f"expected {key} of {low} to {high}, got {value[:40]!r}")
+        raise RecipeError.at(text, f"expected {key} of {low} to {high}, got {value[:40]!r}")
     return int(value)
 
 

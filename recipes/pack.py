@@ -99,9 +99,9 @@ def read_pack(path: str | Path | None = None) -> Pack:
     if source.is_dir():
         return _assemble(source, _pack_files(source, _folder_files(source)))
     if not source.is_file():
-        raise RecipeError(str(source), "no such file or folder")
+        raise RecipeError.at(str(source), "no such file or folder")
     if not zipfile.is_zipfile(source):
-        raise RecipeError(str(source), "expected a folder, a zip or a game jar")
+        raise RecipeError.at(str(source), "expected a folder, a zip or a game jar")
     with source.open("rb") as file:
         return _read_archive(source, file)
 
@@ -147,7 +147,7 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
     try:
         archive = zipfile.ZipFile(file)
     except _ZIP_ERRORS as error:
-        raise RecipeError(str(source), f"damaged archive: {error}") from error
+        raise RecipeError.at(str(source), f"damaged archive: {error}") from error
 
     with archive:
         files = [
@@ -161,7 +161,9 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
             return _assemble(source, entries)
         (jar,) = jars
         if jar.size > MAX_INNER_JAR_BYTES:
-            raise RecipeError(str(source), f"{jar.name} is larger than {MAX_INNER_JAR_BYTES} bytes")
+            raise RecipeError.at(
+                str(source), f"{jar.name} is larger than {MAX_INNER_JAR_BYTES} bytes"
+            )
         content = BytesIO(_read(f"{source}/{jar.name}", jar.read))
         return _read_archive(source / jar.name, content, inner=True)
 
@@ -178,7 +180,7 @@ def _folder_files(folder: Path) -> list[_File]:
     # One more than allowed, so that a huge folder is not walked to its end.
     paths = list(islice(folder.rglob("*"), MAX_ENTRIES + 1))
     if len(paths) > MAX_ENTRIES:
-        raise RecipeError(
+        raise RecipeError.at(
             str(folder), f"more than {MAX_ENTRIES} files and folders: name the data pack's folder"
         )
     files = []
@@ -217,9 +219,11 @@ def _lines(source: Path) -> Iterator[_Entry]:
     for kind, name in zip(kinds, BUNDLE, strict=True):
         file = source / name
         if not file.is_file():
-            raise RecipeError(str(file), "no such file: a bundle has recipes.jsonl and tags.jsonl")
+            raise RecipeError.at(
+                str(file), "no such file: a bundle has recipes.jsonl and tags.jsonl"
+            )
         if file.stat().st_size > MAX_PACK_BYTES:
-            raise RecipeError(str(file), f"larger than {MAX_PACK_BYTES} bytes")
+            raise RecipeError.at(str(file), f"larger than {MAX_PACK_BYTES} bytes")
         for line_number, line in enumerate(file.read_bytes().splitlines(), 1):
             yield _Entry(kind, f"{file}:{line_number}", None, len(line), partial(bytes, line))
 
@@ -233,7 +237,7 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
             # The stated size is the most that is read, so that the sum is bounded before anything
             # large is in memory.
             if entry.size > MAX_FILE_BYTES:
-                raise RecipeError(entry.file, f"larger than {MAX_FILE_BYTES} bytes")
+                raise RecipeError.at(entry.file, f"larger than {MAX_FILE_BYTES} bytes")
             total += entry.size
             if total > MAX_PACK_BYTES:
                 break
@@ -241,20 +245,20 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
             earlier = files[entry.kind].get(id)
             if earlier:
                 reason = f"duplicate {entry.kind} {id}: also in {earlier.file}"
-                raise RecipeError(entry.file, reason)
+                raise RecipeError.at(entry.file, reason)
             files[entry.kind][id] = file
         except RecipeError as error:
             skipped.append(error)
 
     if total > MAX_PACK_BYTES:
-        raise RecipeError(
+        raise RecipeError.at(
             str(source), f"recipes and tags are larger than {MAX_PACK_BYTES} bytes in total"
         )
     if not files["recipe"]:
         reason = _NO_RECIPES
         if skipped:
             reason = f"no recipe can be read: {listed(skipped)}"
-        raise RecipeError(str(source), reason)
+        raise RecipeError.at(str(source), reason)
     recipes = dict(sorted(files["recipe"].items()))
     tags = dict(sorted(files["tag"].items()))
     return Pack(str(source), recipes, tags, tuple(skipped))
@@ -268,7 +272,7 @@ def _parse(entry: _Entry) -> tuple[str, PackFile]:
     if id is None:
         id = parse_reference(entry.file, data.pop("id", None), tags=False)
     if entry.kind == "tag" and not isinstance(data.get("values"), list):
-        raise RecipeError(entry.file, "a tag needs a list of values")
+        raise RecipeError.at(entry.file, "a tag needs a list of values")
     return id, PackFile(entry.file, data)
 
 
@@ -276,22 +280,22 @@ def _read(file: str, read: Callable[[], bytes]) -> bytes:
     try:
         return read()
     except _ZIP_ERRORS as error:
-        raise RecipeError(file, f"damaged or locked: {error}") from error
+        raise RecipeError.at(file, f"damaged or locked: {error}") from error
 
 
 def _parse_json(file: str, raw: bytes) -> dict[str, Any]:
     try:
         data = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise RecipeError(file, f"not JSON: {error}") from error
+        raise RecipeError.at(file, f"not JSON: {error}") from error
 
     if not isinstance(data, dict):
-        raise RecipeError(file, f"expected a JSON object, got {type(data).__name__}")
+        raise RecipeError.at(file, f"expected a JSON object, got {type(data).__name__}")
     level: list[Any] = [data]
     for _ in range(MAX_NESTING):
         level = [part for value in level for part in _parts(value)]
     if level:
-        raise RecipeError(file, f"nested more than {MAX_NESTING} deep")
+        raise RecipeError.at(file, f"nested more than {MAX_NESTING} deep")
     return data
 
 

@@ -29,8 +29,10 @@ Ingredient: TypeAlias = tuple[str, ...]
 class RecipeError(TextCraftGymError, ValueError):
     """A recipe or tag that cannot be used; the message names the file and the reason."""
 
-    def __init__(self, file: str, reason: str) -> None:
-        super().__init__(f"{file}: {reason}")
+    @classmethod
+    def at(cls, file: str, reason: str) -> RecipeError:
+        """Return the error of a file."""
+        return cls(f"{file}: {reason}")
 
 
 class Slot(NamedTuple):
@@ -59,7 +61,7 @@ def parse_reference(file: str, reference: object, *, tags: bool = True) -> str:
     """
     match = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
     if not match or (match["tag"] and not tags):
-        raise RecipeError(
+        raise RecipeError.at(
             file, f"expected an id such as minecraft:stick, got {reprlib.repr(reference)}"
         )
     return f"{match['tag']}{match['namespace'] or DEFAULT_NAMESPACE}{match['path']}"
@@ -81,7 +83,7 @@ def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
     """
     kind = data.get("type")
     if not isinstance(kind, str):
-        raise RecipeError(file, "a recipe needs a type")
+        raise RecipeError.at(file, "a recipe needs a type")
     shape = kind if ":" in kind else DEFAULT_NAMESPACE + kind
     if shape not in (SHAPED, SHAPELESS):
         return None
@@ -112,44 +114,46 @@ def bare_ids(data: dict[str, Any]) -> set[str]:
 def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     pattern, key = _pattern(file, data), data.get("key")
     if not isinstance(key, dict):
-        raise RecipeError(file, "a shaped recipe needs a key")
+        raise RecipeError.at(file, "a shaped recipe needs a key")
     # A blank is an empty square.
     squares = "".join(pattern).replace(" ", "")
     if len(squares) > SQUARES or len(key) > SQUARES:
-        raise RecipeError(file, f"expected at most {SQUARES} items in the pattern and in the key")
+        raise RecipeError.at(
+            file, f"expected at most {SQUARES} items in the pattern and in the key"
+        )
     drawn = Counter(squares)
     odd = drawn.keys() ^ key.keys()
     if odd:
         symbols = ", ".join(sorted(map(reprlib.repr, odd)))
-        raise RecipeError(file, f"pattern and key differ in symbols: {symbols}")
+        raise RecipeError.at(file, f"pattern and key differ in symbols: {symbols}")
     amounts: Counter[Ingredient] = Counter()
     for symbol, entry in key.items():
         amounts[_ingredient(file, entry)] += drawn[symbol]
     if not amounts:
-        raise RecipeError(file, "an empty pattern")
+        raise RecipeError.at(file, "an empty pattern")
     return amounts
 
 
 def _pattern(file: str, data: dict[str, Any]) -> list[str]:
     rows = data.get("pattern")
     if not isinstance(rows, list) or not rows or not all(isinstance(row, str) for row in rows):
-        raise RecipeError(file, "a shaped recipe needs a pattern, a list of rows")
+        raise RecipeError.at(file, "a shaped recipe needs a pattern, a list of rows")
     return rows
 
 
 def _shapeless(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     entries = data.get("ingredients")
     if not isinstance(entries, list) or not entries:
-        raise RecipeError(file, "a shapeless recipe needs a list of ingredients")
+        raise RecipeError.at(file, "a shapeless recipe needs a list of ingredients")
     if len(entries) > SQUARES:
-        raise RecipeError(file, f"expected at most {SQUARES} ingredients, got {len(entries)}")
+        raise RecipeError.at(file, f"expected at most {SQUARES} ingredients, got {len(entries)}")
     return Counter(_ingredient(file, entry) for entry in entries)
 
 
 def _ingredient(file: str, entry: object) -> Ingredient:
     entries = entry if isinstance(entry, list) else [entry]
     if not entries:
-        raise RecipeError(file, "an ingredient with no alternatives")
+        raise RecipeError.at(file, "an ingredient with no alternatives")
     return tuple(dict.fromkeys(_reference(file, alternative) for alternative in entries))
 
 
@@ -166,11 +170,11 @@ def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
     if isinstance(result, str):
         result = {"item": result}
     if not isinstance(result, dict):
-        raise RecipeError(file, "a recipe needs a result")
+        raise RecipeError.at(file, "a recipe needs a result")
     item, count = result.get("item", result.get("id")), result.get("count", 1)
     # Not isinstance: True is an int, too.
     if type(count) is not int or not 1 <= count <= MAX_MADE:
-        raise RecipeError(
+        raise RecipeError.at(
             file, f"expected a result count of 1 to {MAX_MADE}, got {reprlib.repr(count)}"
         )
     return parse_reference(file, item, tags=False), count

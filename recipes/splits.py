@@ -165,13 +165,15 @@ def read_splits(file: str | Path) -> Splits:
             row = json.loads(line)
             split, task = row["split"], row["task"]
         except (ValueError, TypeError, KeyError) as error:
-            raise RecipeError(
+            raise RecipeError.at(
                 f"{file}:{line_number}", 'expected {"split": ..., "task": ...}'
             ) from error
         if not isinstance(split, str) or not isinstance(task, str):
-            raise RecipeError(f"{file}:{line_number}", "expected the names of a split and a task")
+            raise RecipeError.at(
+                f"{file}:{line_number}", "expected the names of a split and a task"
+            )
         if task in splits[split]:
-            raise RecipeError(f"{file}:{line_number}", f"duplicate task {task} in split {split}")
+            raise RecipeError.at(f"{file}:{line_number}", f"duplicate task {task} in split {split}")
         splits[split].append(task)
     return {name: tuple(items) for name, items in splits.items()}
 

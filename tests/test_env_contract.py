@@ -35,7 +35,7 @@ class Spelling(TextEnv):
     def _find_task(self, name: Any) -> Word:
         matches = [task for task in self.tasks if task.id == name]
         if not matches:
-            raise UnknownName("word", name, [task.id for task in self.tasks])
+            raise UnknownName.of("word", name, [task.id for task in self.tasks])
         return matches[0]
 
     def _begin(self, task: Word, draw: int) -> str:

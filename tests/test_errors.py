@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
 from textcraft_gym.agents.contract.model import ModelLimit
-from textcraft_gym.errors import MissingExtra, RunStopped, UnknownName
+from textcraft_gym.errors import MissingExtra, RunStopped, TextCraftGymError, UnknownName
 from textcraft_gym.recipes.recipe import RecipeError
 
 ITEMS = [
@@ -30,18 +31,25 @@ ITEMS = [
     ],
 )
 def test_unknown_name__suggests_near_names_whatever_their_namespace(name: str, message: str):
-    assert str(UnknownName("item", name, ITEMS)) == message
+    assert str(UnknownName.of("item", name, ITEMS)) == message
 
 
 def test_unknown_name__lists_a_few_names_and_nothing_where_there_is_none():
     assert (
-        str(UnknownName("split", "tset", ["test", "dev"]))
+        str(UnknownName.of("split", "tset", ["test", "dev"]))
         == "unknown split 'tset'. Did you mean test? Possible: test, dev"
     )
-    assert str(UnknownName("module", "nope", [])) == "unknown module 'nope'."
+    assert str(UnknownName.of("module", "nope", [])) == "unknown module 'nope'."
 
 
-def test_errors__reach_another_process_whole():
+def all_kinds(kind: type[BaseException]) -> Iterator[type[BaseException]]:
+    for below in kind.__subclasses__():
+        yield below
+        yield from all_kinds(below)
+
+
+def public_errors() -> list[type[BaseException]]:
+    """Return the errors that callers meet; others are control flow, caught where they are raised."""
     root = Path(__file__).parents[1]
     declared = re.compile(
         r"^class \w+\(.*(?:Error|Exception|UnknownName|Unsupported)\b", re.MULTILINE
@@ -52,24 +60,53 @@ def test_errors__reach_another_process_whole():
                 module = ".".join(file.relative_to(root).with_suffix("").parts)
                 import_module(f"textcraft_gym.{module.removeprefix('textcraft_gym.')}")
 
-    # Others are control flow, caught in the process that raises them.
-    kinds: set[type[BaseException]] = set()
-    for base in (ValueError, RuntimeError, ImportError):
-        kinds |= {kind for kind in all_kinds(base) if kind.__module__.startswith("textcraft_gym.")}
-    assert {UnknownName, MissingExtra, RecipeError, ModelLimit, RunStopped} <= kinds
-    for kind in kinds:
-        error = kind.__new__(kind, "a message")
-        error.detail = 3
-        copy = pickle.loads(pickle.dumps(error))
-        assert (type(copy), str(copy), copy.detail) == (kind, "a message", 3), kind
+    bases = (TextCraftGymError, ValueError, RuntimeError, ImportError, LookupError)
+    kinds = {TextCraftGymError, *(kind for base in bases for kind in all_kinds(base))}
+    of_the_suite = (kind for kind in kinds if kind.__module__.startswith("textcraft_gym."))
+    return sorted(of_the_suite, key=lambda kind: (kind.__module__, kind.__name__))
 
 
-def all_kinds(kind: type[BaseException]) -> Iterator[type[BaseException]]:
-    for below in kind.__subclasses__():
-        yield below
-        yield from all_kinds(below)
+def test_public_errors__are_found():
+    assert {UnknownName, MissingExtra, RecipeError, ModelLimit, RunStopped} <= set(public_errors())
 
 
-def test_missing_extra__keeps_the_name_of_its_package_in_another_process():
-    copy = pickle.loads(pickle.dumps(MissingExtra("rl", "torch")))
-    assert (copy.name, str(copy)) == ("torch", str(MissingExtra("rl", "torch")))
+@pytest.mark.parametrize("kind", public_errors())
+def test_errors__reach_another_process_whole(kind: type[BaseException]):
+    error = kind("a message")
+    error.detail = 3  # type: ignore[attr-defined]
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.detail) == (kind, "a message", 3)
+    # Gymnasium's AsyncVectorEnv makes one of what it got from its worker.
+    assert str(kind(copy)) == "a message"
+
+
+@pytest.mark.parametrize(
+    ("error", "attribute"),
+    [
+        (UnknownName.of("split", "tset", ["test", "dev"]), "known"),
+        (MissingExtra.of("rl", "torch"), "name"),
+        (RunStopped("spent", at_limit=True), "at_limit"),
+        (ModelLimit("too long", "context"), "limit"),
+    ],
+)
+def test_errors__keep_their_attributes_in_another_process(error: Exception, attribute: str):
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert getattr(copy, attribute) == getattr(error, attribute)
+
+
+@pytest.mark.parametrize(
+    ("call", "near"),
+    [
+        (lambda env: env.reset(options={"task": "minecraft:beehiv"}), "minecraft:beehive"),
+        (lambda env: env.call("set_split", "tset"), "test"),
+        (lambda env: env.set_attr("tasks", [["minecraft:beehiv"]] * 2), "minecraft:beehive"),
+    ],
+    ids=["task", "split", "tasks"],
+)
+@pytest.mark.filterwarnings("ignore:.*ERROR:UserWarning")
+def test_errors__come_out_of_an_async_vector(call: Callable[[gym.vector.VectorEnv], object], near):
+    env = gym.make_vec("textcraft_gym:TextCraft-v0", 2, "async")
+    with pytest.raises(UnknownName, match=f"Did you mean .*{near}"):
+        call(env)
+    env.close()

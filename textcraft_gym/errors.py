@@ -7,39 +7,46 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar
 
 _FEW = 14
 _NEAR = 0.7
 """Similarity from 0 to 1 above which a name is suggested."""
 
 
-class TextCraftGymError(Exception):
-    """Base class of every error that the suite raises on purpose."""
+Raised = TypeVar("Raised", bound="TextCraftGymError")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the message, which no constructor that makes one of other arguments takes."""
-        state = cast(tuple[Any, ...], super().__reduce__())[2:]
-        return (type(self).__new__, (type(self), *self.args), *state)
+
+class TextCraftGymError(Exception):
+    """Base class of every error that the suite raises on purpose.
+
+    It is made of its message alone, as pickle and Gymnasium's ``AsyncVectorEnv`` make it again in
+    another process.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(message)
 
 
 class UnknownName(TextCraftGymError, ValueError):
     """A name that does not exist, of a task, split, item, agent or environment.
 
-    The message suggests near names. If only a few names exist, it lists them all.
-
-    Args:
-        kind: What has such names.
-        name: The name that does not exist.
-        known: The names that exist.
-        note: What the message ends with.
-
     Attributes:
         known: The names that exist.
     """
 
-    def __init__(self, kind: str, name: object, known: Sequence[str], note: str = "") -> None:
-        self.known = tuple(known)
+    known: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, kind: str, name: object, known: Sequence[str], note: str = "") -> UnknownName:
+        """Return the error that suggests near names, and lists all if only a few exist.
+
+        Args:
+            kind: What has such names.
+            name: The name that does not exist.
+            known: The names that exist.
+            note: What the message ends with.
+        """
         # Without namespaces: two names of one namespace are not near because they share it.
         full_names = {full.rpartition(":")[2]: full for full in known}
         typed = str(name).rpartition(":")[2]
@@ -54,28 +61,32 @@ class UnknownName(TextCraftGymError, ValueError):
             message += f" Possible: {', '.join(known)}"
         if note:
             message += f" {note}"
-        super().__init__(message)
+        error = cls(message)
+        error.known = tuple(known)
+        return error
 
 
 class DataError(TextCraftGymError, ValueError):
-    """Invalid data; the message names the file, the entry and the key.
+    """Invalid data; the message names the file, the entry and the key."""
 
-    Args:
-        file: The file or folder.
-        problem: The error message.
-        entry: The entry of the file, by its index or by name.
-        key: The key in the entry.
-    """
+    @classmethod
+    def at(
+        cls: type[Raised], file: Path, problem: str, entry: object = None, key: str | None = None
+    ) -> Raised:
+        """Return the error of a place.
 
-    def __init__(
-        self, file: Path, problem: str, entry: object = None, key: str | None = None
-    ) -> None:
+        Args:
+            file: The file or folder.
+            problem: The error message.
+            entry: The entry of the file, by its index or by name.
+            key: The key in the entry.
+        """
         place = str(file)
         if entry is not None:
             place += f", entry {entry}"
         if key is not None:
             place += f", key {key!r}"
-        super().__init__(f"{place}: {problem}")
+        return cls(f"{place}: {problem}")
 
 
 class RunError(TextCraftGymError, ValueError):
@@ -90,7 +101,7 @@ class RunStopped(TextCraftGymError, RuntimeError):
             could succeed.
     """
 
-    def __init__(self, message: str, *, at_limit: bool) -> None:
+    def __init__(self, message: object, *, at_limit: bool = False) -> None:
         super().__init__(message)
         self.at_limit = at_limit
 
@@ -102,8 +113,12 @@ class Unsupported(TextCraftGymError, RuntimeError):
 class MissingExtra(TextCraftGymError, ImportError):
     """A package that is not installed; the message names the extra that has it."""
 
-    def __init__(self, extra: str, package: str) -> None:
-        super().__init__(f"this needs the package {package}: {how_to_install(extra)}", name=package)
+    @classmethod
+    def of(cls, extra: str, package: str) -> MissingExtra:
+        """Return the error that names the extra of a package."""
+        error = cls(f"this needs the package {package}: {how_to_install(extra)}")
+        error.name = package
+        return error
 
 
 def os_reason(error: OSError) -> str:
@@ -159,7 +174,7 @@ def needs(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise MissingExtra(extra, error.name or extra) from error
+        raise MissingExtra.of(extra, error.name or extra) from error
 
 
 def require(extra: str, *modules: str) -> None:

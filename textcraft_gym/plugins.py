@@ -91,7 +91,7 @@ def load(kind: str, path: str) -> Any:
         for known in dir(holder):
             if not known.startswith("_") and known not in modules:
                 public.append(f"{module}:{known}")
-        raise UnknownName(kind, path, public) from error
+        raise UnknownName.of(kind, path, public) from error
 
 
 def one_line(error: Exception) -> str:

@@ -180,7 +180,7 @@ class World:
         known = list(dict.fromkeys([*also, *self.parameters]))
         for name in names:
             if name not in known and not self.takes(name):
-                raise UnknownName(f"argument of {self.id}", name, known, note)
+                raise UnknownName.of(f"argument of {self.id}", name, known, note)
 
     def make(self, agent: object = None, /, **arguments: Any) -> gym.Env[str, str]:
         """Make the environment, without a step limit; names of arguments are checked.
@@ -219,7 +219,7 @@ class World:
             # Looked up in a dictionary, as in ``SPLITS[split]``.
             if error.args != (arguments.get("split"),):
                 raise self._cannot_be_made(error) from error
-            raise UnknownName("split", error.args[0], self.splits(arguments)) from error
+            raise UnknownName.of("split", error.args[0], self.splits(arguments)) from error
         except Exception as error:  # the constructor of a foreign environment can raise anything
             raise self._cannot_be_made(error) from error
         check_is_text(env, self.id)
@@ -246,7 +246,7 @@ def find(env_id: str) -> World:
         known = dict.fromkeys([*SUITE, *installed])
         if colon:
             known |= dict.fromkeys(gym.registry)
-        raise UnknownName("environment", name, list(known))
+        raise UnknownName.of("environment", name, list(known))
     spec = gym.registry[name]
     if colon and isinstance(spec.entry_point, str):
         # Another module, which may be in the working folder, too.
@@ -274,7 +274,7 @@ def _import_module_of_envs(module: str) -> None:
         is_missing = error.name is not None and f"{module}.".startswith(f"{error.name}.")
         if not module or not is_missing:
             raise  # the module exists, but one of its imports does not
-        raise UnknownName("module of an environment", module, []) from error
+        raise UnknownName.of("module of an environment", module, []) from error
 
 
 def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -> None:

@@ -78,7 +78,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             expected = "max_episode_steps of 1 or more, or -1 for none"
             raise ValueError(f"expected {expected}, got {max_episode_steps!r}")
         if infos not in INFOS:
-            raise UnknownName("form of infos", infos, INFOS)
+            raise UnknownName.of("form of infos", infos, INFOS)
         self.max_episode_steps = -1 if limit is None else limit
         self.autoreset_mode = _mode(autoreset_mode)
         self.infos = infos
@@ -287,7 +287,7 @@ def _mode(name: str | AutoresetMode) -> AutoresetMode:
     for mode in AutoresetMode:
         if name in (mode, mode.value):
             return mode
-    raise UnknownName("autoreset_mode", name, [mode.value for mode in AutoresetMode])
+    raise UnknownName.of("autoreset_mode", name, [mode.value for mode in AutoresetMode])
 
 
 def _begun(env: gym.Env[str, str]) -> tuple[str, float, bool, bool, dict[str, Any]]:

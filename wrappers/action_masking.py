@@ -71,7 +71,7 @@ class ActionMasking(TextWrapper):
         if n is not None:
             between("n", n, 1, MAX_ACTIONS)
         if overflow not in get_args(Overflow):
-            raise UnknownName("overflow", overflow, get_args(Overflow))
+            raise UnknownName.of("overflow", overflow, get_args(Overflow))
         self._fixed: dict[str, int] | None = None
         if commands is not None:
             self._fixed = _numbered(commands)

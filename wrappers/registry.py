@@ -45,5 +45,5 @@ def find_wrapper(description: str) -> type[gym.Wrapper[Any, Any, Any, Any]]:
     if not (isinstance(wrapper, type) and issubclass(wrapper, gym.Wrapper)):
         exports = wrappers.__all__
         known = [export for export in exports if isinstance(getattr(wrappers, export), type)]
-        raise UnknownName("wrapper", name, [*known, "module:Class"])
+        raise UnknownName.of("wrapper", name, [*known, "module:Class"])
     return wrapper

@@ -77,7 +77,7 @@ class TokenIds(TextWrapper):
         if buckets is not None:
             at_least("buckets", buckets, 1)
         if keep not in get_args(Keep):
-            raise UnknownName("keep", keep, get_args(Keep))
+            raise UnknownName.of("keep", keep, get_args(Keep))
         if vocabulary is not None and buckets is not None:
             raise ValueError("expected a vocabulary or buckets, got both")
         listed = None if vocabulary is None else list(vocabulary)

@@ -65,7 +65,7 @@ class TranscriptRecorder(TextWrapper):
         self, env: gym.Env[str, str], path: str | Path, *, style: str = TURNS, system: str = ""
     ) -> None:
         if style not in STYLES:
-            raise UnknownName("style", style, STYLES)
+            raise UnknownName.of("style", style, STYLES)
         if Path(path).is_dir():
             raise ValueError(f"expected a file to write to, got the folder {path}")
         check_output(Path(path))

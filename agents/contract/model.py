@@ -177,8 +177,8 @@ class ModelError(RuntimeError):
 
     spent: Completion | None = None
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(redact(message))
+    def __init__(self, message: object = "") -> None:
+        super().__init__(redact(str(message)))
 
 
 class ModelLimit(ModelError):
@@ -188,7 +188,7 @@ class ModelLimit(ModelError):
         limit: Which limit.
     """
 
-    def __init__(self, message: str, limit: Limit = "empty") -> None:
+    def __init__(self, message: object = "", limit: Limit = "empty") -> None:
         super().__init__(message)
         self.limit = limit
 

@@ -88,7 +88,7 @@ class GoalPlanner:
         self.tau = tau
         self.feedback = self.controller.feedback if feedback is None else feedback
         if self.feedback not in FEEDBACKS:
-            raise UnknownName("feedback", feedback, FEEDBACKS)
+            raise UnknownName.of("feedback", feedback, FEEDBACKS)
         if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
             raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
         self.temperature = temperature

@@ -51,7 +51,7 @@ def load_profile(name: str) -> GameProfile:
         return DEFAULT
     if ":" not in name:
         if name not in game_names():
-            raise UnknownName("game", name, [*game_names(), DEFAULT.name, "module:PROFILE"])
+            raise UnknownName.of("game", name, [*game_names(), DEFAULT.name, "module:PROFILE"])
         name = f"{__name__}.{name}.game_profile:PROFILE"
     profile = load("game profile", name)
     if not isinstance(profile, GameProfile):

@@ -375,4 +375,4 @@ def _status(error: BaseException | None) -> int | None:
 def _check_names(kind: str, names: Collection[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
-            raise UnknownName(kind, name, list(known))
+            raise UnknownName.of(kind, name, list(known))

@@ -420,7 +420,7 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
         raise ValueError(f"{module} cannot be imported: {type(error).__name__}: {error}") from error
     if name not in names:
         classes = [key for key, value in names.items() if inspect.isclass(value)]
-        raise UnknownName(f"model of {module}", name, classes)
+        raise UnknownName.of(f"model of {module}", name, classes)
     model: Callable[..., Model] = names[name]
     return model
 
@@ -440,7 +440,9 @@ def _construct(
         # One that hands its options on to another constructor is only refused there.
         refused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         if refused and refused[1] in options:
-            raise UnknownName(f"option of {kind}", refused[1], _handed_on(make, names)) from error
+            raise UnknownName.of(
+                f"option of {kind}", refused[1], _handed_on(make, names)
+            ) from error
         raise
     except Exception as error:  # a user's constructor may raise anything
         raise ValueError(f"{type(error).__name__}: {error}") from error
@@ -470,7 +472,7 @@ def _check_options(
     known = [parameter.name for parameter in parameters[positional:] if parameter.kind in _NAMED]
     for option in options:
         if option not in known:
-            raise UnknownName(f"option of {kind}", option, known or ["none"])
+            raise UnknownName.of(f"option of {kind}", option, known or ["none"])
 
 
 def _identity(kind: str, name: str, options: dict[str, Any]) -> str:

@@ -84,4 +84,4 @@ def read_errors(text: str) -> Errors:
     for word in ERRORS:
         if text == word:
             return word
-    raise UnknownName("way with errors", text, ERRORS)
+    raise UnknownName.of("way with errors", text, ERRORS)

@@ -140,7 +140,7 @@ class TextEnv(gym.Env[str, str]):
         known = _parameters(cls.__init__)
         for name in named:
             if known and name not in known:
-                raise UnknownName(f"argument of {cls.__name__}", name, known)
+                raise UnknownName.of(f"argument of {cls.__name__}", name, known)
         return super().__new__(cls)
 
     def __init__(
@@ -149,7 +149,7 @@ class TextEnv(gym.Env[str, str]):
         true_or_false("admissible", admissible)
         true_or_false("expert", expert)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise UnknownName("render_mode", render_mode, self.metadata["render_modes"])
+            raise UnknownName.of("render_mode", render_mode, self.metadata["render_modes"])
         self.admissible = admissible
         self.expert = expert
         self.render_mode = render_mode
@@ -314,7 +314,7 @@ class TextEnv(gym.Env[str, str]):
     def _chosen(self, options: dict[str, Any]) -> Any:
         for key in options:
             if key != "task":
-                raise UnknownName("reset option", key, ["task"])
+                raise UnknownName.of("reset option", key, ["task"])
         if "task" not in options:
             return None
         return self._find_task(options["task"])

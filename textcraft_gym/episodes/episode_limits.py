@@ -16,7 +16,7 @@ class LimitReached(TextCraftGymError):
         limit: Which limit.
     """
 
-    def __init__(self, message: str, limit: EpisodeLimit) -> None:
+    def __init__(self, message: object, limit: EpisodeLimit = "seconds") -> None:
         super().__init__(message)
         self.limit = limit
 

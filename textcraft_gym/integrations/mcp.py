@@ -83,7 +83,7 @@ class McpGame(BaseToolGame):
             if ids is None or task is None:
                 raise
             # The game knows the tasks of every split; whoever asks has a list of this one's.
-            raise UnknownName("task", task, ids) from error
+            raise UnknownName.of("task", task, ids) from error
 
     def _ids(self) -> list[str] | None:
         """Return the ids of the split's tasks; None in a game without tasks."""

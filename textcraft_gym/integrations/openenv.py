@@ -165,7 +165,7 @@ class ServedWorld:
                 clients do not choose.
         """
         if split is not None and split not in self.splits:
-            raise UnknownName("split", split, self.splits)
+            raise UnknownName.of("split", split, self.splits)
         if split is None or self.default_split is None:
             return self.default_split
         return split
@@ -234,7 +234,7 @@ class TextEnvironment(
         """
         for name in unknown:
             known = ["seed", "episode_id", "task", "split", "index"]
-            raise UnknownName("argument of reset", name, known)
+            raise UnknownName.of("argument of reset", name, known)
         if self._closed:
             raise ResetNeeded(CONNECT_AGAIN)
         # Pydantic checks the types.

@@ -122,12 +122,12 @@ def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[]
             game without tools for verbs.
     """
     if tools not in get_args(Tools):
-        raise UnknownName("tools", tools, get_args(Tools))
+        raise UnknownName.of("tools", tools, get_args(Tools))
     world = find(env_id)
     world.check_arguments(arguments, EPISODE_ARGUMENTS)
     profile = world.profile
     if tools == "verbs" and profile not in VERBS:
-        raise UnknownName("game with tools for verbs", profile, list(VERBS))
+        raise UnknownName.of("game with tools for verbs", profile, list(VERBS))
     kind: type[BaseToolGame] = ToolGame if tools == "step" else VERBS[profile]
     return partial(kind, env_id, **arguments)
 

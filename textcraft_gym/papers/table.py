@@ -268,7 +268,7 @@ class Table:
         for row in self.rows:
             if row.key == key:
                 return row
-        raise UnknownName("row", key, [row.key for row in self.rows])
+        raise UnknownName.of("row", key, [row.key for row in self.rows])
 
 
 @dataclass(frozen=True)
@@ -296,4 +296,4 @@ class Paper:
         for table in self.tables:
             if table.key == key:
                 return table
-        raise UnknownName("table", key, [table.key for table in self.tables])
+        raise UnknownName.of("table", key, [table.key for table in self.tables])

@@ -134,7 +134,7 @@ def summarise_by_group(
     The records are read once, and only numbers of them are kept.
     """
     if errors not in ERRORS:
-        raise UnknownName("way with errors", errors, ERRORS)
+        raise UnknownName.of("way with errors", errors, ERRORS)
     sums = {ALL: _Sums(errors)}
     for record in records:
         for name in {record["group"], ALL}:

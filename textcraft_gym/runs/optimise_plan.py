@@ -223,7 +223,7 @@ def full_name(task_type: str, groups: Sequence[str]) -> str:
     part = "_".join(task_type.lower().split())
     named = [group for group in groups if part in "_".join(group.lower().split())]
     if len(named) != 1:
-        raise UnknownName("type of tasks", task_type, groups)
+        raise UnknownName.of("type of tasks", task_type, groups)
     return named[0]
 
 

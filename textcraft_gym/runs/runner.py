@@ -361,7 +361,7 @@ def chosen(spec: RunSpec, tasks: Sequence[Task]) -> Sequence[Task]:
     for name in spec.tasks:
         if name not in by_name:
             _refuse_of_other_split(spec, name)
-            raise UnknownName("task", name, list(ids))
+            raise UnknownName.of("task", name, list(ids))
         wanted.add(by_name[name])
     return [task for task in tasks if task.id in wanted]
 

@@ -132,7 +132,7 @@ def find_format(name: str) -> Format:
         UnknownName: If there is none.
     """
     if name not in FORMATS:
-        raise UnknownName("format", name, list(FORMATS))
+        raise UnknownName.of("format", name, list(FORMATS))
     return FORMATS[name]
 
 

@@ -52,7 +52,7 @@ def show_recipe(
     if item not in book.names:
         item = DEFAULT_NAMESPACE + item
     if item not in book.names:
-        raise UnknownName("item", item.removeprefix(DEFAULT_NAMESPACE), list(book.names))
+        raise UnknownName.of("item", item.removeprefix(DEFAULT_NAMESPACE), list(book.names))
     if as_json:
         print_json(recipe_tables.tree_rows(book, item))
     else:

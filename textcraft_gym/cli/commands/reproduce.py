@@ -197,7 +197,7 @@ def _chosen(name: str, rows: Sequence[str]) -> tuple[Paper, dict[Table, Sequence
     """Return the paper and the tables that a name stands for, each with the rows to play."""
     paper_key, slash, table_key = name.partition("/")
     if paper_key not in PAPERS:
-        raise UnknownName("paper", paper_key, list(PAPERS))
+        raise UnknownName.of("paper", paper_key, list(PAPERS))
     paper = PAPERS[paper_key]
 
     if not slash:
@@ -218,7 +218,7 @@ def _data(options: Sequence[str]) -> dict[str, str]:
     for option in options:
         env, equals, path = option.partition("=")
         if env not in DATA_ARGUMENT:
-            raise UnknownName("world with original data", env, list(DATA_ARGUMENT))
+            raise UnknownName.of("world with original data", env, list(DATA_ARGUMENT))
         if not equals or not path:
             raise ValueError(f"expected ENV=PATH, got {option!r}")
         paths[env] = path

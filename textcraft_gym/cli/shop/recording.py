@@ -80,7 +80,7 @@ def read_run(path: str | Path, task: str | None = None) -> Run:
         known = [record["task"] for record in records]
         records = [record for record in records if record["task"] == task]
         if not records:
-            raise UnknownName("task", task, known)
+            raise UnknownName.of("task", task, known)
     return Run(path.name, records, config.get("env_args") or {}, str(config.get("env_sha256")))
 
 

@@ -47,14 +47,14 @@ class DoorsEnv(TextEnv):
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         if split not in SPLITS:
-            raise UnknownName("split", split, list(SPLITS))
+            raise UnknownName.of("split", split, list(SPLITS))
         self.tasks = SPLITS[split]
         self._opened: tuple[str, ...] = ()
 
     def _find_task(self, name: Any) -> Door:
         doors = {door.id: door for door in SPLITS["all"]}
         if name not in doors:
-            raise UnknownName("task", name, list(doors))
+            raise UnknownName.of("task", name, list(doors))
         return doors[name]
 
     def _begin(self, task: Door, draw: int) -> str:

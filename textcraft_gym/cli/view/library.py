@@ -75,7 +75,7 @@ class Library:
         if name not in self._runs:
             self.runs()
         if name not in self._runs:
-            raise UnknownName("run", name, list(self._runs))
+            raise UnknownName.of("run", name, list(self._runs))
         self._runs[name].grow()
         return self._runs[name]
 

@@ -115,9 +115,9 @@ class ALFWorldEnv(TextEnv):
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         self.dialect = cast("Dialect", str(dialect))  # the command line reads 0.3 as a number
         if self.dialect not in WORDINGS:
-            raise UnknownName("dialect", dialect, list(WORDINGS))
+            raise UnknownName.of("dialect", dialect, list(WORDINGS))
         if engine not in ENGINES:
-            raise UnknownName("engine", engine, ENGINES)
+            raise UnknownName.of("engine", engine, ENGINES)
         true_or_false("textworld_info", textworld_info)
         self._source = games
         self._difficulty = Difficulty(receptacles, distractors, hidden)

@@ -37,7 +37,7 @@ def split_ids(split: str) -> tuple[str, ...]:
         UnknownName: If there is no such split.
     """
     if split not in SPLITS:
-        raise UnknownName("split", split, list(SPLITS))
+        raise UnknownName.of("split", split, list(SPLITS))
     if split == "valid_unseen":
         return _draw_ids("valid_unseen", UNSEEN_TYPES)
     if split == "train":

@@ -108,7 +108,7 @@ def make_id(
             bounds.
     """
     if task_type not in TASK_TYPES:
-        raise UnknownName("task type", task_type, TASK_TYPES)
+        raise UnknownName.of("task type", task_type, TASK_TYPES)
     if not 0 <= trial <= 99999:
         raise GameError(f"expected a trial in 0..99999, got {trial}")
     check_difficulty(difficulty)

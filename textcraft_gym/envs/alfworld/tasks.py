@@ -154,7 +154,7 @@ class Games:
         """
         task = self._known(task_id)
         if task is None:
-            raise UnknownName("task", task_id, list(self._by_id))
+            raise UnknownName.of("task", task_id, list(self._by_id))
         return task
 
     def __contains__(self, task_id: object) -> bool:
@@ -214,7 +214,7 @@ def select(tasks: Sequence[Task], task_types: str | Sequence[str] | None) -> tup
     chosen = tuple(task_types or ())
     for task_type in chosen:
         if task_type not in TASK_TYPES:
-            raise UnknownName("task type", task_type, TASK_TYPES)
+            raise UnknownName.of("task type", task_type, TASK_TYPES)
     if not chosen:
         return tuple(tasks)
     return tuple(task for task in tasks if task.task_type in chosen)
@@ -243,7 +243,7 @@ def _parts(split: str, stored: Sequence[str]) -> Sequence[str]:
     if split == "all":
         return stored
     if split not in stored:
-        raise UnknownName("split", split, [*stored, "dev", "all"])
+        raise UnknownName.of("split", split, [*stored, "dev", "all"])
     return [split]
 
 
@@ -339,7 +339,7 @@ def _folder_parts(folder: Path, split: str) -> Sequence[str]:
     if not available:
         raise GameError(f"{folder} has none of the folders {', '.join(PARTS)}")
     if not parts:
-        raise UnknownName("split", split, available)
+        raise UnknownName.of("split", split, available)
     return parts
 
 

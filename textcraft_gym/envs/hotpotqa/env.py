@@ -133,7 +133,7 @@ class HotpotQAEnv(TextEnv):
             ("scope", scope, get_args(Scope)),
         ):
             if value not in known:
-                raise UnknownName(name, value, known)
+                raise UnknownName.of(name, value, known)
 
         at_least("wiki_seed", wiki_seed, 0)
         self.reading = Reading(open_library(data, pages, wiki_seed), dialect, sentences, scope)

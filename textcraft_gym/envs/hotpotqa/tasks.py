@@ -124,7 +124,7 @@ class Library:
         if split == "all":
             return list(chain.from_iterable(map(enumerate, self._divided.values())))
         if split not in self.splits:
-            raise UnknownName("split", split, [*self.splits, "all"])
+            raise UnknownName.of("split", split, [*self.splits, "all"])
         if split in self._divided:
             return list(enumerate(self.splits[split]))
         return [(self.places[question.id][1], question) for question in self.splits[split]]
@@ -238,7 +238,7 @@ def find_task(reading: Reading, name: object) -> Task:
     """
     library = reading.library
     if not isinstance(name, str) or name not in library.places:
-        raise UnknownName("task", name, list(library.places))
+        raise UnknownName.of("task", name, list(library.places))
     split, number = library.places[name]
     return Task(name, number, library.splits[split][number], reading)
 

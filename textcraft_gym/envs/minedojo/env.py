@@ -173,7 +173,7 @@ class MineDojoEnv(TextEnv):
     ) -> None:
         super().__init__(render_mode=render_mode)
         if rules not in RULES:
-            raise UnknownName("rules", rules, RULES)
+            raise UnknownName.of("rules", rules, RULES)
         self.rules = rules
         self.set_split(split)
         self.skills = skills

@@ -190,11 +190,11 @@ class MineTechTreeEnv(TextEnv):
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         if rules not in RULES:
-            raise UnknownName("rules", rules, RULES)
+            raise UnknownName.of("rules", rules, RULES)
         if feedback not in FEEDBACKS:
-            raise UnknownName("feedback", feedback, FEEDBACKS)
+            raise UnknownName.of("feedback", feedback, FEEDBACKS)
         if around not in text.AROUND:
-            raise UnknownName("around", around, text.AROUND)
+            raise UnknownName.of("around", around, text.AROUND)
         if ticks is not None:
             at_least("ticks", ticks, 1)
         true_or_false("durability", durability)
@@ -346,7 +346,7 @@ def _read_given(given: Mapping[str, int]) -> dict[str, int]:
     for name, count in given.items():
         item = player_name(str(name))
         if item not in ids:
-            raise UnknownName("item", name, list(ids))
+            raise UnknownName.of("item", name, list(ids))
         at_least(f"given[{name!r}]", count, 1)
         held[ids[item]] = count
     return held

@@ -96,7 +96,7 @@ def read_reliability(value: Any) -> Reliability:
     """
     if isinstance(value, str):
         if value not in NAMED:
-            raise UnknownName("reliability", value, list(NAMED))
+            raise UnknownName.of("reliability", value, list(NAMED))
         return NAMED[value]
     by_kind = value if isinstance(value, Mapping) else dict.fromkeys(WIDE_KINDS, value)
     _check(by_kind)
@@ -109,7 +109,7 @@ def read_reliability(value: Any) -> Reliability:
 def _check(by_kind: Mapping[Any, Any]) -> None:
     for kind, number in by_kind.items():
         if kind not in KINDS:
-            raise UnknownName("kind of action", kind, KINDS)
+            raise UnknownName.of("kind of action", kind, KINDS)
         # Not isinstance: True is an int, too.
         if type(number) not in (int, float) or not 0 < number <= 1:
             raise ValueError(f"expected a reliability above 0 and up to 1, got {number!r}")

@@ -178,7 +178,7 @@ def split_tasks(split: str, rules: str) -> tuple[Task, ...]:
         UnknownName: If there is no such split.
     """
     if split not in SPLITS:
-        raise UnknownName("split", split, SPLITS)
+        raise UnknownName.of("split", split, SPLITS)
     if split in SEVERAL:
         return _several(SEVERAL[split], rules)
     tasks = all_tasks(rules).values()
@@ -255,5 +255,5 @@ def _single_task(name: object, rules: str) -> Task:
     plain = str(name).removeprefix(DEFAULT_NAMESPACE)
     id = PAPER_NAMES.get(plain, plain)
     if not isinstance(name, str) or id not in tasks:
-        raise UnknownName("task", name, list(tasks))
+        raise UnknownName.of("task", name, list(tasks))
     return tasks[id]

@@ -117,7 +117,7 @@ class TabletopEnv(TextEnv):
     ) -> None:
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         if reliability not in RELIABILITIES:
-            raise UnknownName("reliability", reliability, list(RELIABILITIES))
+            raise UnknownName.of("reliability", reliability, list(RELIABILITIES))
         at_least("goals", goals, 1)
         self.set_split(split)
         self.reliability = reliability

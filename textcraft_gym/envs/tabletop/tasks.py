@@ -61,7 +61,7 @@ def split_tasks(split: str) -> tuple[Task, ...]:
         UnknownName: If there is no such split.
     """
     if split not in SPLITS:
-        raise UnknownName("split", split, SPLITS)
+        raise UnknownName.of("split", split, SPLITS)
     tasks = []
     for kind in KINDS:
         for name, numbers in NUMBERS.items():
@@ -77,7 +77,7 @@ def find_task(name: object) -> Task:
         UnknownName: If there is none.
     """
     if not isinstance(name, str) or name not in all_tasks():
-        raise UnknownName("task", name, list(all_tasks()))
+        raise UnknownName.of("task", name, list(all_tasks()))
     return all_tasks()[name]
 
 

@@ -91,10 +91,10 @@ def split_tasks(book: RecipeBook, split: str, *, made: bool = False) -> tuple[Ta
         return tuple(find_task(book, item) for item in named[split])
     file, colon, name = str(split).rpartition(":")
     if not colon or not Path(file).is_file():
-        raise UnknownName("split", split, [*named, "FILE.jsonl:NAME of an existing file"])
+        raise UnknownName.of("split", split, [*named, "FILE.jsonl:NAME of an existing file"])
     written = read_splits(file)
     if name not in written:
-        raise UnknownName(f"split in {file}", name, list(written))
+        raise UnknownName.of(f"split in {file}", name, list(written))
     return tuple(find_task(book, item) for item in written[name])
 
 
@@ -109,7 +109,7 @@ def find_task(book: RecipeBook, item: object) -> Task:
         for name in (item, DEFAULT_NAMESPACE + item):
             if name in known:
                 return known[name]
-    raise UnknownName("task", item, list(known))
+    raise UnknownName.of("task", item, list(known))
 
 
 @lru_cache(maxsize=64)

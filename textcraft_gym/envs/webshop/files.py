@@ -70,13 +70,13 @@ def find_files(data: str | Path, goals: GoalKind) -> ShopFiles:
         candidates = sorted(path.glob(f"{_PRODUCTS}*.json"))
         if len(candidates) != 1:
             names = ", ".join(file.name for file in candidates) or "none"
-            raise ShopDataError(path, f"expected one file {_PRODUCTS}*.json, got {names}")
+            raise ShopDataError.at(path, f"expected one file {_PRODUCTS}*.json, got {names}")
         path = candidates[0]
     elif not path.is_file():
-        raise ShopDataError(path, "no such file or folder")
+        raise ShopDataError.at(path, "no such file or folder")
     human = path.parent / _HUMAN
     if goals == "human" and not human.is_file():
-        raise ShopDataError(path.parent, f"no file {_HUMAN}: without it, use goals='synthetic'")
+        raise ShopDataError.at(path.parent, f"no file {_HUMAN}: without it, use goals='synthetic'")
     return ShopFiles(path, _attributes_file(path), human if goals == "human" else None)
 
 
@@ -93,7 +93,7 @@ def _attributes_file(products: Path) -> Path:
         wanted = f"one file {_ATTRIBUTES}*.json"
         if same != products:
             wanted = f"{same.name} or {wanted}"
-        raise ShopDataError(products, f"expected {wanted} beside it, got {len(candidates)}")
+        raise ShopDataError.at(products, f"expected {wanted} beside it, got {len(candidates)}")
     return candidates[0]
 
 
@@ -145,7 +145,7 @@ def read_shop(
             wishes = _human_wishes(files.human, product, written, seed)
         yield product, list(wishes)
     if not seen:
-        raise ShopDataError(files.products, "expected a list of products, got none")
+        raise ShopDataError.at(files.products, "expected a list of products, got none")
     on_read(sizes[files.products])  # also if only some entries were read
 
 
@@ -161,11 +161,11 @@ class _Entry:
     values: Any
 
     def error(self, key: str, problem: str) -> ShopDataError:
-        return ShopDataError(self.file or Path(), problem, self.position, key)
+        return ShopDataError.at(self.file or Path(), problem, self.position, key)
 
     def get(self, key: str) -> Any:
         if not isinstance(self.values, dict):
-            raise ShopDataError(
+            raise ShopDataError.at(
                 self.file or Path(),
                 f"expected an object, got {_abbreviated(self.values)}",
                 self.position,
@@ -270,7 +270,7 @@ def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:
 
 def _human_wishes(file: Path | None, product: Product, entries: Any, seed: int) -> Iterator[Wish]:
     if not isinstance(entries, list):
-        raise ShopDataError(
+        raise ShopDataError.at(
             file or Path(), f"expected a list, got {_abbreviated(entries)}", product.asin
         )
     for index, values in enumerate(entries):
@@ -309,4 +309,4 @@ def _located(file: Path, entries: Iterator[T]) -> Iterator[T]:
             yield entry
             index += 1
     except JSONStreamError as error:
-        raise ShopDataError(file, str(error), index) from error
+        raise ShopDataError.at(file, str(error), index) from error

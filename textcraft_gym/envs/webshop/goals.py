@@ -39,7 +39,7 @@ def split_range(split: str, goals: int) -> range:
         UnknownName: If there is no such split.
     """
     if split not in SPLITS:
-        raise UnknownName("split", split, list(SPLITS))
+        raise UnknownName.of("split", split, list(SPLITS))
     return range(goals)[slice(*SPLITS[split])]
 
 

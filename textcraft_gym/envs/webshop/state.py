@@ -105,7 +105,7 @@ class Shop:
         nouns: Nouns = default_nouns,
     ) -> None:
         if mode not in PRODUCTS_PER_PAGE:
-            raise UnknownName("mode", mode, list(PRODUCTS_PER_PAGE))
+            raise UnknownName.of("mode", mode, list(PRODUCTS_PER_PAGE))
         if products_per_page is None:
             products_per_page = PRODUCTS_PER_PAGE[mode]
         over_site = mode in ("react", "adapt")

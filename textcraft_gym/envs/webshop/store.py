@@ -159,7 +159,7 @@ def write_shop(
                 products.add([getattr(product, name) for name in _FIELDS])
                 index.add(product.document)
         if not goal_counts:
-            raise ShopDataError(
+            raise ShopDataError.at(
                 files.human or files.attributes, "has no goal for any of the products"
             )
         products.close()

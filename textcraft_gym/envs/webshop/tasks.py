@@ -144,7 +144,7 @@ def open_market(
         ShopDataError: If the data cannot be read.
     """
     if goals not in GOAL_KINDS:
-        raise UnknownName("kind of goals", goals, GOAL_KINDS)
+        raise UnknownName.of("kind of goals", goals, GOAL_KINDS)
     if data == GENERATED and goals != "human":
         raise ValueError(f"expected goals='human' for generated data, got {goals!r}")
     catalogue = Catalogue.load(data, goals=goals, num_products=num_products)
@@ -209,7 +209,7 @@ def find_task(selection: Selection, task_id: object) -> Task:
         task = task_at(market, int(number))
         if task.id == task_id:
             return task
-    raise UnknownName("task", task_id, [task.id for task in selected_tasks(selection)])
+    raise UnknownName.of("task", task_id, [task.id for task in selected_tasks(selection)])
 
 
 def task_at(market: Market, number: int) -> Task:

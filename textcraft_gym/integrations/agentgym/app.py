@@ -78,7 +78,7 @@ def create_app(
         ValueError: For a mapping of WebShop's.
     """
     if world not in _KINDS:
-        raise UnknownName("environment of AgentGym", world, list(_KINDS))
+        raise UnknownName.of("environment of AgentGym", world, list(_KINDS))
     kind = _KINDS[world]
     make = partial(RecordedEpisode, kind.env_id, read=str, **{**kind.env_args, **env_args})
     # Also loads the data, and finds what is wrong with the arguments.

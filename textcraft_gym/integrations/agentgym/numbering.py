@@ -129,10 +129,12 @@ def read_mapping(
                 number = _number(entry["item_id"])
                 task = task_of(entry)
             except (LookupError, TypeError, ValueError) as error:
-                raise DataError(file, f"expected a number and its task: {error}", index) from error
+                raise DataError.at(
+                    file, f"expected a number and its task: {error}", index
+                ) from error
             known = tasks.setdefault(number, task)
             if known != task:
-                raise DataError(file, f"{number} is {task} here, and {known} before", index)
+                raise DataError.at(file, f"{number} is {task} here, and {known} before", index)
     mapped = Mapped(tasks, exists)
     _report_missing(mapped, files[0])
     return mapped
@@ -142,7 +144,7 @@ def _report_missing(mapped: Mapped, file: Path) -> None:
     """Warn of numbers whose task is not here, and raise ``DataError`` if no other is left."""
     missing = len(mapped.missing)
     if not mapped.tasks:
-        raise DataError(file, f"none of the {missing} numbers has a task here")
+        raise DataError.at(file, f"none of the {missing} numbers has a task here")
     if missing:
         example = min(mapped.missing)
         warnings.warn(
@@ -156,9 +158,9 @@ def _entries(file: Path) -> list[Any]:
     try:
         entries = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise DataError(file, f"invalid JSON: {error}") from error
+        raise DataError.at(file, f"invalid JSON: {error}") from error
     if not (isinstance(entries, list) and entries):
-        raise DataError(file, "expected a list of tasks")
+        raise DataError.at(file, "expected a list of tasks")
     return entries
 
 

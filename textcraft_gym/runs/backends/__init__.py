@@ -32,4 +32,4 @@ def make_backend(name: str) -> Backend:
         return LoopBackend()
     if name == "process":
         return ProcessBackend()
-    raise UnknownName("backend", name, BACKENDS)
+    raise UnknownName.of("backend", name, BACKENDS)

@@ -94,11 +94,11 @@ def _find_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise WikiDataError(path, "no such file or folder")
+        raise WikiDataError.at(path, "no such file or folder")
     # Simplified files last: a question is kept as it is read first, and they give no pages.
     files = sorted(path.glob("*.json"), key=lambda file: ("simplified" in file.name, file.name))
     if not files:
-        raise WikiDataError(path, "expected files *.json, got none")
+        raise WikiDataError.at(path, "expected files *.json, got none")
     return files
 
 
@@ -107,9 +107,11 @@ def _write(append: Append, path: Path, files: Sequence[Path]) -> None:
     reader = _Reader(append)
     pages = write_wiki(append, chain.from_iterable(map(reader.pages, files)))
     if not reader.questions:
-        raise WikiDataError(path, "expected questions, got pages only")
+        raise WikiDataError.at(path, "expected questions, got pages only")
     if not pages:
-        raise WikiDataError(path, "expected pages: simplified questions need a file that has them")
+        raise WikiDataError.at(
+            path, "expected pages: simplified questions need a file that has them"
+        )
     for records in reader.questions.values():
         records.close()
 
@@ -185,7 +187,7 @@ class _Entry:
     def error(self, problem: str, key: str | None = None) -> WikiDataError:
         """Return an error that names the place."""
         name = self.name if isinstance(self.name, int) else repr(_shortened(self.name))
-        return WikiDataError(self.file, problem, name, key)
+        return WikiDataError.at(self.file, problem, name, key)
 
     def has(self, key: str) -> bool:
         """Return whether there is the key."""
@@ -305,7 +307,7 @@ def _entries(file: Path) -> Iterator[_Entry]:
                     yield _Entry(file, index, value)
                     index += 1
     except JSONStreamError as error:
-        raise WikiDataError(file, str(error), index) from error
+        raise WikiDataError.at(file, str(error), index) from error
 
 
 def _is_object(file: Path) -> bool:
