@@ -254,6 +254,28 @@ def test_set_attr__refuses_tasks_that_do_not_exist(mode):
     vector.close()
 
 
+@pytest.mark.parametrize("env_id", BUNDLED)
+def test_tasks__are_set_in_one_environment_as_in_many(env_id):
+    env: Any = gym.make(env_id)
+    first = env.unwrapped.tasks[0]
+    if env_id in ("HotpotQA-v0", "WebShopLite-v0"):
+        with pytest.raises(Unsupported, match="its tasks are those of the split"):
+            env.unwrapped.tasks = [first]
+        return
+    for chosen in ([first.id], [first], (task for task in [first])):
+        env.unwrapped.set_split("all")
+        env.unwrapped.tasks = chosen
+        assert [env.reset()[1]["task"] for _ in range(3)] == [first.id] * 3
+    for wrong in (first.id, None, 3):
+        with pytest.raises(ValueError, match="expected a list of tasks or of their ids, got"):
+            env.unwrapped.tasks = wrong
+    with pytest.raises(ValueError, match="expected one task or more, got none"):
+        env.unwrapped.tasks = []
+    with pytest.raises(UnknownName, match="unknown task 'nope'"):
+        env.unwrapped.tasks = ["nope"]
+    assert env.reset()[1]["task"] == first.id
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

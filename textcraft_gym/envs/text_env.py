@@ -125,7 +125,6 @@ class TextEnv(gym.Env[str, str]):
             of those that returns them.
         default_split: In the same way, the split that is played where none is named, if it is not
             the default of the argument ``split``.
-        tasks: The tasks of the split.
         task: The task of the episode, None before the first reset.
     """
 
@@ -133,7 +132,7 @@ class TextEnv(gym.Env[str, str]):
     game_profile: ClassVar[str] = "default"
     splits: ClassVar[Sequence[str] | Callable[..., Sequence[str]]] = ()
     default_split: ClassVar[str | Callable[..., str] | None] = None
-    tasks: Sequence[Any]
+    _tasks: Sequence[Any] | None = None
 
     def __new__(cls: type[Env], *arguments: Any, **named: Any) -> Env:
         """Check the names of arguments: Python's own error does not suggest near names."""
@@ -159,6 +158,30 @@ class TextEnv(gym.Env[str, str]):
         self._draw = 0
         self._over = True
         self._last: tuple[str | None, str] = None, ""
+
+    @property
+    def tasks(self) -> Sequence[Any]:
+        """The tasks that the next resets draw from; set to tasks or their ids.
+
+        Raises:
+            UnknownName: For a task that does not exist.
+            ValueError: For anything but a list with one task or more.
+            Unsupported: For a choice of tasks in a world whose split has them all.
+        """
+        if self._tasks is None:
+            raise AttributeError(f"{type(self).__name__} has no tasks")
+        return self._tasks
+
+    @tasks.setter
+    def tasks(self, tasks: Any) -> None:
+        # The first are the world's own, which it may need to find any.
+        if self._tasks is not None:
+            if isinstance(tasks, str) or not isinstance(tasks, Iterable):
+                raise ValueError(f"expected a list of tasks or of their ids, got {tasks!r}")
+            tasks = tuple(self._find_task(getattr(task, "id", task)) for task in tasks)
+            if not tasks:
+                raise ValueError("expected one task or more, got none")
+        self._tasks = tasks
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -246,22 +269,6 @@ class TextEnv(gym.Env[str, str]):
         self._over = snapshot.over
         self.np_random.bit_generator.state = json.loads(snapshot.random)
         self._np_random_seed = snapshot.seed
-
-    def set_wrapper_attr(self, name: str, value: Any, **how: Any) -> bool:
-        """Set an attribute, as every vector's ``set_attr`` does; ``tasks`` to tasks or their ids.
-
-        Raises:
-            UnknownName: For a task that does not exist.
-            ValueError: For no task at all.
-            Unsupported: For tasks of a world whose split has them all.
-        """
-        if name == "tasks":
-            if isinstance(getattr(type(self), name, None), property):
-                raise self.unsupported("choice of tasks", "its tasks are those of the split")
-            value = tuple(self._find_task(getattr(task, "id", task)) for task in value)
-            if not value:
-                raise ValueError("expected one task or more, got none")
-        return super().set_wrapper_attr(name, value, **how)
 
     def unsupported(self, capability: str, why: str) -> Unsupported:
         """Return the error that refuses a capability by name: ``X-v0 offers no snapshot: ...``."""

@@ -158,9 +158,13 @@ class HotpotQAEnv(TextEnv):
     # Not built in __init__ for another attribute: the tasks of a split are shared by all
     # environments that play it.
     @property
-    def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
+    def tasks(self) -> tuple[Task, ...]:
         """The tasks of the split."""
         return split_tasks(self.reading, self.split)
+
+    @tasks.setter
+    def tasks(self, tasks: Iterable[Any]) -> None:
+        raise self.unsupported("choice of tasks", "its tasks are those of the split")
 
     @property
     def fingerprint(self) -> str:

@@ -183,9 +183,13 @@ class WebShopLiteEnv(TextEnv):
 
     # Not built in __init__, since a large catalogue has a hundred thousand goals.
     @property
-    def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
+    def tasks(self) -> tuple[Task, ...]:
         """The tasks of the split."""
         return selected_tasks(self._selection)
+
+    @tasks.setter
+    def tasks(self, tasks: Iterable[Any]) -> None:
+        raise self.unsupported("choice of tasks", "its tasks are those of the split")
 
     @property
     def fingerprint(self) -> str:
