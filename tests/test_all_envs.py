@@ -153,6 +153,9 @@ class Suite(EnvContract):
     def test_unknown_name__says_what_there_is(self):
         with pytest.raises(UnknownName, match=rf"Possible: \w+, .*{self.splits[-1]}, (\w+, )*all"):
             gym.make(self.env_id, split="tset")
+        for wrong in (["all"], 3):
+            with pytest.raises(UnknownName, match=r"unknown split .*Possible: \w+, "):
+                gym.make(self.env_id, split=wrong)
         env = gym.make(self.env_id)
         task = env.get_wrapper_attr("tasks")[0].id
         with pytest.raises(UnknownName, match=f"unknown task '{task}x'.*{task}"):

@@ -12,6 +12,7 @@ import pytest
 import textcraft_gym
 from tests.envs.hotpotqa.shelf import CORPUS
 from textcraft_gym import UnknownName, make_splits, tasks
+from textcraft_gym.errors import Unsupported
 from textcraft_gym.registration import BUNDLED, find
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
@@ -45,9 +46,34 @@ def test_depths__keep_the_tasks_of_a_split_that_have_them(env_id, split, depths,
     assert tasks(env_id, split, depths=depths) == tuple(
         task for task in whole if task.depth in kept
     )
-    for wrong in ((), "2,3", (2, 30)):
-        with pytest.raises(ValueError, match=r"expected depths among \[\d.*, those of the split"):
+    for wrong, shown in (
+        ((), r"\[\]"),
+        ("2,3", "'2,3'"),
+        ("(2,3)", r"'\(2,3\)'"),
+        ((2, 30), r"\[2, 30\]"),
+        ([[2]], r"\[\[2\]\]"),
+        (2.5, r"2\.5"),
+    ):
+        message = rf"expected depths among \[\d.*, as in depths=\[\d[\d,]*\], got {shown}$"
+        with pytest.raises(ValueError, match=message):
             tasks(env_id, split, depths=wrong)
+
+
+@pytest.mark.parametrize("env_id", BUNDLED)
+def test_depths__are_refused_by_name_where_there_is_no_choice(env_id):
+    env = gym.make(env_id).unwrapped
+    if "depths" in find(env_id).parameters:
+        env.set_split("all", depths=2)
+        assert {task.depth for task in env.tasks} == {2}
+        gym.make(env_id, depths=2.0)
+        return
+    worlds = "TextCraft-v0, TextCraftTags-v0 and MineTechTree-v0 take depths"
+    with pytest.raises(Unsupported, match=f"{env_id} offers no choice of depths: {worlds}"):
+        env.set_split("all", depths=(2,))
+    with pytest.raises(UnknownName, match=f"unknown argument of .*'depths'.*{worlds}"):
+        gym.make(env_id, depths=2)
+    with pytest.raises(UnknownName, match=f"unknown argument of .*'depths'.*{worlds}"):
+        tasks(env_id, depths=2)
 
 
 @pytest.mark.parametrize("env_id", IDS)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
+from textcraft_gym.envs.text_env import ELSEWHERE
 from textcraft_gym.errors import TextCraftGymError, UnknownName
 from textcraft_gym.plugins import import_named, one_line
 
@@ -180,6 +181,7 @@ class World:
         known = list(dict.fromkeys([*also, *self.parameters]))
         for name in names:
             if name not in known and not self.takes(name):
+                note = note or ELSEWHERE.get(name, "")
                 raise UnknownName.of(f"argument of {self.id}", name, known, note)
 
     def make(self, agent: object = None, /, **arguments: Any) -> gym.Env[str, str]:

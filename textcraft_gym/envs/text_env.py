@@ -27,6 +27,8 @@ from textcraft_gym.printable import print_lines
 from textcraft_gym.spaces import AnyText
 
 Step: TypeAlias = tuple[str, float, bool, bool, dict[str, Any]]
+ELSEWHERE = {"depths": "TextCraft-v0, TextCraftTags-v0 and MineTechTree-v0 take depths."}
+"""Where an argument is taken that tasks of other environments suggest, which show a depth, too."""
 Settings: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 Env = TypeVar("Env", bound="TextEnv")
 
@@ -68,7 +70,7 @@ def snapshot_of(env: gym.Env[Any, Any]) -> Any:
     return env.get_wrapper_attr("snapshot")()
 
 
-def of_depths(tasks: Sequence[Any], depths: int | Iterable[int] | None) -> tuple[Any, ...]:
+def of_depths(tasks: Sequence[Any], depths: Any) -> tuple[Any, ...]:
     """Return the tasks of a depth or of several; all of them if None.
 
     Raises:
@@ -76,11 +78,18 @@ def of_depths(tasks: Sequence[Any], depths: int | Iterable[int] | None) -> tuple
     """
     if depths is None:
         return tuple(tasks)
-    wanted = [depths] if isinstance(depths, int | str) else list(depths)
+    if isinstance(depths, Iterable) and not isinstance(depths, str):
+        depths = chosen = list(depths)
+    else:
+        chosen = [depths]
     known = sorted({task.depth for task in tasks})
-    if not wanted or not set(wanted) <= set(known):
-        raise ValueError(f"expected depths among {known}, those of the split, got {wanted}")
-    return tuple(task for task in tasks if task.depth in wanted)
+    if not chosen or not all(depth in known for depth in chosen):
+        few = ",".join(map(str, known[:2]))
+        raise ValueError(
+            f"expected depths among {known}, those of the split, as in depths=[{few}], "
+            f"got {depths!r}"
+        )
+    return tuple(task for task in tasks if task.depth in chosen)
 
 
 def plain_seed(seed: Any) -> Any:
@@ -139,7 +148,8 @@ class TextEnv(gym.Env[str, str]):
         known = _parameters(cls.__init__)
         for name in named:
             if known and name not in known:
-                raise UnknownName.of(f"argument of {cls.__name__}", name, known)
+                note = ELSEWHERE.get(name, "")
+                raise UnknownName.of(f"argument of {cls.__name__}", name, known, note)
         return super().__new__(cls)
 
     def __init__(
@@ -270,6 +280,24 @@ class TextEnv(gym.Env[str, str]):
         self.np_random.bit_generator.state = json.loads(snapshot.random)
         self._np_random_seed = snapshot.seed
 
+    def set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
+        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
+
+        Args:
+            split: Its name.
+            depths: Only its tasks of a depth or of several, where ``gym.make`` takes them.
+
+        Raises:
+            UnknownName, ValueError: As in ``gym.make``.
+            Unsupported: Where it does not.
+        """
+        set_split: Callable[..., None] = self._set_split
+        chosen = {} if depths is None else {"depths": depths}
+        if chosen and "depths" not in _parameters(type(self)._set_split):
+            raise self.unsupported("choice of depths", ELSEWHERE["depths"])
+        # As text, since a list, say, cannot be looked up.
+        set_split(str(split), **chosen)
+
     def unsupported(self, capability: str, why: str) -> Unsupported:
         """Return the error that refuses a capability by name: ``X-v0 offers no snapshot: ...``."""
         name = self.spec.id if self.spec else type(self).__name__
@@ -289,6 +317,10 @@ class TextEnv(gym.Env[str, str]):
         """Return the task of the split for a random integer of 64 bits."""
         # Of so many bits, the remainder makes no task noticeably likelier.
         return self.tasks[draw % len(self.tasks)]
+
+    def _set_split(self, split: str) -> None:
+        """Set the tasks; those that can be chosen by depth have a parameter ``depths``, too."""
+        raise self.unsupported("choice of splits", "it is made with one, or has none")
 
     @abstractmethod
     def _find_task(self, name: Any) -> Any:

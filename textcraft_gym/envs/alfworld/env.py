@@ -128,12 +128,7 @@ class ALFWorldEnv(TextEnv):
         self._feedback = ""
         self._real = RealEngine(self.dialect) if engine == "textworld" else None
 
-    def set_split(self, split: str) -> None:
-        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
-
-        Raises:
-            UnknownName, ValueError: As in ``gym.make``.
-        """
+    def _set_split(self, split: str) -> None:
         games = Games(self._source, split, self._difficulty)
         tasks = select(games.tasks, self._task_types)
         if not tasks:

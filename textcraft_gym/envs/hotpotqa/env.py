@@ -145,12 +145,7 @@ class HotpotQAEnv(TextEnv):
             )
         self._state: State = START
 
-    def set_split(self, split: str) -> None:
-        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
-
-        Raises:
-            UnknownName, ValueError: As in ``gym.make``.
-        """
+    def _set_split(self, split: str) -> None:
         if not split_tasks(self.reading, split):
             raise ValueError(f"split {split!r} of {self._data} has no question")
         self.split = split

@@ -184,12 +184,7 @@ class MineDojoEnv(TextEnv):
         self._abilities = read_abilities()
         self._simulator: Any = None
 
-    def set_split(self, split: str) -> None:
-        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
-
-        Raises:
-            UnknownName: If there is no such split.
-        """
+    def _set_split(self, split: str) -> None:
         self.tasks = split_tasks(split, self.rules)
 
     def close(self) -> None:

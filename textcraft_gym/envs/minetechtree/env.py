@@ -211,12 +211,7 @@ class MineTechTreeEnv(TextEnv):
         self._state: State = FIRST
         self._plan: list[str] = []
 
-    def set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
-        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
-
-        Raises:
-            UnknownName, ValueError: As in ``gym.make``.
-        """
+    def _set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
         self.tasks = of_depths(split_tasks(split, self.rules), depths)
 
     @property

@@ -123,12 +123,7 @@ class TabletopEnv(TextEnv):
         self.reliability = reliability
         self.goals = goals
 
-    def set_split(self, split: str) -> None:
-        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
-
-        Raises:
-            UnknownName: If there is no such split.
-        """
+    def _set_split(self, split: str) -> None:
         self.tasks = split_tasks(split)
 
     @property

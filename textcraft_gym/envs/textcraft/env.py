@@ -135,12 +135,7 @@ class TextCraftEnv(TextEnv):
         self._inventory: Inventory = {}
         self._plan: list[str] = []
 
-    def set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
-        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
-
-        Raises:
-            UnknownName, ValueError: As in ``gym.make``.
-        """
+    def _set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
         tasks = split_tasks(self.book, split, made=self._made)
         if not tasks:
             raise ValueError(

@@ -165,12 +165,7 @@ class WebShopLiteEnv(TextEnv):
         self._past: tuple[str, ...] = ()
         self._state: State = START
 
-    def set_split(self, split: str) -> None:
-        """Draw the tasks of the next resets from a split, as ``gym.make`` does.
-
-        Raises:
-            UnknownName, ValueError: As in ``gym.make``.
-        """
+    def _set_split(self, split: str) -> None:
         selection = Selection(self.market, split, self._filter_goals, self._limit_goals)
         if not goal_numbers(selection):
             count = len(self.market.catalogue.goals)
