@@ -275,3 +275,9 @@ def test_splits__of_a_foreign_world_are_those_that_it_lists(monkeypatch: pytest.
     assert say.splits() == ()
     monkeypatch.setattr(say.creator, "splits", ["short", "long"], raising=False)
     assert say.splits({"loudly": True}) == ("short", "long")
+
+
+@pytest.mark.parametrize("env_id", ["ALFWorld-v0", "WebShopLite-v0", "MineTechTree-v0"])
+def test_make_splits__says_which_worlds_it_divides(env_id):
+    with pytest.raises(Unsupported, match=f"{env_id} offers no make_splits: TextCraft-v0 and"):
+        make_splits(env_id)

@@ -276,6 +276,13 @@ def test_tasks__are_set_in_one_environment_as_in_many(env_id):
     assert env.reset()[1]["task"] == first.id
 
 
+@pytest.mark.parametrize("wrong", ["minecraft:beehive", ["task"], 3])
+def test_reset__refuses_options_that_are_no_mapping(wrong):
+    for env in (gym.make("TextCraft-v0"), gym.make_vec("TextCraft-v0", 2)):
+        with pytest.raises(TypeError, match=r"expected options as in \{'task': '.*'\}, got "):
+            env.reset(options=wrong)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -1,4 +1,4 @@
-"""User-made splits of a crafting environment."""
+"""User-made splits of TextCraft."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from textcraft_gym.errors import Unsupported
 from textcraft_gym.recipes import RecipeBook, splits
 from textcraft_gym.recipes.splits import Leakage, Splits, leakage, write_splits
 from textcraft_gym.registration import find
@@ -28,7 +29,7 @@ def make_splits(
     out: str | Path | None = None,
     recipes: str | Path | None = None,
 ) -> MadeSplits:
-    """Divide a crafting environment's tasks into train, dev and test, stratified by depth.
+    """Divide TextCraft's tasks into train, dev and test, stratified by depth.
 
     Args:
         env_id: ``TextCraft-v0`` or ``TextCraftTags-v0``.
@@ -40,9 +41,13 @@ def make_splits(
         recipes: Recipes other than the bundled ones, as for ``gym.make``.
 
     Raises:
+        Unsupported: If the environment has no recipes of its own, as the tech tree has not.
         ValueError: If the fractions are not three parts of 1.
     """
-    book: RecipeBook = find(env_id).make(split="all", recipes=recipes).get_wrapper_attr("book")
+    world = find(env_id)
+    if not world.takes("recipes"):
+        raise Unsupported(f"{env_id} offers no make_splits: TextCraft-v0 and TextCraftTags-v0 do")
+    book: RecipeBook = world.make(split="all", recipes=recipes).get_wrapper_attr("book")
     made = splits.make_splits(book, fractions, seed=seed, compositional=compositional)
     if out is not None:
         write_splits(book, made, out)

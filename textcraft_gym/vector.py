@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from textcraft_gym.envs.text_env import plain_seed
+from textcraft_gym.envs.text_env import checked_options, plain_seed
 from textcraft_gym.errors import UnknownName, at_least
 from textcraft_gym.registration import World, find
 
@@ -119,14 +119,15 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
 
         Raises:
             ResetNeeded: If the first reset leaves environments out.
-            TypeError: If a seed is no integer, or the ``reset_mask`` no array of booleans.
+            TypeError: If a seed is no integer, the options are no mapping, or the ``reset_mask`` no
+                array of booleans.
             UnknownName: For a task or an option that does not exist.
             ValueError: If there are more or fewer seeds, tasks or flags than environments, or no
                 flag is set.
         """
         own_seeds = self._seeds(seed, seeds)
         own_tasks = self._for_each("tasks", tasks)
-        shared = dict(options or {})
+        shared = checked_options(options)
         chosen = self._chosen(shared.pop("reset_mask", None))
 
         observations = list(self._observations or [""] * self.num_envs)

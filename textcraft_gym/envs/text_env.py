@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import (
     Any,
@@ -97,6 +97,18 @@ def plain_seed(seed: Any) -> Any:
     if isinstance(seed, np.integer):
         return int(seed)
     return seed
+
+
+def checked_options(options: Any) -> dict[str, Any]:
+    """Return the options of a reset by name; none for None.
+
+    Raises:
+        TypeError: If they are no mapping, but the id of a task, say.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        shown = options if isinstance(options, str) else "..."
+        raise TypeError(f"expected options as in {{'task': {shown!r}}}, got {options!r}")
+    return dict(options or {})
 
 
 class TextEnv(gym.Env[str, str]):
@@ -199,13 +211,14 @@ class TextEnv(gym.Env[str, str]):
         """Begin a task: the one in ``options``, or one that the seed draws from the split.
 
         Raises:
+            TypeError: For options that are no mapping.
             UnknownName: For a task or an option that does not exist.
         """
         super().reset(seed=plain_seed(seed))
         # Raw bits are stable across NumPy versions; the values that its distributions make of them
         # are not.
         draw = int(self.np_random.bit_generator.random_raw())
-        task = self._chosen(options or {})
+        task = self._chosen(checked_options(options))
         if task is None:
             task = self._draw_task(draw)
         self.task, self._draw = task, draw
