@@ -1295,6 +1295,16 @@ def test_play__leaves_without_a_step(typed: str):
         assert "Actions of this game" not in output
 
 
+def test_play__says_once_where_the_step_limit_stops_an_agent():
+    output = run("play", "ALFWorld-v0", "--seed", "0", stdin="look\n" * 51)
+    note = "An agent would have stopped here: the limit is 50 steps."
+    before, _, after = output.partition(f"\n{note}\n")
+    assert before.count("\nYou are") == 1 + 50
+    assert after.count("You are") == 1
+    assert after.endswith("\nLeft the game.\n")
+    assert note not in after
+
+
 def test_play__plays_exit_where_it_is_an_action():
     session = Session(Sitter(), load_profile("default"))
     session.reset(None, 0)

@@ -18,6 +18,7 @@ from textcraft_gym.cli.console import Console
 from textcraft_gym.cli.terminal import wrapped
 from textcraft_gym.commands import CommandForm
 from textcraft_gym.envs.text_env import Draws, snapshot_of
+from textcraft_gym.episodes.step_limit import registered_limit
 from textcraft_gym.errors import TextCraftGymError
 from textcraft_gym.manual import command_reader
 from textcraft_gym.printable import printable
@@ -220,12 +221,15 @@ class Session:
         self.steps += 1
         self.over = terminated or truncated
         self._draw()
-        if "invalid_reason" not in self.info:
+        if "invalid_reason" in self.info:
+            self._print(f"[red]{escape(answer)}[/]")
+            if explanation := self._explanation(action):
+                self._print(f"[dim]{escape(explanation)}[/]")
+        else:
             self._print(f"[green]{escape(answer)}[/]")
-            return
-        self._print(f"[red]{escape(answer)}[/]")
-        if explanation := self._explanation(action):
-            self._print(f"[dim]{escape(explanation)}[/]")
+        limit = registered_limit(self.env)
+        if self.steps == limit and not self.over:
+            self._print(f"[yellow]An agent would have stopped here: the limit is {limit} steps.[/]")
 
     def _explanation(self, action: str) -> str:
         """Return why an action is invalid, and the possible verbs if its own is unknown."""
