@@ -34,11 +34,19 @@ NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Registration(NamedTuple):
-    """An id of the suite: its entry point, its limit of steps, and the arguments that it fixes."""
+    """An id of the suite.
+
+    Attributes:
+        entry_point: The class.
+        max_episode_steps: The limit of steps.
+        kwargs: The arguments that it fixes.
+        difference: What they change, in a sentence.
+    """
 
     entry_point: str
     max_episode_steps: int
     kwargs: Mapping[str, Any] = {}
+    difference: str = ""
 
 
 SUITE: Mapping[str, Registration] = {
@@ -46,7 +54,10 @@ SUITE: Mapping[str, Registration] = {
         "textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}
     ),
     "TextCraftTags-v0": Registration(
-        "textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "item"}
+        "textcraft_gym.envs.textcraft.env:TextCraftEnv",
+        100,
+        {"tags": "item"},
+        "With the game's real tags, whose members may be mixed.",
     ),
     # The official limit.
     "ALFWorld-v0": Registration("textcraft_gym.envs.alfworld.env:ALFWorldEnv", 50),
@@ -65,7 +76,7 @@ BUNDLED = tuple(env_id for env_id in SUITE if env_id != "MineDojo-v0")
 
 def register_suite() -> None:
     """Register every id of the suite with Gymnasium."""
-    for env_id, (entry_point, max_episode_steps, kwargs) in SUITE.items():
+    for env_id, (entry_point, max_episode_steps, kwargs, _) in SUITE.items():
         gym.register(
             env_id,
             entry_point=entry_point,
@@ -119,8 +130,10 @@ class World:
 
     @property
     def summary(self) -> str:
-        """The first line of the manual."""
-        return self.manual.partition("\n")[0]
+        """The first line of the manual, and what an id changes by the arguments that it fixes."""
+        first = self.manual.partition("\n")[0]
+        difference = SUITE[self.spec.id].difference if self.spec.id in SUITE else ""
+        return f"{first} {difference}".rstrip()
 
     def default_split(self, arguments: Mapping[str, Any] = NO_ARGUMENTS) -> str | None:
         """Return the split that an environment made with these arguments plays if none is named.

@@ -35,7 +35,7 @@ from textcraft_gym.commands import CommandForm
 from textcraft_gym.envs.alfworld.problem import TASK_TYPES
 from textcraft_gym.envs.webshop.queries import searches
 from textcraft_gym.recipes.pack import BUNDLED
-from textcraft_gym.registration import SUITE
+from textcraft_gym.registration import SUITE, find
 from textcraft_gym.reports import tally
 from textcraft_gym.reports.records import read_records
 from textcraft_gym.runs.run_spec import RunSpec
@@ -675,6 +675,7 @@ def test_version__is_printed():
 def test_envs_and_agents__are_listed():
     output = run("envs")
     assert all(env_id in output for env_id in SUITE)
+    assert len({find(env_id).summary for env_id in SUITE}) == len(SUITE)
     agent_rows = {row["agent"]: row for row in json.loads(run("agents", "--json"))}
     about = {"agent": "react", "family": "adapt", "summary": "One attempt at the whole task."}
     assert agent_rows["react"] == about | dict.fromkeys(

@@ -18,8 +18,10 @@ from typer.testing import CliRunner
 
 from tests.doubles import CRAFTER
 from tests.pages import terminal
+from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.cli import progress, tables
 from textcraft_gym.cli import terminal as terminal_module
+from textcraft_gym.cli.agent_arguments import summary_of
 from textcraft_gym.cli.app import COMMANDS, app
 from textcraft_gym.cli.commands import envs, papers
 from textcraft_gym.cli.commands.sweep import _show_results
@@ -217,6 +219,7 @@ def test_commands__print_rows_that_fit_and_whole_words(
         "report run",
         "export run --out two.jsonl",
         "new world maze",
+        "agents",
         "agents adapt",
     ):
         shown = CliRunner().invoke(app, command.split(), catch_exceptions=False).stdout
@@ -225,6 +228,10 @@ def test_commands__print_rows_that_fit_and_whole_words(
 
     # Whole, however many rows they take.
     assert "buy one that fits a wish" in printed["envs"]
+    assert tables.ELLIPSIS not in printed["agents"]
+    for agent in AGENTS:
+        assert summary_of(agent) in printed["agents"], agent
+    assert printed["agents"].count("all but webshop, hotpotqa") == 4
     assert (
         "and whether an agent stopped by itself or for want of calls, times"
         in printed["verify run"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -14,6 +16,15 @@ from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.registration import SUITE, find
 
 HEADINGS = ("family", "agent", "plays", "what it does")
+
+
+class Row(NamedTuple):
+    """An agent, the games that it plays, and what it does."""
+
+    agent: str
+    plays: str
+    summary: str
+
 
 app = typer.Typer(add_completion=False)
 
@@ -44,17 +55,31 @@ def _list_agents(games: list[str], as_json: bool) -> None:
         print_json([_reasons_row(agent, reasons[agent]) for agent in AGENTS])
         return
 
-    by_family: dict[str, list[str]] = {}
+    by_family: dict[str, list[Row]] = {}
     for agent in AGENTS:
-        by_family.setdefault(family_of(agent), []).append(agent)
-    table = tables.new_table("Agents", HEADINGS, ("family", "agent", "what it does"), needed=2)
-    for family, members in by_family.items():
-        for agent in members:
-            first = family if agent == members[0] else ""
-            last = agent == members[-1]
-            games_of = _games_of(reasons[agent])
-            table.add_row(first, agent, games_of, summary_of(agent), end_section=last)
+        row = Row(agent, _games_of(reasons[agent]), summary_of(agent))
+        by_family.setdefault(family_of(agent), []).append(row)
+    table = _table(by_family, HEADINGS)
+    for shown in (HEADINGS[:3], HEADINGS[:2]):
+        if not tables.is_whole(table):
+            table = _table(by_family, shown)
     tables.print_table(table)
+    for agent, plays, summary in chain.from_iterable(by_family.values()):
+        if len(table.headings) == 3:
+            tables.print_words(f"{agent}: {summary}", hanging=2)
+        elif len(table.headings) == 2:
+            tables.print_words(f"{agent} (plays {plays}): {summary}", hanging=2)
+
+
+def _table(by_family: Mapping[str, Sequence[Row]], headings: Sequence[str]) -> tables.Table:
+    """Return the agents with the first of the headings; what has no room beside follows below."""
+    table = tables.new_table("Agents", headings, ("family", "agent", "what it does"), needed=2)
+    for family, members in by_family.items():
+        for row in members:
+            first = family if row is members[0] else ""
+            cells = (first, *row)[: len(headings)]
+            table.add_row(*cells, end_section=row is members[-1])
+    return table
 
 
 def _reasons_row(agent: str, reasons: dict[str, str]) -> dict[str, str]:
