@@ -195,6 +195,7 @@ def test_site__follows_runs_that_come_go_and_are_replaced(played: Path, tmp_path
     assert follower.resets == 2
     (folder / "episodes.jsonl").unlink()
     assert follower.poll() == []
+    assert site.get("/runs.json")[0]["model"] == "tests.doubles:Crafter,reach=2"
     assert "0 episodes" in site.get("/report", run="deep/er/run")
     shutil.rmtree(folder)
     message = site.error("/lines.json", 404, run="deep/er/run")

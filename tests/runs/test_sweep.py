@@ -45,6 +45,12 @@ def test_grid__crosses_what_an_agent_takes():
     assert list(grid(["adapt"], [], ["tests.doubles:Crafter"])) == [
         Cell("adapt", None, "tests.doubles:Crafter")
     ]
+    for_all = list(grid(["random", "react"], [], ["m:M,slip=1", "m:M,slip=2"], [0]))
+    assert [cell.name for cell in for_all] == [
+        "random_seed0",
+        "react_m-M-slip=1_seed0",
+        "react_m-M-slip=2_seed0",
+    ]
     with pytest.raises(UnknownName, match="Did you mean react"):
         list(grid(["raect"], [1], ["tests.doubles:Crafter"]))
 
@@ -110,8 +116,10 @@ def test_tables__have_a_column_for_each_group(tmp_path: Path):
 
 
 def test_tables__have_no_groups_where_tasks_form_none(tmp_path: Path):
-    (results,) = sweep(BASE, [Cell("expert", None, "tests.doubles:Crafter")], tmp_path).values()
-    cell = Cell("expert", None, "tests.doubles:Crafter")
+    (cell,) = grid(["expert"], [], ["tests.doubles:Crafter"])
+    (results,) = sweep(BASE, [cell], tmp_path).values()
+    assert tables({cell: results})["Sweep"][1][:3] == ("expert", "-", "-")
+    assert {row["model"] for row in tidy({cell: results})} == {""}
     assert list(tables({cell: {"all": results["all"]}})) == ["Sweep"]
     assert list(tables({cell: results})) == ["Sweep", WON]  # it asks no model
 
@@ -187,7 +195,7 @@ def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
 def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path: Path):
     cells = list(grid(["random"], [], ["tests.doubles:Crafter"], [0, 1, 2]))
     assert [cell.name for cell in cells] == [
-        f"random_tests.doubles-Crafter_seed{seed}" for seed in range(3)
+        f"random_seed{seed}" for seed in range(3)
     ]
     results = sweep(replace(BASE, limit=20), cells, tmp_path)
     assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]

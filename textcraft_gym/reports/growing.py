@@ -60,7 +60,6 @@ class GrowingRun:
         records: Its records so far.
         changes: The place of the episode of each line that was read, in order.
         damaged: Number of lines that are no records.
-        asks: Whether an episode asked a model.
         updated: When an episode ended last, or the run began, in seconds since 1970.
         file_id: A random name of the file of episodes, another one when it was replaced.
     """
@@ -81,7 +80,6 @@ class GrowingRun:
         self.changes = array("q")
         self.damaged = 0
         self._end = 0
-        self.asks = False
         self._outcomes: dict[Key, Outcome] = {}
 
     @property
@@ -136,7 +134,6 @@ class GrowingRun:
                 continue
             self.changes.append(self.records.add(line.record, line.start))
             self._outcomes[key_of(line.record)] = outcome_of(line.record)
-            self.asks = self.asks or bool(line.record["calls"])
 
     def _status(self, name: str) -> os.stat_result | None:
         with suppress(FileNotFoundError, NotADirectoryError):

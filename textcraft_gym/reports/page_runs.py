@@ -19,7 +19,7 @@ class RunLine(NamedTuple):
 
     Attributes:
         run: Its name.
-        agent, model: Who plays; the model is empty if none was asked.
+        agent, model: Who plays; the model is empty if the agent asks none.
         env, split: What is played.
         episodes: Number of episodes that were played.
         total: Number of episodes to play; None if that is not known.
@@ -56,7 +56,7 @@ def run_line(name: str, run: GrowingRun) -> RunLine:
     return RunLine(
         run=name,
         agent=config["agent"],
-        model=str(config.get("model") or "") if run.asks else "",
+        model=str(config.get("model") or ""),
         env=config["env"],
         split=config["split"] or "",
         episodes=result.episodes,

@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from textcraft_gym.agents.models.spec import without_key
-from textcraft_gym.agents.registry import takes
+from textcraft_gym.agents.registry import asks, takes
 from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.reports.records import Record
 from textcraft_gym.reports.spread import spread
@@ -52,13 +52,13 @@ class Cell:
     Attributes:
         agent: The agent's name.
         d_max: Its depth of decomposition or number of trials; None for an agent that has neither.
-        model: Its model.
+        model: Its model; None for an agent that asks none.
         seed: Seed of the run; None for the seed that all cells share.
     """
 
     agent: str
     d_max: int | None
-    model: str
+    model: str | None
     seed: int | None = None
 
     @property
@@ -67,7 +67,8 @@ class Cell:
         parts = [self.agent]
         if self.d_max is not None:
             parts.append(f"d{self.d_max}")
-        parts.append(without_key(self.model))
+        if self.model is not None:
+            parts.append(without_key(self.model))
         if self.seed is not None:
             parts.append(f"seed{self.seed}")
 
@@ -86,11 +87,12 @@ Results: TypeAlias = dict[Cell, dict[str, Summary]]
 def grid(
     agents: Sequence[str], d_max: Sequence[int], models: Sequence[str], seeds: Sequence[int] = ()
 ) -> Iterator[Cell]:
-    """Yield every combination; an agent without ``d_max`` has one cell per model and seed."""
+    """Yield every combination of what an agent has: not each has ``d_max``, or asks a model."""
     for agent in agents:
         has_depth = takes(agent, "d_max")  # also a check of the name, before anything is played
         depths: Sequence[int | None] = d_max if has_depth and d_max else (None,)
-        for depth, model, seed in product(depths, models, seeds or (None,)):
+        asked: Sequence[str | None] = models if asks(agent) else (None,)
+        for depth, model, seed in product(depths, asked, seeds or (None,)):
             yield Cell(agent, depth, model, seed)
 
 
@@ -169,7 +171,8 @@ def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:
         if cell.d_max is not None:
             args["d_max"] = cell.d_max
         seed = base.seed if cell.seed is None else cell.seed
-        specs[cell] = replace(base, agent=cell.agent, agent_args=args, model=cell.model, seed=seed)
+        model = base.model if cell.model is None else cell.model
+        specs[cell] = replace(base, agent=cell.agent, agent_args=args, model=model, seed=seed)
     return specs
 
 
@@ -210,7 +213,7 @@ def _table_by_group(
 
 def _player(cell: Cell) -> tuple[str, str, str]:
     depth = "-" if cell.d_max is None else str(cell.d_max)
-    return cell.agent, depth, without_key(cell.model)
+    return cell.agent, depth, "-" if cell.model is None else without_key(cell.model)
 
 
 def _rate(summaries: Sequence[Summary]) -> str:
@@ -263,7 +266,7 @@ def tidy(results: Results) -> list[dict[str, str]]:
             row = {
                 "agent": cell.agent,
                 "d_max": "" if cell.d_max is None else str(cell.d_max),
-                "model": without_key(cell.model),
+                "model": "" if cell.model is None else without_key(cell.model),
                 "seed": "" if cell.seed is None else str(cell.seed),
                 "group": group,
             }

@@ -94,7 +94,7 @@ def _default_folder(base: RunSpec, cells: Sequence[Cell]) -> Path:
     specs = cell_specs(base, cells)
     names = folder_names(specs)
     agents = dict.fromkeys(cell.agent for cell in specs)
-    models = dict.fromkeys(without_key(cell.model) for cell, spec in specs.items() if spec.asked)
+    models = dict.fromkeys(without_key(cell.model) for cell in specs if cell.model is not None)
 
     def is_ours(folder: Path) -> bool:
         return all(holds(folder / names[cell], spec) for cell, spec in specs.items())
@@ -126,7 +126,7 @@ def _result_rows(results: Results) -> list[dict[str, object]]:
     """Return a row for each cell and group of tasks."""
     rows = []
     for cell, groups in results.items():
-        described = {**asdict(cell), "model": without_key(cell.model)}
+        described = {**asdict(cell), "model": cell.model and without_key(cell.model)}
         for group, summary in groups.items():
             rows.append({**described, "group": group, **asdict(summary)})
     return rows
