@@ -201,6 +201,21 @@ def test_console__has_a_width_whatever_columns_says(columns: str, monkeypatch: p
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("known", [True, False])
+def test_papers__explains_the_marks_that_are_shown(
+    width: int, known: bool, monkeypatch: pytest.MonkeyPatch
+):
+    amounts = [Amount(10, 5, 20)] * 3 if known else []
+    monkeypatch.setattr(tables.console, "width", width)
+    monkeypatch.setattr(papers, "_expected", lambda setting: Estimate(9, 9, *amounts))
+    printed = CliRunner().invoke(app, ["papers"], catch_exceptions=False).stdout
+    for mark in "+*":
+        explained = re.search(rf"(?m)^{re.escape(mark)} ", printed) is not None
+        assert explained == (re.search(rf"\w{re.escape(mark)}", printed) is not None), mark
+    assert ("+ at least" in printed) != known
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_commands__print_rows_that_fit_and_whole_words(
     width: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):

@@ -194,9 +194,7 @@ def test_sweep__keeps_no_key_and_counts_a_depth_of_0_as_one(tmp_path: Path):
 
 def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path: Path):
     cells = list(grid(["random"], [], ["tests.doubles:Crafter"], [0, 1, 2]))
-    assert [cell.name for cell in cells] == [
-        f"random_seed{seed}" for seed in range(3)
-    ]
+    assert [cell.name for cell in cells] == [f"random_seed{seed}" for seed in range(3)]
     results = sweep(replace(BASE, limit=20), cells, tmp_path)
     assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
     rates = [by_group["all"].rate for by_group in results.values()]

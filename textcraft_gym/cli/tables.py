@@ -180,9 +180,9 @@ def new_table(
 
 def show_rows(
     title: str, rows: Sequence[Mapping[str, Any]], ranked: Sequence[str] = (), needed: int = 1
-) -> None:
-    """Print rows with the same keys as a table; None is a dash."""
-    print_table(table_of(title, rows, ranked, needed))
+) -> list[str]:
+    """Print rows with the same keys as a table, where None is a dash; see ``print_table``."""
+    return print_table(table_of(title, rows, ranked, needed))
 
 
 def table_of(
@@ -195,8 +195,12 @@ def table_of(
     return table
 
 
-def print_table(table: Table) -> None:
-    """Print a table that is no wider than the terminal, and say what it leaves out."""
+def print_table(table: Table) -> list[str]:
+    """Print a table that is no wider than the terminal, and say what it leaves out.
+
+    Returns:
+        The headings that are shown.
+    """
     limit = UNLIMITED if _options["wide"] else console.width
     columns, widths = _laid_out(table, limit)
     console.print(printable(table.title), style="italic", markup=False, highlight=False)
@@ -207,6 +211,7 @@ def print_table(table: Table) -> None:
     console.width = width
     if note := _note(columns, widths):
         console.print(note, style="dim", markup=False, highlight=False)
+    return [table.headings[column.index] for column in columns if column.index in widths]
 
 
 def is_whole(table: Table) -> bool:

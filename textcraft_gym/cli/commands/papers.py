@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Any
@@ -19,6 +19,10 @@ from textcraft_gym.runs.estimate import Estimate, estimate
 from textcraft_gym.runs.run_spec import RunSpec
 
 RANKED = ("name", "episodes", "calls", "shows", "tokens", "runs", "worlds")
+MARKS = {
+    "+": "at least: some of its runs have no figures yet.",
+    "*": "on generated data, unless reproduce gets the original's with --data.",
+}
 
 app = typer.Typer(add_completion=False)
 
@@ -37,25 +41,30 @@ def papers(as_json: Json = False, wide: Wide = False) -> None:
         print_json(rows)
         return
 
-    tables.show_rows("Tables of the papers", list(map(_shown, rows)), RANKED)
-    for paper in PAPERS.values():
-        for reason, keys in _by_reason(paper.missing):
-            tables.print_words(f"{paper.key}: {keys} not reproduced: {reason}.")
-    tables.print_words("* on generated data, unless reproduce gets the original's with --data.")
+    shown = list(map(_shown, rows))
+    headings = tables.show_rows("Tables of the papers", shown, RANKED)
+    printed = "".join(row[heading] for row in shown for heading in headings)
+    for mark, meaning in MARKS.items():
+        if mark in printed:
+            tables.print_words(f"{mark} {meaning}")
+    missing = "; ".join(f"{paper.key}/{_missing(paper)}" for paper in PAPERS.values())
+    tables.print_words(f"Not reproduced, and reproduce NAME says why: {missing}.")
     tables.print_words(
         "To play one: textcraft-gym reproduce NAME --model MODEL (--dry-run estimates)."
     )
 
 
-def _by_reason(missing: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each reason with its tables: ``table1 is``, ``table9 to table16 are``."""
-    for reason, keys in groupby(missing, key=missing.__getitem__):
+def _missing(paper: Paper) -> str:
+    """Return the tables of a paper that are not here; those of one reason are a range."""
+    names = []
+    for _, keys in groupby(paper.missing, key=paper.missing.__getitem__):
         first, *others = keys
-        yield reason, f"{first} to {others[-1]} are" if others else f"{first} is"
+        names.append(f"{first} to {others[-1]}" if others else first)
+    return ", ".join(names)
 
 
 def _shown(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return a row for people: + marks sums that leave out runs without figures, * made data."""
+    """Return a row for people, with marks; see ``MARKS``."""
     more = "+" if row["without figures"] else ""
     worlds = []
     for env in row["worlds"]:
@@ -63,10 +72,15 @@ def _shown(row: Mapping[str, Any]) -> dict[str, str]:
         worlds.append(f"{game}*" if env in row["made data"] else game)
     return {
         **{name: str(row[name]) for name in ("name", "shows", "runs", "episodes")},
-        "calls": f"{row['calls'] / 1000:,.1f}k{more}",
-        "tokens": f"{row['tokens'] / 1e6:,.1f}M{more}",
+        "calls": f"{_in_tenths(row['calls'] / 1000)}k{more}",
+        "tokens": f"{_in_tenths(row['tokens'] / 1e6)}M{more}",
         "worlds": ", ".join(worlds),
     }
+
+
+def _in_tenths(value: float) -> str:
+    """Return a number with one decimal; a small one is not 0."""
+    return "<0.1" if 0 < value < 0.05 else f"{value:,.1f}"
 
 
 def _row(paper: Paper, table: Table) -> dict[str, Any]:
