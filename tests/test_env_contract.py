@@ -189,6 +189,13 @@ class Numbered(Spelling):
         return said, np.float32(0), *rest
 
 
+class Lettered(Spelling):
+    """Gives one text where a list is expected."""
+
+    def _info(self) -> dict[str, Any]:
+        return super()._info() | ({"expert_plan": self.left} if self.expert else {})
+
+
 class Graphic(Spelling):
     def __init__(self, *, expert: bool = False, render_mode: str | None = None) -> None:
         super().__init__(expert=expert, render_mode=render_mode)
@@ -200,6 +207,7 @@ class Graphic(Spelling):
     [
         (Forgetful, "steps_have_the_types_of_gymnasium"),
         (Numbered, "steps_have_the_types_of_gymnasium"),
+        (Lettered, "steps_have_the_types_of_gymnasium"),
         (Graphic, "has_spaces_of_text"),
         (Graphic, "passes_gymnasiums_check"),
         (Whimsical, "plays_the_same_again"),

@@ -302,12 +302,23 @@ def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -
     """
     needed: Mapping[str, Any] = getattr(agent, "env_args", {})
     for argument, key in INFO_OF.items():
-        if needed.get(argument) and key not in info:
-            name = env.spec.id if env.spec else str(env)
+        if not needed.get(argument):
+            continue
+        name = env.spec.id if env.spec else str(env)
+        if key not in info:
             raise ValueError(
                 f"{type(agent).__name__} reads info[{key!r}], which {name} lacks: "
                 f"{how_to_make(argument)}"
             )
+        if not are_actions(info[key]):
+            raise ValueError(
+                f"expected {name} to give a list of texts as info[{key!r}], got {info[key]!r}"[:500]
+            )
+
+
+def are_actions(value: object) -> bool:
+    """Return whether a value of info is a list of actions: a text would be one of letters."""
+    return isinstance(value, list | tuple) and all(isinstance(action, str) for action in value)
 
 
 def how_to_make(argument: str) -> str:

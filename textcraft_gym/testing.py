@@ -39,7 +39,7 @@ from textcraft_gym.agents.contract.model import Completion, Model, Prompt, promp
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.episodes.schedule import run_episodes
 from textcraft_gym.errors import Unsupported
-from textcraft_gym.registration import find
+from textcraft_gym.registration import INFO_OF, are_actions, find
 from textcraft_gym.spaces import AnyText
 from textcraft_gym.verify.replay import REPLAYED, STOPPED_BY_AGENT, RecordedActions
 
@@ -530,6 +530,9 @@ def _has_types(
     assert keys <= set(info), f"info has {sorted(info)}, expected {sorted(keys)} among it"
     assert type(info.get("won", False)) is bool, f"info has won={info['won']!r}"
     assert type(info.get("invalid_reason", "")) is str
+    for key in INFO_OF.values():
+        actions = info.get(key, [])
+        assert are_actions(actions), f"info has {key}={actions!r}, expected a list of texts"
 
 
 def _pickled(env: Any) -> Any:

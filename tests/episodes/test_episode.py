@@ -405,6 +405,34 @@ def test_run_episode__refuses_a_foreign_environment_without_the_info():
         run_episode(CountdownEnv(), RandomAgent(), seed=0)
 
 
+def test_run_episode__refuses_a_text_in_place_of_a_list_of_actions(monkeypatch):
+    env = gym.make("TextCraft-v0", admissible=True)
+    info = {"task": "minecraft:chest", "won": False, "admissible_commands": "inventory"}
+    monkeypatch.setattr(env.unwrapped, "_info", lambda: info)
+    said = (
+        r"expected TextCraft-v0 to give a list of texts as info\['admissible_commands'\], got 'inv"
+    )
+    with pytest.raises(ValueError, match=said):
+        run_episode(env, RandomAgent(), seed=0)
+
+
+@pytest.mark.parametrize(
+    ("method", "returned", "said"),
+    [
+        ("reset", (None, {}), r"expected reset\(\) to return text.*, got the observation None"),
+        ("reset", ("", None), "got the info None"),
+        ("step", (5, 0.0, False, False, {}), r"expected step\(\) .*, got the observation 5"),
+        ("step", ("", "one", False, False, {}), "got the reward 'one'"),
+        ("step", ("", 0.0, False, False, None), "got the info None"),
+    ],
+)
+def test_run_episode__says_what_a_foreign_world_must_return(method, returned, said, monkeypatch):
+    env = CountdownEnv()
+    monkeypatch.setattr(env, method, lambda *_, **__: returned)
+    with pytest.raises(TypeError, match=said):
+        run_episode(env, lambda observation: "wait", seed=0, max_steps=3)
+
+
 def test_run_episodes__makes_a_record_of_an_environment_that_lacks_what_the_agent_reads():
     (episode,) = run_episodes([gym.make("ALFWorld-v0")], RandomAgent(), [(None, 0)])
     assert episode.stop_reason == "error"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import (
@@ -111,7 +111,7 @@ def checked_options(options: Any) -> dict[str, Any]:
     return dict(options or {})
 
 
-class TextEnv(gym.Env[str, str]):
+class TextEnv(gym.Env[str, str], ABC):
     """A game of text with named tasks.
 
     ``reset(seed=...)`` draws a task from the split, ``reset(options={"task": id})`` plays that one.
@@ -211,8 +211,9 @@ class TextEnv(gym.Env[str, str]):
         """Begin a task: the one in ``options``, or one that the seed draws from the split.
 
         Raises:
-            TypeError: For options that are no mapping.
             UnknownName: For a task or an option that does not exist.
+            TypeError: For options that are no mapping, or if ``_begin`` returns no text, or
+                ``_info`` no dictionary.
         """
         super().reset(seed=plain_seed(seed))
         # Raw bits are stable across NumPy versions; the values that its distributions make of them
@@ -223,25 +224,35 @@ class TextEnv(gym.Env[str, str]):
             task = self._draw_task(draw)
         self.task, self._draw = task, draw
         text = self._begin(task, draw)
+        self._check("_begin", text, str)
         self._over = False
         self._last = None, text
         self._show()
-        return text, self._info()
+        info = self._info()
+        self._check("_info", info, dict)
+        return text, info
 
     def step(self, action: str) -> Step:
         """Play one action.
 
         Raises:
             ResetNeeded: Before the first reset and after the end of an episode.
-            TypeError: If the action is not a string.
+            TypeError: If the action is not a string, or ``_play`` returns no step.
         """
         # Which of the two it is matters only for the message, not to every step.
         if self._over or not isinstance(action, str):
             self._refuse(action)
         step = self._play(action)
-        self._over = step[2] or step[3]
+        try:
+            text, _, terminated, truncated, _ = step
+        except (TypeError, ValueError):
+            raise self._no_step(step) from None
+        # No more of its types are checked: this one takes a fortieth of a step of TextCraft.
+        if not isinstance(text, str):
+            raise self._no_step(step)
+        self._over = terminated or truncated
         if self.render_mode:
-            self._last = action, step[0]
+            self._last = action, text
             self._show()
         return step
 
@@ -370,6 +381,22 @@ class TextEnv(gym.Env[str, str]):
         if "task" not in options:
             return None
         return self._find_task(options["task"])
+
+    def _check(self, method: str, returned: Any, expected: type) -> None:
+        if not isinstance(returned, expected):
+            raise TypeError(
+                f"{type(self).__name__}.{method} must return a {expected.__name__}, "
+                f"got {type(returned).__name__}"
+            )
+
+    def _no_step(self, returned: Any) -> TypeError:
+        got = type(returned).__name__
+        if isinstance(returned, tuple):
+            got = f"({', '.join(type(part).__name__ for part in returned)})"
+        return TypeError(
+            f"{type(self).__name__}._play must return (text, reward, terminated, truncated, info), "
+            f"of types (str, float, bool, bool, dict), got {got}"
+        )
 
     def _refuse(self, action: Any) -> NoReturn:
         if self._over:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, SupportsFloat, TypeAlias
 
 import gymnasium as gym
 
@@ -494,6 +494,7 @@ class EpisodeRunner:
         if self.over:
             raise AgentError(f"the agent acted after the end of the episode: {text!r}")
         observation, reward, terminated, truncated, info = self.world.step(text)
+        _check_types("step", observation, info, reward)
         step = self.last = Step(observation, float(reward), terminated, truncated, info)
         self.play.history.append((text, step))
         self.returns.pop(self.position, None)  # the branch goes on
@@ -530,6 +531,7 @@ class EpisodeRunner:
 
     def _reset(self) -> Step:
         observation, info = self.world.reset(seed=self.episode.seed, options=self.options)
+        _check_types("reset", observation, info)
         self.over, self.episode.stop_reason = False, "agent"
         self.position, self.total = self._write(None, observation), 0.0
         self.returns[self.position] = self.total
@@ -712,6 +714,17 @@ def _check_claim(expected: str, claim: object) -> None:
     """Raise AgentError unless a claim is True, False or None."""
     if claim is not None and type(claim) is not bool:
         raise AgentError(f"expected {expected} True, False or None, got {claim!r}") from None
+
+
+def _check_types(method: str, observation: Any, info: Any, reward: Any = 0.0) -> None:
+    """Make sure that a record can have what a world returns, before the episode is played."""
+    parts = (("observation", observation, str), ("reward", reward, SupportsFloat))
+    for part, value, expected in (*parts, ("info", info, Mapping)):
+        if not isinstance(value, expected):
+            raise TypeError(
+                f"expected {method}() to return text, a number as reward and a mapping as info, "
+                f"got the {part} {value!r}"[:500]
+            )
 
 
 def cost_of(completion: Any) -> float | None:
