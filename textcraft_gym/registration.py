@@ -308,7 +308,7 @@ def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -
         if key not in info:
             raise ValueError(
                 f"{type(agent).__name__} reads info[{key!r}], which {name} lacks: "
-                f"{how_to_make(argument)}"
+                f"{how_to_have(env, key)}"
             )
         if not are_actions(info[key]):
             raise ValueError(
@@ -319,6 +319,17 @@ def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -
 def are_actions(value: object) -> bool:
     """Return whether a value of info is a list of actions: a text would be one of letters."""
     return isinstance(value, list | tuple) and all(isinstance(action, str) for action in value)
+
+
+def how_to_have(env: gym.Env[Any, Any], key: str) -> str:
+    """Return how an environment comes to have a key of ``INFO_OF`` in info."""
+    (argument,) = (argument for argument, filled in INFO_OF.items() if filled == key)
+    if env.spec and env.spec.kwargs.get(argument):
+        return (
+            f"it is made with {argument}=True, and so must fill that key with a list of actions "
+            "at every reset and step"
+        )
+    return how_to_make(argument)
 
 
 def how_to_make(argument: str) -> str:

@@ -405,6 +405,20 @@ def test_run_episode__refuses_a_foreign_environment_without_the_info():
         run_episode(CountdownEnv(), RandomAgent(), seed=0)
 
 
+@pytest.mark.parametrize("lacking", ["reset", "step"])
+def test_run_episodes__does_not_advise_an_argument_that_is_given(lacking, monkeypatch):
+    """A world that takes ``expert`` but does not fill its key is at fault, not who made it."""
+    env = gym.make("TextCraft-v0", expert=True)
+    infos = [] if lacking == "reset" else [{"expert_plan": ["inventory"]}]
+    monkeypatch.setattr(
+        env.unwrapped, "_info", lambda: {"won": False} | (infos.pop() if infos else {})
+    )
+    monkeypatch.setattr(env.unwrapped, "_play", lambda _: ("", 0.0, False, False, {"won": False}))
+    (episode,) = run_episodes([env], ExpertAgent(), [(None, 0)])
+    assert "it is made with expert=True, and so must fill that key" in str(episode.error)
+    assert "--env-arg" not in str(episode.error)
+
+
 def test_run_episode__refuses_a_text_in_place_of_a_list_of_actions(monkeypatch):
     env = gym.make("TextCraft-v0", admissible=True)
     info = {"task": "minecraft:chest", "won": False, "admissible_commands": "inventory"}

@@ -58,7 +58,7 @@ from textcraft_gym.episodes.model_calls import Function, ModelCall, ModelCalls
 from textcraft_gym.episodes.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.episodes.step_limit import step_budget, without_registered_limit
 from textcraft_gym.errors import RunStopped, TextCraftGymError, Unsupported
-from textcraft_gym.registration import INFO_OF, check_info, how_to_make
+from textcraft_gym.registration import INFO_OF, check_info, how_to_have
 from textcraft_gym.task import tasks_of
 
 # Agents that end by themselves end earlier.
@@ -365,7 +365,7 @@ class EpisodeRunner:
         except Exception as error:  # an agent may raise anything; it costs the episode, not the run
             self.failure = error
             self.episode.stop_reason = "error"
-            self.episode.error = redact(f"{_kind(error)}: {_message(error)}")[:MAX_ERROR]
+            self.episode.error = redact(f"{_kind(error)}: {_message(error, self.env)}")[:MAX_ERROR]
             self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
         finally:
             self._count_reports()
@@ -771,11 +771,11 @@ def _kind(error: Exception) -> str:
     return type(error).__name__
 
 
-def _message(error: Exception) -> str:
+def _message(error: Exception, env: gym.Env[Any, Any]) -> str:
     if isinstance(error, KeyError):
-        for argument, key in INFO_OF.items():
+        for key in INFO_OF.values():
             if error.args == (key,):
-                return f"info of this environment lacks {key!r}: {how_to_make(argument)}"
+                return f"info of this environment lacks {key!r}: {how_to_have(env, key)}"
     try:
         return str(error)
     except Exception:  # an exception of foreign code that cannot even be shown
