@@ -93,7 +93,7 @@ def find_agent(name: str) -> Any:
         return load("agent", AGENTS[name])
     if ":" in name:
         return load("agent", name)
-    installed = _installed()
+    installed = installed_agents()
     if name not in installed:
         raise UnknownName.of("agent", name, [*AGENTS, *installed], _OTHER_AGENTS)
     try:
@@ -238,8 +238,10 @@ def _uses(agent_class: type) -> tuple[str, ...]:
 
 
 def family_of(name: str) -> str:
-    """Return the family of one of the suite's agents: the package that has its class."""
-    return AGENTS[name].split(".")[2]
+    """Return the family of an agent of the suite or an installed package: what has its class."""
+    if name in AGENTS:
+        return AGENTS[name].split(".")[2]
+    return installed_agents()[name].module.partition(".")[0]
 
 
 def takes(name: str, argument: str) -> bool:
@@ -295,10 +297,6 @@ def plays_only(agent: AgentLike, profile: GameProfile) -> str:
     return ""
 
 
-def is_installed(name: str) -> bool:
-    """Return whether an installed package registers an agent of this name; it is not imported."""
-    return name in _installed()
-
-
-def _installed() -> dict[str, EntryPoint]:
+def installed_agents() -> dict[str, EntryPoint]:
+    """Return the entry points of the agents that installed packages offer, by name."""
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}

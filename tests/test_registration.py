@@ -74,6 +74,11 @@ def test_find__imports_the_module_of_an_installed_package(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("package")
+def test_make__of_gymnasium_takes_the_module_of_an_installed_package():
+    assert gym.make("hermits:Hermit-v0").reset()[1]["task"] in ("hi", "ho")
+
+
+@pytest.mark.usefixtures("package")
 def test_envs__lists_the_worlds_of_installed_packages():
     with pytest.warns(UserWarning, match=r"(Lost|Ghost)-v0 is left out") as warned:
         printed = CliRunner().invoke(app, ["envs", "--json"])

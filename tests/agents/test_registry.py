@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from textcraft_gym import UnknownName
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
@@ -13,6 +15,7 @@ from textcraft_gym.agents.games import DEFAULT, TEXTCRAFT, game_names
 from textcraft_gym.agents.own_agent import OwnAgent
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import AGENTS, make_agent, why_not
+from textcraft_gym.cli.app import app
 
 OWN = """
 from textcraft_gym.agents import ReActAgent, Settings
@@ -150,20 +153,37 @@ def test_make_agent__takes_a_profile_by_its_name():
         make_agent("react", profile="textcarft")
 
 
-@pytest.mark.usefixtures("my_agents")
-def test_make_agent__finds_agents_of_installed_packages(tmp_path: Path):
+@pytest.fixture
+def package(tmp_path: Path, my_agents: None) -> None:
+    """Install the agents as a package, with one that cannot be imported."""
     info = tmp_path / "my_agents-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-agents\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
         "[textcraft_gym.agents]\nplodder = my_agents:Plain\nlost = no_such_agents:Lost\nrandom = my_agents:Plain\n"
     )
+
+
+@pytest.mark.usefixtures("package")
+def test_make_agent__finds_agents_of_installed_packages():
     assert make_agent("plodder", args={"pace": 2}).pace == 2
     assert isinstance(make_agent("random"), RandomAgent)  # the suite's own names go first
     with pytest.raises(UnknownName, match="Did you mean plodder"):
         make_agent("ploder")
     with pytest.raises(ValueError, match="agent lost: No module named 'no_such_agents'"):
         make_agent("lost")
+
+
+@pytest.mark.usefixtures("package")
+def test_agents__lists_the_agents_of_installed_packages():
+    with pytest.warns(UserWarning, match="lost is left out: .*no_such_agents"):
+        printed = CliRunner().invoke(app, ["agents", "--json"])
+    rows = {row["agent"]: row for row in json.loads(printed.stdout)}
+    assert rows.keys() == {*AGENTS, "plodder"}
+    assert rows["plodder"]["family"] == "my_agents"
+    assert rows["random"]["family"] == "baselines"
+    with pytest.warns(UserWarning, match="lost is left out"):
+        assert "plodder" in CliRunner().invoke(app, ["agents"]).stdout
 
 
 SEARCHES = ("best_of_n", "lats", "tree_of_thoughts")

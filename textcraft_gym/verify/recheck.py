@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium as gym
 
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.agents.registry import is_installed
+from textcraft_gym.agents.registry import installed_agents
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.errors import RunError
 from textcraft_gym.printable import printable
@@ -227,7 +227,7 @@ def _run(
         if is_trusted(name, trusted):
             _ = run.agent
             return run
-        is_known = ":" in name or is_installed(name)
+        is_known = ":" in name or name in installed_agents()
         why = how_to_trust(name) if is_known else "no agent here has this name"
     except Exception as error:  # a user's agent may raise anything
         why = f"it cannot be made here: {error}"

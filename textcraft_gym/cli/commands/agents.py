@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Annotated, NamedTuple
+from warnings import warn
 
 import typer
 
-from textcraft_gym.agents.registry import AGENTS, family_of, why_not
+from textcraft_gym.agents.registry import AGENTS, family_of, find_agent, installed_agents, why_not
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.agent_arguments import arguments_of, shown_default, summary_of
 from textcraft_gym.cli.options import Json, Wide
 from textcraft_gym.cli.terminal import print_json, say
+from textcraft_gym.plugins import one_line
 from textcraft_gym.registration import SUITE, find
 
 HEADINGS = ("family", "agent", "plays", "what it does")
@@ -39,7 +41,8 @@ def agents(
 ) -> None:
     """List the agents by family, or the arguments of one.
 
-    With --json it also says why an agent does not play a game.
+    Those of installed packages are listed too, under the name of the package. With --json it also
+    says why an agent does not play a game.
     """
     games = list(dict.fromkeys(find(env_id).profile for env_id in SUITE))
     if name is None:
@@ -50,13 +53,13 @@ def agents(
 
 def _list_agents(games: list[str], as_json: bool) -> None:
     """Print which agent plays which game."""
-    reasons = {agent: {game: why_not(agent, game) for game in games} for agent in AGENTS}
+    reasons = {agent: {game: why_not(agent, game) for game in games} for agent in _names()}
     if as_json:
-        print_json([_reasons_row(agent, reasons[agent]) for agent in AGENTS])
+        print_json([_reasons_row(agent, reasons[agent]) for agent in reasons])
         return
 
     by_family: dict[str, list[Row]] = {}
-    for agent in AGENTS:
+    for agent in reasons:
         row = Row(agent, _games_of(reasons[agent]), summary_of(agent))
         by_family.setdefault(family_of(agent), []).append(row)
     table = _table(by_family, HEADINGS)
@@ -80,6 +83,19 @@ def _table(by_family: Mapping[str, Sequence[Row]], headings: Sequence[str]) -> t
             cells = (first, *row)[: len(headings)]
             table.add_row(*cells, end_section=row is members[-1])
     return table
+
+
+def _names() -> list[str]:
+    """Return the names of the agents; one of a broken package is left out with a warning."""
+    names = [*AGENTS]
+    for name in installed_agents():
+        try:
+            find_agent(name)
+        except ValueError as error:
+            warn(f"{name} is left out: {one_line(error)}", stacklevel=2)
+        else:
+            names.append(name)
+    return list(dict.fromkeys(names))
 
 
 def _reasons_row(agent: str, reasons: dict[str, str]) -> dict[str, str]:
