@@ -17,8 +17,11 @@ import gymnasium as gym
 import pytest
 
 import textcraft_gym
-from textcraft_gym import RunSpec, evaluate
+from textcraft_gym import RunSpec, evaluate, make_agent, make_model
+from textcraft_gym.agents.contract.model import ModelError
+from textcraft_gym.registration import find
 from textcraft_gym.reports.records import read_config, read_records
+from textcraft_gym.wrappers.registry import find_wrapper
 
 ROOT = Path(__file__).parents[1]
 IMPORTERS = ("import_module", "find_spec", "__import__")
@@ -272,3 +275,33 @@ def test_named_module__that_is_installed_imports_nothing_of_the_working_folder(t
     completed = subprocess.run(command, cwd=tmp_path / "folder", capture_output=True, text=True)
     assert "no module named 'missing_module'" in completed.stderr
     assert sprung(tmp_path / "folder") == []
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda name: make_agent(name),
+        lambda name: make_model(name),
+        lambda name: find_wrapper(name),
+        lambda name: find(name),
+    ],
+    ids=["agent", "model", "wrapper", "world"],
+)
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("types", r"types is Python's own module, which hides types\.py: rename that file"),
+        ("numpy", r"numpy is an installed module, which hides numpy\.py: rename that file"),
+    ],
+)
+def test_named_module__that_another_one_hides_is_to_be_renamed(
+    load, module, said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"{module}.py").write_text("")
+    with pytest.raises((ValueError, ModelError), match=said):
+        load(f"{module}:Mine-v0")
+    (tmp_path / f"{module}.py").unlink()
+    with pytest.raises((ValueError, ModelError), match="unknown") as raised:
+        load(f"{module}:Mine-v0")
+    assert "rename" not in str(raised.value)

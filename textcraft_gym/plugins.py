@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +62,22 @@ def import_named(module: str) -> ModuleType:
         return import_module(module)
 
 
+def hidden_by(module: str) -> str:
+    """Return, as a sentence, which other module is found instead of a file of the working folder.
+
+    It is empty if none is, as of a module that is found in that folder.
+    """
+    root = module.partition(".")[0]
+    file = PathFinder.find_spec(root, [""])
+    if file is None or file.origin is None:
+        return ""
+    found = find_spec(root)
+    if found is None or os.path.realpath(found.origin or "") == os.path.realpath(file.origin):
+        return ""
+    whose = "Python's own" if root in sys.stdlib_module_names else "an installed"
+    return f"{root} is {whose} module, which hides {Path(file.origin).name}: rename that file."
+
+
 def load(kind: str, path: str) -> Any:
     """Return the object named ``module:name``; its module may be in the working folder.
 
@@ -91,7 +110,7 @@ def load(kind: str, path: str) -> Any:
         for known in dir(holder):
             if not known.startswith("_") and known not in modules:
                 public.append(f"{module}:{known}")
-        raise UnknownName.of(kind, path, public) from error
+        raise UnknownName.of(kind, path, public, hidden_by(module)) from error
 
 
 def one_line(error: Exception) -> str:

@@ -22,7 +22,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from textcraft_gym.envs.text_env import ELSEWHERE
 from textcraft_gym.errors import TextCraftGymError, UnknownName
-from textcraft_gym.plugins import import_named, one_line
+from textcraft_gym.plugins import hidden_by, import_named, one_line
 
 INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}
 """The keys of info that an environment has only if it is made with an argument, by the argument."""
@@ -261,7 +261,7 @@ def find(env_id: str) -> World:
         known = dict.fromkeys([*SUITE, *installed])
         if colon:
             known |= dict.fromkeys(gym.registry)
-        raise UnknownName.of("environment", name, list(known))
+        raise UnknownName.of("environment", name, list(known), hidden_by(module) if colon else "")
     spec = gym.registry[name]
     if colon and isinstance(spec.entry_point, str):
         # Another module, which may be in the working folder, too.

@@ -31,7 +31,7 @@ from textcraft_gym.agents.prompts import SETS
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
 from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.errors import MissingExtra, UnknownName, require
-from textcraft_gym.plugins import import_named, key_values, split_fields
+from textcraft_gym.plugins import hidden_by, import_named, key_values, split_fields
 
 ENTRY_POINTS = "textcraft_gym.models"
 """Entry point group by which an installed package offers models; a spec begins with the name."""
@@ -420,7 +420,7 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
         raise ValueError(f"{module} cannot be imported: {type(error).__name__}: {error}") from error
     if name not in names:
         classes = [key for key, value in names.items() if inspect.isclass(value)]
-        raise UnknownName.of(f"model of {module}", name, classes)
+        raise UnknownName.of(f"model of {module}", name, classes, hidden_by(module))
     model: Callable[..., Model] = names[name]
     return model
 
