@@ -110,6 +110,20 @@ def test_processes__import_the_module_of_a_foreign_world(tmp_path: Path):
     assert all(record["won"] for record in records)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Maze-v0", r"`textcraft-gym envs` lists them\. One of your own is MODULE:ID, such as my_"),
+        ("maze", r"One of your own is MODULE:ID, such as my_module:My-v0"),
+        ("no_such_module:Maze-v0", r"Expected MODULE:ID, the module in the working folder"),
+        ("worlds/maze.py:Maze-v0", r"'worlds/maze\.py'\. Write worlds\.maze:Maze-v0\."),
+    ],
+)
+def test_find__says_how_a_world_of_ones_own_is_named(name: str, said: str):
+    with pytest.raises(UnknownName, match=said):
+        find(name)
+
+
 def test_others__take_a_foreign_world(tmp_path: Path):
     assert [task.id for task in tasks(SAY)] == ["hi", "ho"]
     assert [task.id for task in tasks(SAY, "long", loudly=True)] == ["hello"]

@@ -30,6 +30,10 @@ INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "ex
 ENTRY_POINTS = "textcraft_gym.worlds"
 """The group of entry points by which an installed package names the module that registers an id."""
 
+_OTHER_WORLDS = (
+    "`textcraft-gym envs` lists them. One of your own is MODULE:ID, such as my_module:My-v0."
+)
+
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -254,14 +258,15 @@ def find(env_id: str) -> World:
     module, colon, name = env_id.rpartition(":")
     installed = {} if name in gym.registry else installed_worlds()
     if colon:
-        _import_module_of_envs(module)
+        _import_module_of_envs(module, name)
     elif name in installed:
         _load_installed(installed[name])
     if name not in gym.registry:
         known = dict.fromkeys([*SUITE, *installed])
         if colon:
             known |= dict.fromkeys(gym.registry)
-        raise UnknownName.of("environment", name, list(known), hidden_by(module) if colon else "")
+        note = hidden_by(module) if colon else _OTHER_WORLDS
+        raise UnknownName.of("environment", name, list(known), note)
     spec = gym.registry[name]
     if colon and isinstance(spec.entry_point, str):
         # Another module, which may be in the working folder, too.
@@ -282,14 +287,17 @@ def _load_installed(entry: EntryPoint) -> None:
         raise ValueError(f"environment {entry.name}: {one_line(error)}") from error
 
 
-def _import_module_of_envs(module: str) -> None:
+def _import_module_of_envs(module: str, name: str) -> None:
     try:
         import_named(module)
     except ModuleNotFoundError as error:
         is_missing = error.name is not None and f"{module}.".startswith(f"{error.name}.")
         if not module or not is_missing:
             raise  # the module exists, but one of its imports does not
-        raise UnknownName.of("module of an environment", module, []) from error
+        note = "Expected MODULE:ID, the module in the working folder or on PYTHONPATH."
+        if module.endswith(".py"):
+            note = f"Write {module.removesuffix('.py').replace('/', '.')}:{name}."
+        raise UnknownName.of("module of an environment", module, [], note) from error
 
 
 def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -> None:
