@@ -21,6 +21,7 @@ from textcraft_gym.plugins import load, one_line
 ENTRY_POINTS = "textcraft_gym.agents"
 """The group of entry points under which installed packages register agents."""
 
+_ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _OTHER_AGENTS = (
     "`textcraft-gym agents` lists them. One of your own is MODULE:NAME, such as my_agent:MyAgent."
 )
@@ -215,9 +216,15 @@ def _arguments(
     try:
         if uses:
             arguments["settings"] = Settings(**fields)
-        inspect.signature(agent_class).bind(**arguments)
-    except (TypeError, ValueError) as error:  # an argument is missing, or a number is out of bounds
+    except ValueError as error:  # a number is out of bounds
         raise ValueError(f"{name}: {error}") from error
+    for parameter in inspect.signature(agent_class).parameters.values():
+        is_optional = parameter.kind in _ANY_NUMBER or parameter.default is not parameter.empty
+        if parameter.name not in arguments and not is_optional:
+            raise ValueError(
+                f"{name}: missing a required argument: {parameter.name!r}, on the command line "
+                f"--agent-arg {parameter.name}=..."
+            )
     return arguments
 
 

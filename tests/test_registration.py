@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
+from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.cli.app import app
 from textcraft_gym.cli.demonstrations import demonstrations
 from textcraft_gym.registration import BUNDLED, find
@@ -110,6 +111,15 @@ def test_processes__import_the_module_of_a_foreign_world(tmp_path: Path):
     assert all(record["won"] for record in records)
 
 
+class Misspelt:
+    """An agent of a user, played as an ``OwnAgent``."""
+
+    env_args = {"admisible": True}
+
+    def act(self, observation: str) -> str:
+        return observation
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -202,6 +212,10 @@ def test_make__says_what_a_foreign_world_raises_and_what_an_agent_needs(tmp_path
         match=r"RandomAgent needs an environment made with admissible=True, which .*Say-v0",
     ):
         evaluate(RunSpec(SAY, agent="random"), tmp_path)
+    with pytest.raises(
+        ValueError, match=r"^my:Player needs .* admisible=True, .*: it takes split, l"
+    ):
+        find(SAY).make(as_agent(Misspelt, name="my:Player"))
     with pytest.raises(ValueError, match="ExpertAgent needs an environment made with expert=True"):
         next(demonstrations(SAY))
 

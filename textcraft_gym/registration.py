@@ -217,9 +217,10 @@ class World:
         needed: Mapping[str, Any] = getattr(agent, "env_args", {})
         for argument, value in needed.items():
             if not self.takes(argument):
+                known = ", ".join(self.parameters) or "none"
                 raise ValueError(
-                    f"{type(agent).__name__} needs an environment made with {argument}={value}, "
-                    f"which {self.id} does not take"
+                    f"{_name_of(agent)} needs an environment made with {argument}={value}, "
+                    f"which {self.id} does not take: it takes {known}"
                 )
         self.check_arguments(arguments)
         arguments = {**needed, **arguments}
@@ -315,13 +316,19 @@ def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -
         name = env.spec.id if env.spec else str(env)
         if key not in info:
             raise ValueError(
-                f"{type(agent).__name__} reads info[{key!r}], which {name} lacks: "
+                f"{_name_of(agent)} reads info[{key!r}], which {name} lacks: "
                 f"{how_to_have(env, key)}"
             )
         if not are_actions(info[key]):
             raise ValueError(
                 f"expected {name} to give a list of texts as info[{key!r}], got {info[key]!r}"[:500]
             )
+
+
+def _name_of(agent: object) -> str:
+    """Return the name by which an agent was named, of a user's own one; else that of its class."""
+    name = getattr(agent, "name", None)
+    return name if isinstance(name, str) else type(agent).__name__
 
 
 def are_actions(value: object) -> bool:
