@@ -123,7 +123,10 @@ class Misspelt:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Maze-v0", r"`textcraft-gym envs` lists them\. One of your own is MODULE:ID, such as my_"),
+        (
+            "Maze-v0",
+            r"MineDojo-v0\. `textcraft-gym envs` lists them\. One of your own is MODULE:ID, such as my_",
+        ),
         ("maze", r"One of your own is MODULE:ID, such as my_module:My-v0"),
         ("no_such_module:Maze-v0", r"Expected MODULE:ID, the module in the working folder"),
         ("worlds/maze.py:Maze-v0", r"'worlds/maze\.py'\. Write worlds\.maze:Maze-v0\."),

@@ -58,7 +58,7 @@ class UnknownName(TextCraftGymError, ValueError):
         if len(known) > _FEW:
             message += f" There are {len(known)}."
         elif known:
-            message += f" Possible: {', '.join(known)}"
+            message += f" Possible: {', '.join(known)}{'.' if note else ''}"
         if note:
             message += f" {note}"
         error = cls(message)
