@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 from typer.main import get_command
 
 from tests.doubles.server import Request, says, sends, serving
+from tests.foreign_worlds import GuessEnv
 from textcraft_gym import RunSpec, evaluate
 from textcraft_gym.cli import tables
 from textcraft_gym.cli.app import app
@@ -31,6 +33,15 @@ HOSTILE = "x \x1b]0;pwned\x07\x1b[2J\x9b31m\u202e\u2028\r\n  99 x made-up line"
 ESCAPED = r"x \x1b]0;pwned\x07\x1b[2J\x9b31m\u202e\u2028\r\n  99 x made-up line"
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 OBEYED = ("\x1b]", "\x1b[2J", "\x07", "\u202e", "\u2028", "\r\n  99", "\n  99")
+
+
+class Loud(GuessEnv):
+    """Says what is not in its observation space."""
+
+    observation_space = gym.spaces.Text(1)
+
+
+gym.register("Loud-v0", entry_point=Loud, max_episode_steps=1)
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
@@ -62,6 +73,19 @@ def test_say__prints_one_line(capsys: pytest.CaptureFixture[str]):
     say(HOSTILE, error=True)
     printed = capsys.readouterr()
     assert printed.out == printed.err == f"{ESCAPED}\n"
+
+
+@pytest.mark.filterwarnings("default")
+def test_warning__has_no_colours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Gymnasium colours its own, such as of an observation that is not in its space."""
+    agent = "tests.foreign_worlds:guess_three"
+    played = ["--env", "tests.cli.test_console:Loud-v0", "--agent", agent]
+    command(monkeypatch, "evaluate", *played, "--limit", "1", "--out", str(tmp_path / "run"))
+    warned = capsys.readouterr().err.splitlines()
+    assert any(line.startswith("textcraft-gym: warning: WARN: The obs") for line in warned)
+    assert not [line for line in warned if "x1b" in line]
 
 
 def test_show_exception__prints_a_traceback(capsys: pytest.CaptureFixture[str]):

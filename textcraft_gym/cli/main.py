@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from typing import TextIO
@@ -10,6 +11,8 @@ from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.cli.signals import sigterm_as_interrupt
 from textcraft_gym.cli.terminal import open_standard_streams, say, show_exception
 from textcraft_gym.errors import RunStopped, TextCraftGymError, os_reason, require
+
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def main() -> None:
@@ -52,4 +55,5 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning as one line, without its place in the code: the user typed a command."""
-    say(f"textcraft-gym: warning: {message}", error=True)
+    # Gymnasium colours its warnings, also where nobody watches.
+    say(f"textcraft-gym: warning: {_COLOUR.sub('', str(message))}", error=True)
