@@ -62,6 +62,24 @@ def import_named(module: str) -> ModuleType:
         return import_module(module)
 
 
+def offered(module: ModuleType) -> list[str]:
+    """Return the public names of what a module may offer: what its package makes, not imports."""
+    own = module.__name__.partition(".")[0]
+    names = []
+    for name in dir(module):
+        if name.startswith("_"):
+            continue
+        value = vars(module).get(name)
+        is_late = name not in vars(module)  # imported on first use
+        if inspect.isclass(value) or inspect.isroutine(value):
+            is_own = str(value.__module__).partition(".")[0] == own
+        else:  # an object, which may be of a class of the suite, such as a game profile
+            is_own = type(value).__module__.partition(".")[0] in (own, "textcraft_gym")
+        if is_late or is_own:
+            names.append(name)
+    return names
+
+
 def hidden_by(module: str) -> str:
     """Return, as a sentence, which other module is found instead of a file of the working folder.
 
@@ -105,11 +123,7 @@ def load(kind: str, path: str) -> Any:
     try:
         return getattr(holder, name)
     except AttributeError as error:
-        modules = dict(inspect.getmembers(holder, inspect.ismodule))
-        public = []
-        for known in dir(holder):
-            if not known.startswith("_") and known not in modules:
-                public.append(f"{module}:{known}")
+        public = [f"{module}:{known}" for known in offered(holder)]
         raise UnknownName.of(kind, path, public, hidden_by(module)) from error
 
 

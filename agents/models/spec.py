@@ -31,7 +31,7 @@ from textcraft_gym.agents.prompts import SETS
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
 from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.errors import MissingExtra, UnknownName, require
-from textcraft_gym.plugins import hidden_by, import_named, key_values, split_fields
+from textcraft_gym.plugins import hidden_by, import_named, key_values, offered, split_fields
 
 ENTRY_POINTS = "textcraft_gym.models"
 """Entry point group by which an installed package offers models; a spec begins with the name."""
@@ -410,7 +410,7 @@ def _remote_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _find_class(module: str, name: str) -> Callable[..., Model]:
     try:
-        names = vars(import_named(module))
+        holder = import_named(module)
     except ModuleNotFoundError as error:
         # An existing module may itself import a missing one, which the message should then name.
         if error.name and f"{module}.".startswith(f"{error.name}."):
@@ -418,8 +418,9 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
         raise ValueError(f"{module} cannot be imported: {error}") from error
     except Exception as error:  # importing a user's module may raise anything
         raise ValueError(f"{module} cannot be imported: {type(error).__name__}: {error}") from error
+    names = vars(holder)
     if name not in names:
-        classes = [key for key, value in names.items() if inspect.isclass(value)]
+        classes = [known for known in offered(holder) if inspect.isclass(names.get(known))]
         raise UnknownName.of(f"model of {module}", name, classes, hidden_by(module))
     model: Callable[..., Model] = names[name]
     return model

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from textcraft_gym import UnknownName
+from textcraft_gym import UnknownName, make_model
 from textcraft_gym.agents.adapt.adapt import ADaPTAgent
 from textcraft_gym.agents.adapt.react import ReActAgent
 from textcraft_gym.agents.baselines.random_agent import RandomAgent
+from textcraft_gym.agents.contract.model import ModelError
 from textcraft_gym.agents.games import DEFAULT, TEXTCRAFT, game_names
 from textcraft_gym.agents.own_agent import OwnAgent
 from textcraft_gym.agents.prompts import Prompts
@@ -88,6 +89,25 @@ def test_make_agent__makes_a_users_own_from_what_it_asks_for():
     for name in ("my_agents:Bounded", "my_agents:Brief", "my_agents:Shorter"):
         assert make_agent(name, args={"turns": 7}).settings.turns == 7
     assert isinstance(make_agent("my_agents:policy"), OwnAgent)
+
+
+def test_make_agent__offers_no_names_that_a_module_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "my_imports.py").write_text(
+        "import json\nfrom pathlib import Path\nfrom collections import OrderedDict\n"
+        "from textcraft_gym.agents import Play\nPLACE, KEY, CLIENT = Path(), 'x', OrderedDict()\n"
+        "class Player:\n    def act(self, observation): return ''\n"
+        "def play(observation): return ''\nPLAYER = Player()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(UnknownName) as raised:
+        make_agent("my_imports:plya")
+    assert raised.value.known == tuple(
+        f"my_imports:{name}" for name in ("PLAYER", "Player", "play")
+    )
+    with pytest.raises(ModelError, match=r"Possible: Player$"):
+        make_model("my_imports:Plaier")
 
 
 @pytest.mark.usefixtures("my_agents")

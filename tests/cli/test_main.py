@@ -1404,6 +1404,7 @@ def test_unknown_agent__is_told_how_one_is_named(
     [
         ("--split test --task minecraft:ladder", "is in the split dev, not in test: play it with"),
         ("--split test --task no_such_item", "unknown task 'no_such_item'"),
+        ("--task chest,ladder", "Several are --task chest --task ladder."),
     ],
 )
 def test_evaluate__says_where_a_task_is(

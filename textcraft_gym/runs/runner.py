@@ -361,7 +361,9 @@ def chosen(spec: RunSpec, tasks: Sequence[Task]) -> Sequence[Task]:
     for name in spec.tasks:
         if name not in by_name:
             _refuse_of_other_split(spec, name)
-            raise UnknownName.of("task", name, list(ids))
+            several = " ".join(f"--task {part}" for part in name.split(","))
+            note = f"Several are {several}." if "," in name else ""
+            raise UnknownName.of("task", name, list(ids), note)
         wanted.add(by_name[name])
     return [task for task in tasks if task.id in wanted]
 
