@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 from textcraft_gym.recipes.components import strong_components
 from textcraft_gym.recipes.depth import recipe_depths
 from textcraft_gym.recipes.made import is_made, open_pack
-from textcraft_gym.recipes.pack import Pack, listed, read_pack
+from textcraft_gym.recipes.pack import MOST_LISTED, Pack, listed, read_pack
 from textcraft_gym.recipes.recipe import (
     DEFAULT_NAMESPACE,
     Ingredient,
@@ -85,9 +85,9 @@ class RecipeBook:
         ``made:depth=8,items=400,seed=3`` stands for recipes that are made for this; see
         ``made.MadeRecipes``.
 
-        A recipe that cannot be read, such as one that takes a tag of another pack, is skipped, and
-        one warning counts and names all of them. Of items that can only be made of one another, one
-        can be got, and a warning names them.
+        A recipe that cannot be read, such as one that takes a tag of another pack, is skipped; each
+        of the first has a warning, and one counts the others. Of items that can only be made of one
+        another, one can be got, and a warning names them.
 
         Raises:
             RecipeError: With the place and the reason, if no recipe for a crafting table can be
@@ -239,7 +239,7 @@ def _read(pack: Pack, tags: Tags) -> RecipeBook:
 def _crafting_recipes(pack: Pack, tags: Tags) -> list[Recipe]:
     """Return the crafting recipes in the order of their ids, each different one once.
 
-    A recipe that cannot be read is skipped; one warning counts them.
+    A recipe that cannot be read is skipped with a warning.
     """
     distinct: dict[tuple[object, ...], Recipe] = {}
     skipped = [*pack.skipped]
@@ -277,18 +277,17 @@ def _parsed(pack: Pack, tags: Tags) -> Iterator[tuple[str, Recipe | RecipeError]
 
 
 def _report_skipped(origin: str, skipped: list[RecipeError], *, any_read: bool) -> None:
-    """Warn about the skipped recipes; raise if there is no other one."""
+    """Warn about each of the first skipped recipes and tags; raise if no recipe is left."""
     if not any_read:
         reason = NO_TABLE
         if skipped:
             reason = f"no recipe for a crafting table can be read: {listed(skipped)}"
         raise RecipeError.at(origin, reason)
-    if skipped:
-        counted = "1 recipe or tag" if len(skipped) == 1 else f"{len(skipped)} recipes or tags"
-        # The level of the stack is that of _crafting_recipes.
-        warnings.warn(
-            f"{origin}: skipped {counted} that cannot be read: {listed(skipped)}", stacklevel=3
-        )
+    lines = [f"skipped {error}" for error in skipped[:MOST_LISTED]]
+    if more := len(skipped) - len(lines):
+        lines.append(f"{origin}: skipped {more} more, of {len(skipped)} that cannot be read")
+    for line in lines:
+        warnings.warn(line, stacklevel=3)  # the level of _crafting_recipes
 
 
 def _report_bare(pack: Pack, written: Sequence[Recipe]) -> None:

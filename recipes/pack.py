@@ -58,7 +58,8 @@ _ZIP_ERRORS = (
     OSError,
     ValueError,
 )
-_LISTED = 10
+MOST_LISTED = 10
+"""Number of things that a message names; others it counts."""
 
 Kind = Literal["recipe", "tag"]
 
@@ -118,8 +119,8 @@ def write_bundle(pack: Pack, folder: str | Path) -> None:
 
 def listed(things: Sequence[object], separator: str = "; ") -> str:
     """Return the first few things in words, and the number of the others."""
-    parts = [str(thing) for thing in things[:_LISTED]]
-    more = len(things) - _LISTED
+    parts = [str(thing) for thing in things[:MOST_LISTED]]
+    more = len(things) - MOST_LISTED
     if more > 0:
         parts.append(f"and {more} more")
     return separator.join(parts)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import reprlib
 from collections import Counter
+from difflib import get_close_matches
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.errors import TextCraftGymError
@@ -17,6 +19,9 @@ from textcraft_gym.errors import TextCraftGymError
 DEFAULT_NAMESPACE = "minecraft:"
 _REFERENCE = re.compile(r"(?P<tag>#?)(?P<namespace>[a-z0-9_.-]+:)?(?P<path>[a-z0-9_./-]+)")
 SHAPED, SHAPELESS = "minecraft:crafting_shaped", "minecraft:crafting_shapeless"
+_MISSPELT = 0.95
+"""Similarity from 0 to 1 above which a type is one of these with a slip; the game's others have 0.8
+at most."""
 SQUARES = 9
 """The squares of a crafting table, each with one item."""
 MAX_MADE = 999
@@ -79,19 +84,30 @@ def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
     """Return the recipe that ``data`` describes, or None if it is not a crafting recipe.
 
     Raises:
-        RecipeError: If it is one and its JSON is malformed.
+        RecipeError: If it is one and its JSON is malformed, or its type is misspelt.
     """
     kind = data.get("type")
     if not isinstance(kind, str):
         raise RecipeError.at(file, "a recipe needs a type")
     shape = kind if ":" in kind else DEFAULT_NAMESPACE + kind
     if shape not in (SHAPED, SHAPELESS):
+        if meant := _meant(shape):
+            raise RecipeError.at(file, f"unknown type {kind!r}: did you mean {meant}?")
         return None
     amounts = _shaped(file, data) if shape == SHAPED else _shapeless(file, data)
     output, count = _result(file, data)
     slots = tuple(Slot(ingredient, amount) for ingredient, amount in amounts.items())
     group = data.get("group")
     return Recipe(id, output, count, group if isinstance(group, str) else "", slots)
+
+
+@cache
+def _meant(shape: str) -> str:
+    """Return the type that a misspelt one of the game is meant to be; empty for any other."""
+    if not shape.startswith(DEFAULT_NAMESPACE):
+        return ""
+    near = get_close_matches(shape, (SHAPED, SHAPELESS), n=1, cutoff=_MISSPELT)
+    return near[0] if near else ""
 
 
 def bare_ids(data: dict[str, Any]) -> set[str]:

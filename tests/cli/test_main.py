@@ -342,6 +342,7 @@ def test_recipes_import__writes_nothing_of_a_broken_pack(monkeypatch, capsys, tm
     recipes = tmp_path / "pack" / "recipes"
     recipes.mkdir(parents=True)
     (recipes / "door.json").write_text('{"type": "minecraft:crafting_shaped"}')
+    (recipes / "torch.json").write_text('{"type": "crafting_shapless"}')
     error = fail(
         monkeypatch,
         capsys,
@@ -355,7 +356,7 @@ def test_recipes_import__writes_nothing_of_a_broken_pack(monkeypatch, capsys, tm
     assert not (tmp_path / "out").exists()
 
 
-def test_recipes_stats__says_in_one_line_what_it_skipped(tmp_path: Path):
+def test_recipes_stats__says_in_a_line_each_what_it_skipped(tmp_path: Path):
     recipes = tmp_path / "pack" / "data" / "minecraft" / "recipes"
     recipes.mkdir(parents=True)
     stick = {
@@ -365,6 +366,7 @@ def test_recipes_stats__says_in_one_line_what_it_skipped(tmp_path: Path):
     }
     (recipes / "stick.json").write_text(json.dumps(stick))
     (recipes / "door.json").write_text('{"type": "minecraft:crafting_shaped"}')
+    (recipes / "torch.json").write_text('{"type": "crafting_shapless"}')
     command = [
         sys.executable,
         "-m",
@@ -375,9 +377,10 @@ def test_recipes_stats__says_in_one_line_what_it_skipped(tmp_path: Path):
         str(tmp_path / "pack"),
     ]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert shown.stderr.count("\n") == 1
-    assert shown.stderr.startswith("textcraft-gym: warning: ")
-    assert "door" in shown.stderr
+    door, torch = shown.stderr.splitlines()
+    place = f"textcraft-gym: warning: skipped {recipes}"
+    assert door == f"{place}/door.json: a shaped recipe needs a pattern, a list of rows"
+    assert torch.startswith(f"{place}/torch.json: unknown type 'crafting_shapless'")
 
 
 def test_recipes_show__draws_the_tree():
@@ -403,7 +406,7 @@ def test_recipes_stats__name_what_is_left_out(tmp_path: Path):
         file = tmp_path / "recipes" / f"{name}.json"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(data))
-    with pytest.warns(UserWarning, match="skipped 1"):
+    with pytest.warns(UserWarning, match=r"skipped .*odd\.json"):
         output = run("recipes", "stats", "--recipes", str(tmp_path))
     assert re.search(r"no type +1\b", output)
     assert "takes what it makes: minecraft:leaf" in output

@@ -295,9 +295,7 @@ def test_load__needs_no_tags_to_read_groups(tmp_path: Path) -> None:
     book = load(tmp_path / "group", recipes, reading="group")
     assert book.members[("#minecraft:wool",)] == ("minecraft:red_wool",)
     assert book.members[("#minecraft:logs",)] == ("minecraft:logs",)
-    with pytest.warns(
-        UserWarning, match=r"skipped 1 recipe .*/bed_0\.json: unknown tag #minecraft:wool$"
-    ):
+    with pytest.warns(UserWarning, match=r"skipped .*/bed_0\.json: unknown tag #minecraft:wool$"):
         assert load(tmp_path / "item", recipes, reading="item").recipes.keys() == {
             "minecraft:red_wool"
         }
@@ -352,9 +350,7 @@ def test_load__skips_and_names_a_recipe_with_a_bad_tag(
     (message,) = [str(warning.message) for warning in warned]
     space = f"{tmp_path}/data/minecraft"
     culprit = f"{space}/{file}.json: " if file else ""
-    assert message.startswith(
-        f"{tmp_path}: skipped 1 recipe or tag that cannot be read: {space}/recipes/a_0.json: {culprit}{reason}"
-    )
+    assert message.startswith(f"skipped {space}/recipes/a_0.json: {culprit}{reason}")
 
 
 def test_load__warns_of_bare_ids_where_the_pack_has_its_own(tmp_path: Path) -> None:
@@ -379,7 +375,7 @@ def test_left_out__gives_each_recipe_that_does_not_count_its_reason(tmp_path: Pa
         "odd": {"type": "crafting_shapeless"},
         "smelted": {"type": "smelting"},
     }
-    with pytest.warns(UserWarning, match="skipped 1"):
+    with pytest.warns(UserWarning, match=r"skipped .*/odd\.json"):
         book = RecipeBook.load(write_pack(tmp_path, recipes))
     assert left_out(read_pack(tmp_path), book) == {
         "repeats or undoes another": ["minecraft:again", "minecraft:unpacked"],
@@ -391,10 +387,11 @@ def test_left_out__gives_each_recipe_that_does_not_count_its_reason(tmp_path: Pa
 @pytest.mark.parametrize("data", [{}, {"values": None}, {"values": {"b": 1}}, {"values": "b"}])
 def test_load__skips_a_tag_without_a_list_and_what_takes_it(data: object, tmp_path: Path) -> None:
     write_json(tmp_path / "data/minecraft/tags/items/t.json", data)
-    with pytest.warns(
-        UserWarning, match="skipped 2 .*a tag needs a list of values; .*unknown tag #minecraft:t$"
-    ):
+    with pytest.warns(UserWarning, match="skipped") as warned:
         book = load(tmp_path, [shapeless("a", "#t"), shapeless("c", "b")])
+    bad_tag, bad_recipe = (str(warning.message) for warning in warned)
+    assert bad_tag.endswith("/tags/items/t.json: a tag needs a list of values")
+    assert bad_recipe.endswith("/recipes/a_0.json: unknown tag #minecraft:t")
     assert book.recipes.keys() == {"minecraft:c"}
 
 
@@ -416,11 +413,12 @@ def test_load__reads_tags_in_tags_once(tmp_path: Path) -> None:
 
 def test_load__names_ten_and_counts_the_rest(tmp_path: Path) -> None:
     recipes = [shapeless("c", "b"), *(shapeless(f"a{n:02}", f"#mod:t{n}") for n in range(25))]
-    with pytest.warns(
-        UserWarning,
-        match="skipped 25 recipes or tags .*/a09_10.json: unknown tag #mod:t9; and 15 more$",
-    ):
+    with pytest.warns(UserWarning, match="skipped") as warned:
         load(tmp_path, recipes)
+    *named, last = (str(warning.message) for warning in warned)
+    assert len(named) == 10
+    assert named[-1].endswith("/a09_10.json: unknown tag #mod:t9")
+    assert last == f"{tmp_path}: skipped 15 more, of 25 that cannot be read"
 
 
 def test_load__refuses_a_pack_of_which_nothing_can_be_read(tmp_path: Path) -> None:

@@ -92,10 +92,32 @@ def test_parse_recipe__takes_a_type_with_or_without_its_namespace(kind: str) -> 
 
 
 @pytest.mark.parametrize(
-    "kind", ["minecraft:smelting", "crafting_special_mapcloning", "mod:crafting_shaped", ""]
+    "kind",
+    [
+        "minecraft:smelting",
+        "crafting_special_mapcloning",
+        "crafting_transmute",
+        "crafting_decorated_pot",
+        "mod:crafting_shaped",
+        "mod:crafting_shapless",
+        "",
+    ],
 )
 def test_parse_recipe__leaves_out_what_is_not_crafted_from_a_fixed_list(kind: str) -> None:
     assert parse({"type": kind}) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "meant"),
+    [
+        ("crafting_shapless", "minecraft:crafting_shapeless"),
+        ("minecraft:crafting_shape", "minecraft:crafting_shaped"),
+        ("crafting-shaped", "minecraft:crafting_shaped"),
+    ],
+)
+def test_parse_recipe__names_a_misspelt_type(kind: str, meant: str) -> None:
+    with pytest.raises(RecipeError, match=f"unknown type '{kind}': did you mean {meant}"):
+        parse(SHAPED | {"type": kind})
 
 
 def without(data: dict[str, object], field: str) -> dict[str, object]:
