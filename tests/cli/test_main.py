@@ -510,6 +510,16 @@ def test_tasks__shows_the_group_where_it_says_more_than_the_depth():
     ] in rows
 
 
+def test_tasks__have_depths_only_where_the_world_gives_them(monkeypatch):
+    say = "tests.foreign_worlds:Say-v0"
+    headings = "task group shortest solution"
+    assert run("tasks", say).splitlines()[2].split() == headings.split()
+    monkeypatch.setattr(
+        "tests.foreign_worlds.Word.depth", property(lambda word: len(word.id)), raising=False
+    )
+    assert "depth" in run("tasks", say).splitlines()[2].split()
+
+
 def test_evaluate__groups_households_by_task_type(tmp_path: Path):
     shared = ["evaluate", "--env", "ALFWorld-v0", "--split", "dev"]
     output = run(*shared, "--agent", "expert", "--out", str(tmp_path / "one"))

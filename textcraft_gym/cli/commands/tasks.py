@@ -50,6 +50,7 @@ def _show_tasks(tasks: Sequence[Task]) -> None:
     """Print tasks with their details."""
     described = [describe_task(task) for task in tasks]
     is_grouped = any(map(_has_group, described))
+    has_depths = any(hasattr(task, "depth") for task in tasks)
     details: dict[str, Any] = {}
     for task in tasks:
         details |= _details(task)
@@ -57,7 +58,9 @@ def _show_tasks(tasks: Sequence[Task]) -> None:
     headings = ["task"]
     if is_grouped:
         headings.append("group")
-    headings += ["depth", "shortest solution", *details]
+    if has_depths:
+        headings.append("depth")
+    headings += ["shortest solution", *details]
 
     table = tables.new_table("Tasks", headings, ("task", "group", "shortest solution"))
     for task, fields in zip(tasks, described, strict=True):
@@ -65,7 +68,9 @@ def _show_tasks(tasks: Sequence[Task]) -> None:
         cells = [fields["task"]]
         if is_grouped:
             cells.append(fields["group"])
-        cells += [fields["depth"], "-" if shortest is None else shortest]
+        if has_depths:
+            cells.append(getattr(task, "depth", "-"))
+        cells.append("-" if shortest is None else shortest)
         cells += [_details(task).get(heading, "") for heading in details]
         table.add_row(*map(str, cells))
     tables.print_table(table)
