@@ -24,6 +24,7 @@ from textcraft_gym.agents.models import event_loop
 from textcraft_gym.episodes.model_calls import ModelCall, ModelCalls
 from textcraft_gym.errors import RunError, RunStopped
 from textcraft_gym.reports.metrics import outcome_of, summarise
+from textcraft_gym.reports.records import read_records
 from textcraft_gym.runs.backends import process
 from textcraft_gym.runs.rollouts import rollouts
 from textcraft_gym.runs.run_folder import read_config
@@ -241,6 +242,13 @@ def test_evaluate__stops_after_a_time_in_the_middle_of_a_call_and_goes_on(tmp_pa
     ]
 
 
+def wait_for_payment(pool: process._Pool) -> None:
+    """Wait until an episode under way has paid for an answer."""
+    wait_for(
+        lambda: any(worker.meter.read()[0] == PRICE for worker in pool.workers if worker.given)
+    )
+
+
 def test_process__stops_after_a_time_whatever_its_workers_do(monkeypatch, tmp_path: Path):
     pools = []
 
@@ -252,11 +260,7 @@ def test_process__stops_after_a_time_whatever_its_workers_do(monkeypatch, tmp_pa
     def let_the_time_pass(record: dict) -> None:
         records.append(record)
         if len(records) == 3:
-            wait_for(
-                lambda: any(
-                    worker.meter.read()[0] == PRICE for worker in pools[0].workers if worker.given
-                )
-            )
+            wait_for_payment(pools[0])
             pools[0].budget.deadline = time.monotonic()
 
     monkeypatch.setattr(process, "_Pool", Pool)
@@ -267,6 +271,30 @@ def test_process__stops_after_a_time_whatever_its_workers_do(monkeypatch, tmp_pa
     assert [record["error"] for record in records[:3]] == [None] * 3
     assert (records[3]["task"], records[3]["cost"]) == (DEV[1], PRICE)
     assert records[3]["error"] == "RunStopped: 600 seconds are over"
+
+
+def test_process__counts_what_interrupted_episodes_have_cost(monkeypatch, tmp_path: Path):
+    pools = []
+
+    class Pool(process._Pool):
+        def __init__(self, *args) -> None:
+            super().__init__(*args)
+            pools.append(self)
+
+    def interrupt(record: dict) -> None:
+        ended.append(record)
+        if len(ended) == 3:
+            wait_for_payment(pools[0])
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(process, "_Pool", Pool)
+    ended: list[dict] = []
+    spec = replace(STUCK, model=PRICED.model, workers=2, backend="process")
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(spec, tmp_path, on_episode=interrupt)
+    (stopped,) = [record for record in read_records(tmp_path) if record["error"]]
+    assert (stopped["task"], stopped["cost"]) == (DEV[1], PRICE)
+    assert stopped["error"] == "RunStopped: interrupted"
 
 
 def test_rollouts__end_after_a_time(hanging):

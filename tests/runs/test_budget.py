@@ -4,6 +4,7 @@ episode can succeed."""
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -17,7 +18,7 @@ from textcraft_gym.errors import RunStopped
 from textcraft_gym.reports.records import read_records, without_timing
 from textcraft_gym.runs.optimise_plan import optimise_plan
 from textcraft_gym.runs.run_spec import RunSpec
-from textcraft_gym.runs.runner import evaluate
+from textcraft_gym.runs.runner import evaluate, play_run
 from textcraft_gym.runs.sweep import grid, sweep
 
 PRICE = 0.125
@@ -225,3 +226,92 @@ def test_optimise_plan__writes_no_plan_after_a_batch_that_stopped(tmp_path: Path
     assert not list((tmp_path / "plans").glob("plan-*"))
     with pytest.raises(ValueError, match="no max_cost"):
         optimise_plan(replace(spec, max_cost=1.0), tmp_path / "other")
+
+
+class Ticking(Priced):
+    """Counts the answers that are paid for; asked for one more than so many, it is interrupted."""
+
+    def __init__(self, until: float = math.inf) -> None:
+        super().__init__(2)
+        self.until = until
+        self.paid: list[str] = []
+
+    def complete(self, prompt, **how) -> Completion:
+        if len(self.paid) >= self.until:
+            raise KeyboardInterrupt
+        self.paid.append("")
+        return super().complete(prompt, **how)
+
+
+class Own(Ticking):
+    """The same as an agent of its own."""
+
+    def episode(self, play):
+        while True:
+            yield from play.compute(self.complete, "")
+            play.report(cost=PRICE)
+            yield from play.act("inventory")
+
+    def complete(self, prompt, **how) -> Completion:
+        return super().complete(prompt, stop=(), max_tokens=1, temperature=0.0, sample=0)
+
+
+def ticking(kind: str, until: float = math.inf) -> tuple[Ticking, RunSpec]:
+    """Return what is paid for, and a run that asks it."""
+    spec = replace(PRICED, max_cost=4.0, max_steps=12)
+    if kind == "own":
+        own = Own(until)
+        return own, replace(spec, agent=own, model=None)
+    model = Ticking(until)
+    return model, replace(spec, model=model)
+
+
+@pytest.mark.parametrize("kind", ["own", "react"])
+def test_evaluate__counts_what_interrupted_episodes_have_cost(tmp_path: Path, kind: str):
+    paid = 0
+    for _ in range(3):
+        ticks, spec = ticking(kind, until=8)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(spec, tmp_path)
+        paid += len(ticks.paid)
+        assert spent(tmp_path) == paid * PRICE
+    assert {record["error"] for record in read_records(tmp_path)} <= {
+        "RunStopped: interrupted",
+        None,
+    }
+    ticks, spec = ticking(kind)
+    with pytest.warns(UserWarning, match=r"spent 4 of 4 in money"):
+        evaluate(spec, tmp_path)
+    assert paid + len(ticks.paid) == 4.0 / PRICE
+
+
+@pytest.mark.parametrize("kind", ["own", "react"])
+@pytest.mark.parametrize("place", ["on_request", "on_episode"])
+def test_evaluate__counts_what_several_interrupted_episodes_have_cost(
+    tmp_path: Path, kind: str, place: str
+):
+    """Wherever the interrupt comes, in an episode or between two."""
+    ticks, spec = ticking(kind)
+    calls = count(1)
+
+    def interrupt(*args) -> None:
+        if place == "on_episode" or next(calls) > 30:
+            raise KeyboardInterrupt
+
+    unheard = dict.fromkeys(("on_start", "on_stop", "on_episode"), lambda *args: None)
+    with pytest.raises(KeyboardInterrupt):
+        play_run(
+            replace(spec, workers=4, max_cost=100),
+            tmp_path,
+            **{**unheard, place: interrupt},
+        )
+    assert len(read_records(tmp_path)) > 1
+    # Those of the other workers may be in flight.
+    assert len(ticks.paid) - 4 <= spent(tmp_path) / PRICE <= len(ticks.paid)
+
+
+def test_evaluate__keeps_no_interrupted_episode_that_has_cost_nothing(tmp_path: Path):
+    _, spec = ticking("own", until=0)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(spec, tmp_path)
+    assert len(read_records(tmp_path)) == 0

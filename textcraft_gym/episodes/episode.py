@@ -67,6 +67,8 @@ MAX_REFUSALS = 1000
 MAX_ERROR, MAX_TRACEBACK = 2000, 20_000
 """Maximum lengths of a recorded error and its traceback, in characters."""
 TOKENS = ("prompt_tokens", "completion_tokens")
+INTERRUPTED = "interrupted"
+"""Message of the error of an episode that was under way when its run was interrupted."""
 MAX_TOKENS = 1 << 53
 """Number of tokens that no completion has: larger ones have no exact floating-point number."""
 
@@ -330,6 +332,7 @@ class EpisodeRunner:
             Step("", 0.0, False, False, {}), node=self.episode.trace, form=form, reading=reading
         )
         self._calls = self._play()
+        self._call: ModelCall | None = None
 
     def advance(self) -> ModelCall | None:
         """Play until the next model call, or to the end.
@@ -339,7 +342,8 @@ class EpisodeRunner:
         Returns:
             The call, or None at the end of the episode.
         """
-        return next(self._calls, None)
+        self._call = next(self._calls, None)
+        return self._call
 
     @property
     def calls(self) -> list[Call]:
@@ -347,7 +351,13 @@ class EpisodeRunner:
         return self.log.calls(self.episode.trace) if self.log else []
 
     def close(self) -> None:
-        """Abandon the episode; its agent can clean up."""
+        """End the episode if it is under way; its agent can clean up.
+
+        What its models have answered counts.
+        """
+        while self._call is not None:
+            self._call.refuse(_interrupted())
+            self.advance()
         self._calls.close()
 
     def _play(self) -> Generator[ModelCall, None, None]:
@@ -363,16 +373,22 @@ class EpisodeRunner:
             self.episode.stop_reason, self.episode.limit = "limit", limit.limit
             self.play.note(str(limit))
         except Exception as error:  # an agent may raise anything; it costs the episode, not the run
-            self.failure = error
-            self.episode.stop_reason = "error"
-            self.episode.error = redact(f"{_kind(error)}: {_message(error, self.env)}")[:MAX_ERROR]
-            self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
+            self._fail(error)
+        except (KeyboardInterrupt, SystemExit):  # in the agent's code, or the environment's
+            self._fail(_interrupted())
+            raise
         finally:
             self._count_reports()
             # The plus drops the kinds that were counted 0 times.
             self.episode.replies = dict(+self.play.replies)
             self._judge()
             self.episode.seconds = round(time.perf_counter() - start, 6)
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = error
+        self.episode.stop_reason = "error"
+        self.episode.error = redact(f"{_kind(error)}: {_message(error, self.env)}")[:MAX_ERROR]
+        self.episode.traceback = redact(traceback.format_exc())[-MAX_TRACEBACK:]
 
     def _run_agent(self) -> Generator[ModelCall, None, None]:
         first = self._reset()
@@ -388,6 +404,7 @@ class EpisodeRunner:
         try:
             request = next(routine)
             while True:
+                self._count_reports()
                 self.on_request(request, self.episode)
                 answer = yield from self._answer(request)
                 if isinstance(answer, _Thrown):
@@ -436,7 +453,6 @@ class EpisodeRunner:
             LimitReached: If the episode has reached a limit, which is not thrown into the agent: it
                 might go on.
         """
-        self._count_reports()
         self._check_limits(request)
         self._check_budget(request)
         if self.out_of_budget:
@@ -708,6 +724,10 @@ class EpisodeRunner:
             # Sums of rewards are rounded: ten times 0.1 is less than 1.
             reached = reward >= self.won_at or math.isclose(reward, self.won_at)
             self.episode.won = bool(self.episode.won) or reached
+
+
+def _interrupted() -> RunStopped:
+    return RunStopped(INTERRUPTED, at_limit=False)
 
 
 def _check_claim(expected: str, claim: object) -> None:

@@ -93,6 +93,7 @@ def run_jobs(
     begin: Callable[[gym.Env[str, str], Job], EpisodeRunner],
     jobs: Iterable[Job],
     budget: Budget | None = None,
+    on_interrupt: Callable[[EpisodeRunner], None] = lambda runner: None,
 ) -> Generator[EpisodeRunner, None, None]:
     """Play many episodes as ``run_episodes`` does, and yield the runner of each as it ends.
 
@@ -101,20 +102,24 @@ def run_jobs(
         begin: Begins an episode.
         jobs: The episodes.
         budget: As in ``run_episodes``.
+        on_interrupt: Called with each episode that is under way when the generator is closed, or
+            broken by an interrupt; it ends with the error ``RunStopped``.
     """
     budget = budget or Budget()
     idle = list(envs)
     waiting = iter(jobs)
-    under_way: dict[ModelCall, EpisodeRunner] = {}
+    playing: list[EpisodeRunner] = []
+    waiting_for: dict[ModelCall, EpisodeRunner] = {}
     with closing(ModelCalls(max(len(envs), DEFAULT_THREADS))) as threads:
         try:
             while True:
                 if idle and not budget.reached and (job := next(waiting, None)):
                     runner = begin(idle.pop(), job)
+                    playing.append(runner)
                     call = _advance(runner, budget, None)
-                elif under_way:
+                elif waiting_for:
                     answered = threads.receive()
-                    runner = under_way.pop(answered)
+                    runner = waiting_for.pop(answered)
                     call = _advance(runner, budget, answered)
                 else:
                     return
@@ -126,13 +131,15 @@ def run_jobs(
                     call = _advance(runner, budget, call)
                 if call:
                     threads.send(call)
-                    under_way[call] = runner
+                    waiting_for[call] = runner
                 else:
                     idle.append(runner.env)
+                    playing.remove(runner)
                     yield runner
         finally:
-            for runner in under_way.values():
+            for runner in playing:
                 runner.close()
+                on_interrupt(runner)
 
 
 def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) -> ModelCall | None:

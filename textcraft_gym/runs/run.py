@@ -23,6 +23,8 @@ from textcraft_gym.wrappers.registry import make_wrapper
 
 OnRequest: TypeAlias = Callable[[Job, Request, Episode], None]
 """Called with a job, each request of its agent before it is answered, and the episode so far."""
+OnInterrupt: TypeAlias = Callable[[Job, Episode, str], None]
+"""Called with the fields of ``Played`` of an episode under way when its run is interrupted."""
 
 
 class Run:
@@ -36,6 +38,8 @@ class Run:
             servers say of their models.
         world: The environment's entry in the registry.
         on_request: Called with each request of an episode, by backends that play in this process.
+        on_interrupt: Called with each episode that is under way when the run is interrupted, by
+            backends that know what it took.
 
     Raises:
         UnknownName: For an environment that is not registered.
@@ -49,6 +53,7 @@ class Run:
             spec = replace(spec, split=self.world.default_split(spec.env_args))
         self.spec = spec
         self.on_request: OnRequest = lambda job, request, episode: None
+        self.on_interrupt: OnInterrupt = lambda job, episode, calls: None
         self._envs: list[gym.Env[str, str]] = []
 
     @cached_property

@@ -251,7 +251,7 @@ def _append(file: FileIO, data: bytes, is_synced: bool) -> int:
         data: What is to be added.
         is_synced: Whether to wait until it outlasts a power cut.
     """
-    start = file.tell()
+    start = file.seek(0, os.SEEK_END)  # a cut-off attempt leaves the position behind the end
     try:
         # A raw file may take only a part of the data, as on a nearly full disk.
         rest = memoryview(data)

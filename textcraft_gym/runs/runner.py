@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -131,6 +131,8 @@ def play_run(
         run, planned, identity = plan(run)
         keys = {episode.job: key for key, episode in planned.items()}
         run.on_request = lambda job, request, episode: on_request(keys[job], request)
+        interrupted: list[Played] = []
+        run.on_interrupt = lambda *played: interrupted.append(Played(*played))
         _warn_of_equal_repeats(run)
 
         folder = RunFolder(out)
@@ -155,7 +157,10 @@ def play_run(
         on_start(planned, records.chosen(key for key in planned if key not in missing))
         rule = StopRule(budget, len(missing))
         if play is not None:
-            _play_missing(play, missing, rule, folder, on_episode, on_begin)
+            try:
+                _play_missing(play, missing, rule, folder, on_episode, on_begin)
+            finally:
+                _keep_interrupted(interrupted, planned, keys, folder)
 
         records = records.chosen(planned)
         so_far = f"{len(records.done)} of {len(planned)} episodes are in {out}"
@@ -209,6 +214,22 @@ def _play_missing(
                 rule.trouble = f"an episode cannot be written: {error.strerror}"
                 return
             on_episode(record)
+
+
+def _keep_interrupted(
+    interrupted: Iterable[Played],
+    planned: Mapping[Key, Planned],
+    keys: Mapping[Job, Key],
+    folder: RunFolder,
+) -> None:
+    """Write the episodes that were under way when the run was interrupted, if they cost anything.
+
+    They count in the budget of the next start, which plays them again.
+    """
+    with suppress(OSError):  # the disk may be full
+        for job, episode, calls in interrupted:
+            if episode.cost or any(episode.tokens.values()):
+                folder.append(*_record(planned[keys[job]], episode), calls)
 
 
 def _warn_of_equal_repeats(run: Run) -> None:

@@ -54,7 +54,9 @@ def evaluate(
     try:
         records = evaluate_with_progress(spec, out, progress_console(as_json))
     except KeyboardInterrupt:
-        say(f"Stopped with {len(read_records(out))} episodes in {out}; run it again to resume.")
+        say(
+            f"Stopped with {len(read_records(out).done)} episodes in {out}; run it again to resume."
+        )
         raise typer.Exit(130) from None
     summaries = summarise_by_group(records)
     if as_json:

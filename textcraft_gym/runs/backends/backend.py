@@ -43,7 +43,8 @@ class Backend(Protocol):
 
     The caller gives out no further job once the run has reached one of its limits. At one of money
     or tokens, the episodes under way are played to the end where their backend cannot do better;
-    the spec's ``max_seconds`` ends them.
+    the spec's ``max_seconds`` ends them. When the caller closes the generator of episodes, or it is
+    broken by an interrupt, what those under way took goes to the run's ``on_interrupt``, if known.
     """
 
     def open(self, run: Run) -> AbstractContextManager[PlayJobs]:

@@ -23,4 +23,4 @@ class LoopBackend:
         way.
         """
         worker = Worker(run, envs=run.spec.worker_count, budget=budget_of(run.spec))
-        yield partial(worker.run, on_request=run.on_request)
+        yield partial(worker.run, on_request=run.on_request, on_interrupt=run.on_interrupt)

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from io import BytesIO
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -20,7 +21,7 @@ from warnings import warn
 
 from textcraft_gym.agents.contract.agent import Node, Request
 from textcraft_gym.episodes.budget import Budget
-from textcraft_gym.episodes.episode import TOKENS, Episode, Job
+from textcraft_gym.episodes.episode import INTERRUPTED, TOKENS, Episode, Job
 from textcraft_gym.errors import RunStopped
 from textcraft_gym.runs.backends.backend import (
     GRACE_SECONDS,
@@ -31,7 +32,7 @@ from textcraft_gym.runs.backends.backend import (
     failed_episode,
 )
 from textcraft_gym.runs.backends.worker import Worker
-from textcraft_gym.runs.run import Run
+from textcraft_gym.runs.run import OnInterrupt, Run
 from textcraft_gym.runs.run_spec import RunSpec
 
 AHEAD = 2
@@ -65,7 +66,7 @@ class ProcessBackend:
         try:
             pool.start(spec.worker_count)
             pool.await_ready()
-            yield pool.play
+            yield partial(pool.play, on_interrupt=run.on_interrupt)
         finally:
             pool.close()
 
@@ -235,7 +236,14 @@ class _Pool:
                     raise _startup_error(worker) from None
                 return
 
-    def play(self, jobs: Iterable[Job]) -> Generator[Played, None, None]:
+    def play(self, jobs: Iterable[Job], on_interrupt: OnInterrupt) -> Generator[Played, None, None]:
+        try:
+            yield from self.play_jobs(jobs)
+        finally:
+            for played in self.stop(INTERRUPTED):
+                on_interrupt(*played)
+
+    def play_jobs(self, jobs: Iterable[Job]) -> Iterator[Played]:
         waiting = map(_Attempt, jobs)
         again: deque[_Attempt] = deque()
         while busy := self.give_jobs(waiting, again):
@@ -244,7 +252,7 @@ class _Pool:
                 if worker.pipe in readable and (played := self.receive(worker, again)):
                     yield played
             if self.budget.reached:
-                yield from self.stop()
+                yield from self.stop(self.budget.state)
                 return
             for worker in busy:
                 # The caller may have come back long after the worker ended the episode.
@@ -308,8 +316,8 @@ class _Pool:
         current.charge(worker.meter)
         return current, exitcode
 
-    def stop(self) -> Iterator[Played]:
-        """End all workers at the run's limit of time.
+    def stop(self, why: str) -> Iterator[Played]:
+        """End all workers before their episodes have ended.
 
         Yields the episodes that they ended in time, and those that they did not.
         """
@@ -321,8 +329,9 @@ class _Pool:
             worker.end()
             if worker.given:
                 current = worker.given[0]
+                worker.given.clear()
                 current.charge(worker.meter)
-                yield current.failed(f"{RunStopped.__name__}: {self.budget.state}")
+                yield current.failed(f"{RunStopped.__name__}: {why}")
 
     def close(self) -> None:
         for worker in self.workers:

@@ -16,7 +16,7 @@ from textcraft_gym.episodes.schedule import run_jobs
 from textcraft_gym.episodes.step_limit import step_budget
 from textcraft_gym.reports.calls import lines_of
 from textcraft_gym.runs.backends.backend import Played
-from textcraft_gym.runs.run import OnRequest, Run
+from textcraft_gym.runs.run import OnInterrupt, OnRequest, Run
 
 
 class Worker:
@@ -40,6 +40,7 @@ class Worker:
         self,
         jobs: Iterable[Job],
         on_request: OnRequest = lambda job, request, episode: None,
+        on_interrupt: OnInterrupt = lambda job, episode, calls: None,
     ) -> Generator[Played, None, None]:
         """Play jobs, and yield each with its episode as this ends; see ``run_episodes``."""
         spec = self.spec
@@ -60,9 +61,20 @@ class Worker:
                 keeps_calls=spec.calls,
             )
 
-        with closing(run_jobs(self.envs, begin, jobs, self.budget)) as ended:
-            for runner in ended:
-                yield Played(runner.job, runner.episode, _calls_of(runner))
+        with closing(
+            run_jobs(
+                self.envs,
+                begin,
+                jobs,
+                self.budget,
+                on_interrupt=lambda runner: on_interrupt(*_played(runner)),
+            )
+        ) as ended:
+            yield from map(_played, ended)
+
+
+def _played(runner: EpisodeRunner) -> Played:
+    return Played(runner.job, runner.episode, _calls_of(runner))
 
 
 def _calls_of(runner: EpisodeRunner) -> str:
