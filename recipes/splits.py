@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from textcraft_gym.errors import number
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.pack import BUNDLED
 from textcraft_gym.recipes.recipe import RecipeError
@@ -83,6 +84,8 @@ def make_splits(
     Raises:
         ValueError: If the fractions are not three parts of 1.
     """
+    for part in fractions:
+        number("each fraction", part)
     if (
         len(fractions) != 3
         or not all(0 <= part <= 1 for part in fractions)

@@ -140,7 +140,7 @@ def at_least(name: str, value: object, minimum: int) -> None:
     Raises:
         ValueError: If it is not.
     """
-    if type(value) is not int or value < minimum:
+    if _whole(name, value) < minimum:
         raise ValueError(f"expected {name} of {minimum} or more, got {value!r}")
 
 
@@ -150,8 +150,24 @@ def between(name: str, value: object, minimum: int, maximum: int) -> None:
     Raises:
         ValueError: If it is not.
     """
-    if type(value) is not int or not minimum <= value <= maximum:
+    if not minimum <= _whole(name, value) <= maximum:
         raise ValueError(f"expected {name} in {minimum}..{maximum}, got {value!r}")
+
+
+def _whole(name: str, value: object) -> int:
+    if type(value) is not int:
+        raise ValueError(f"expected {name} to be a whole number, got {value!r}")
+    return value
+
+
+def number(name: str, value: object) -> None:
+    """Make sure that an argument is a number, and not the text of one.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ValueError(f"expected {name} to be a number, got {value!r}")
 
 
 def true_or_false(name: str, value: object) -> None:

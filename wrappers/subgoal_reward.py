@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, number
 from textcraft_gym.registration import how_to_make
 from textcraft_gym.wrappers.text_wrapper import TextWrapper
 
@@ -41,6 +41,8 @@ class SubgoalReward(TextWrapper):
     def __init__(
         self, env: gym.Env[Any, Any], gamma: float, *, scale: float = 0.1, stuck: int = 100
     ) -> None:
+        number("gamma", gamma)
+        number("scale", scale)
         if not 0 < gamma <= 1:
             raise ValueError(f"expected gamma above 0 and at most 1, got {gamma!r}")
         if not 0 < scale < float("inf"):

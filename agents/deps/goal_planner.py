@@ -20,7 +20,7 @@ from textcraft_gym.agents.deps.selector import (
     make_selector,
 )
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.errors import UnknownName
+from textcraft_gym.errors import UnknownName, number
 
 TEMPERATURE = 0.7
 """Sampling temperature of the planners in DEPS's program; its paper has the model's default."""
@@ -83,7 +83,8 @@ class GoalPlanner:
             self.controller,
             profile.name,
         )
-        if type(tau) not in (int, float) or not 0 < tau < math.inf:
+        number("tau", tau)
+        if not 0 < tau < math.inf:
             raise ValueError(f"expected a tau above 0, got {tau!r}")
         self.tau = tau
         self.feedback = self.controller.feedback if feedback is None else feedback

@@ -23,7 +23,7 @@ from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.contract.model import Dialogue, Message
 from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.prompts import Prompts
-from textcraft_gym.errors import Unsupported, at_least
+from textcraft_gym.errors import Unsupported, at_least, number
 
 Rollback: TypeAlias = Literal["snapshot", "replay"]
 """How a search goes back: by a snapshot, or by a reset and its actions again, which are counted."""
@@ -130,7 +130,8 @@ class Brancher:
     ) -> None:
         if rollback not in get_args(Rollback):
             raise ValueError(f"expected rollback to be snapshot or replay, got {rollback!r}")
-        if type(temperature) not in (int, float) or not 0 <= temperature <= 2:
+        number("temperature", temperature)
+        if not 0 <= temperature <= 2:
             raise ValueError(f"expected a temperature from 0 to 2, got {temperature!r}")
         at_least("judgements", judgements, 1)
         self.profile = profile

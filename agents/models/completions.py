@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from textcraft_gym.agents.contract.model import Completion, ModelError
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, number
 
 MAX_PRICE = 1e12
 """Maximum price of a million tokens, with which the price of any number of tokens is finite."""
@@ -33,6 +33,7 @@ class Price:
 
     def __post_init__(self) -> None:
         for price in (self.prompt, self.completion):
+            number("price", price)
             if not 0 <= price <= MAX_PRICE:
                 raise ValueError(
                     f"expected a price of 0 or more, up to {MAX_PRICE:.0e}, got {price!r}"[:200]

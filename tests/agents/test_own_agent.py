@@ -186,6 +186,18 @@ def test_own_agent__is_held_to_the_limits_of_an_episode(tmp_path: Path):
     assert record["error"].startswith("RunStopped")
 
 
+class Vague(Sleeping):
+    max_steps = "many"
+
+
+def test_own_agent__with_a_budget_that_is_no_number_is_refused(tmp_path: Path):
+    said = "expected max_steps to be a whole number, got 'many'"
+    with pytest.raises(ValueError, match=said):
+        evaluate(RunSpec(ENV, SPLIT, Vague, limit=1), tmp_path)
+    with pytest.raises(ValueError, match=said):
+        run_episode(SayEnv(), Vague)
+
+
 class Hanging:
     """An object that does not come back from its first episode."""
 

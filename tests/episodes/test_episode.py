@@ -323,6 +323,20 @@ def test_run_episode__passes_on_what_an_agent_raises():
         run_episode(CountdownEnv(), broken, seed=0)
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"max_steps": "2"}, "max_steps to be a whole number, got '2'"),
+        ({"max_calls": "2"}, "max_calls to be a whole number, got '2'"),
+        ({"temperature": "1"}, "temperature to be a number, got '1'"),
+        ({"won_at": "1"}, "won_at to be a number, got '1'"),
+    ],
+)
+def test_run_episode__takes_no_text_of_a_number(given: dict, expected: str):
+    with pytest.raises(ValueError, match=f"expected {expected}"):
+        run_episode(CountdownEnv(), lambda observation, info: "0", **given)
+
+
 @pytest.mark.parametrize("max_steps", [0, -5])
 def test_run_episode__refuses_a_bound_that_allows_nothing(max_steps: int):
     with pytest.raises(ValueError, match="1 or more"):

@@ -58,6 +58,12 @@ def test_spec__is_a_value_that_travels():
         ({"limit": 0}, "limit of 1 or more"),
         ({"max_steps": 0}, "max_steps of 1 or more"),
         ({"max_calls": -1}, "max_calls of 0 or more"),
+        ({"limit": "3"}, "expected limit to be a whole number, got '3'"),
+        ({"seed": "0"}, "expected seed to be a whole number, got '0'"),
+        ({"max_cost": "2"}, "expected max_cost to be a number, got '2'"),
+        ({"episode_seconds": "2"}, "expected episode_seconds to be a number, got '2'"),
+        ({"won_at": "1"}, "expected won_at to be a number, got '1'"),
+        ({"temperature": "0.7"}, "expected temperature to be a number, got '0.7'"),
         ({"env_args": {"split": "dev"}}, "split is an option of the run"),
     ],
 )

@@ -74,7 +74,9 @@ def test_history__is_never_too_long_and_ends_with_the_newest(actions, turns, bou
 )
 def test_bound__below_1_raises(arguments):
     name = "max_length" if "max_length" in arguments else "turns"
-    with pytest.raises(ValueError, match=f"expected {name} (of 1 or more|in 1..1048576), got"):
+    with pytest.raises(
+        ValueError, match=f"expected {name} (of 1 or more|in 1..1048576|to be a whole number), got"
+    ):
         TextHistory(Corridor(), **arguments)
 
 

@@ -107,7 +107,7 @@ def test_vocabulary_of__is_every_word_once():
     ("arguments", "said"),
     [
         ({"length": 0}, "length in 1..65536"),
-        ({"length": 2.0}, "length in 1..65536"),
+        ({"length": 2.0}, "length to be a whole number"),
         ({"length": 3, "buckets": 0}, "buckets of 1 or more"),
         ({"length": 3, "buckets": 5, "vocabulary": ["a"]}, "a vocabulary or buckets, got both"),
         ({"length": 3, "vocabulary": []}, "one or more different words"),

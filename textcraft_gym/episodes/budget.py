@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from textcraft_gym.errors import number
+
 
 class Budget:
     """The money, the tokens and the time that a run may spend, and what it has spent.
@@ -23,6 +25,10 @@ class Budget:
         max_tokens: int | None = None,
         max_seconds: float | None = None,
     ) -> None:
+        limits = {"max_cost": max_cost, "max_tokens": max_tokens, "max_seconds": max_seconds}
+        for name, limit in limits.items():
+            if limit is not None:
+                number(name, limit)
         self.max_cost = max_cost
         self.max_tokens = max_tokens
         self.max_seconds = max_seconds

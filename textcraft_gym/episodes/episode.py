@@ -57,7 +57,7 @@ from textcraft_gym.episodes.episode_limits import (
 from textcraft_gym.episodes.model_calls import Function, ModelCall, ModelCalls
 from textcraft_gym.episodes.model_limits import limit_of_answers, limit_of_error
 from textcraft_gym.episodes.step_limit import step_budget, without_registered_limit
-from textcraft_gym.errors import RunStopped, TextCraftGymError, Unsupported
+from textcraft_gym.errors import RunStopped, TextCraftGymError, Unsupported, at_least, number
 from textcraft_gym.registration import INFO_OF, check_info, how_to_have
 from textcraft_gym.task import tasks_of
 
@@ -247,8 +247,8 @@ def run_episode(
             programs do.
 
     Raises:
-        ValueError: If the agent is none, or the environment was not made with what it declares in
-            ``env_args``.
+        ValueError: If the agent is none, a number is none or out of bounds, or the environment was
+            not made with what the agent declares in ``env_args``.
         AgentError: If the agent breaks the contract. Exceptions of the agent, a model or the
             environment are passed on.
         ModelLimit: If the model's own limit ends the episode, such as an answer without a text.
@@ -302,6 +302,11 @@ class EpisodeRunner:
         limits: EpisodeLimits = NO_LIMITS,
         keeps_calls: bool = False,
     ) -> None:
+        at_least("max_calls", max_calls, 0)
+        amounts = {"temperature": temperature, "won_at": won_at, **limits._asdict()}
+        for name, amount in amounts.items():
+            if amount is not None:
+                number(name, amount)
         self.env = self.world = env
         self.agent = agent
         self.job = job

@@ -10,6 +10,7 @@ import gymnasium as gym
 from gymnasium.wrappers import TimeLimit
 
 from textcraft_gym.agents.contract.agent import Agent
+from textcraft_gym.errors import at_least
 
 DEFAULT_MAX_STEPS = 100
 
@@ -21,14 +22,17 @@ def registered_limit(env: gym.Env[Any, Any]) -> int:
 
 
 def step_budget(env: gym.Env[str, str], agent: Agent, max_steps: int | None = None) -> int:
-    """Return the maximum number of actions: as given, as the agent declares, or as registered."""
+    """Return the maximum number of actions: as given, as the agent declares, or as registered.
+
+    Raises:
+        ValueError: If it is not a whole number of 1 or more.
+    """
     limit = max_steps
     if limit is None:
         limit = getattr(agent, "max_steps", None)
     if limit is None:
         limit = registered_limit(env)
-    if limit < 1:
-        raise ValueError(f"expected max_steps of 1 or more, got {limit}")
+    at_least("max_steps", limit, 1)
     return int(limit)
 
 

@@ -29,7 +29,7 @@ from textcraft_gym.agents.redaction import redacted, register_environment, witho
 from textcraft_gym.agents.registry import AGENTS, asks, takes
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS
 from textcraft_gym.episodes.episode_limits import EpisodeLimits
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, number
 
 if TYPE_CHECKING:
     from textcraft_gym.runs.backends import Backend
@@ -43,6 +43,8 @@ WORKERS_OF_SERVERS = 8
 MAX_TEMPERATURE = 2
 _MINIMA = {"workers": 1, "limit": 1, "max_steps": 1, "max_tokens_total": 0, "episode_tokens": 1}
 """Minima of the whole numbers that may be None."""
+_AMOUNTS = ("max_cost", "max_seconds", "episode_cost", "episode_seconds", "won_at", "temperature")
+"""The numbers that may have a fraction."""
 
 
 def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
@@ -242,6 +244,9 @@ class RunSpec:
         for name, minimum in _MINIMA.items():
             if getattr(self, name) is not None:
                 at_least(name, getattr(self, name), minimum)
+        for name in _AMOUNTS:
+            if getattr(self, name) is not None:
+                number(name, getattr(self, name))
         for name in ("max_cost", "max_seconds"):
             amount = getattr(self, name)
             if amount is not None and not 0 <= amount < math.inf:

@@ -10,7 +10,7 @@ from itertools import count
 from threading import RLock
 from typing import Generic, TypeVar
 
-from textcraft_gym.errors import TextCraftGymError, at_least
+from textcraft_gym.errors import TextCraftGymError, at_least, number
 
 MAX_SESSIONS = 1024
 SESSION_SECONDS = 3600.0
@@ -50,6 +50,7 @@ class Sessions(Generic[Held]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         at_least("maximum", maximum, 1)
+        number("seconds", seconds)
         if not seconds > 0:
             raise ValueError(f"expected more than 0 seconds, got {seconds!r}")
         self.maximum = maximum

@@ -303,7 +303,7 @@ def test_copy__shares_the_catalogue():
         ({"num_products": 0}, "expected num_products >= 1, got 0"),
         ({"limit_goals": 0}, "expected limit_goals >= 1, or -1 for all, got 0"),
         ({"num_prev_obs": -1}, "expected num_prev_obs in 0..100, got -1"),
-        ({"num_prev_actions": True}, "expected num_prev_actions in 0..100, got True"),
+        ({"num_prev_actions": True}, "expected num_prev_actions to be a whole number, got True"),
         ({"data": "no such folder"}, "no such folder"),
         ({"split": "valid"}, "unknown split 'valid'.*Possible: test, dev, train"),
     ],

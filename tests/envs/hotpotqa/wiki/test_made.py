@@ -248,7 +248,7 @@ def test_made__differs_by_seed_and_size(corpus):
     [
         ({"pages": 999}, "pages in 1000"),
         ({"seed": -1}, "seed of 0"),
-        ({"pages": 1e4}, "pages in 1000"),
+        ({"pages": 1e4}, "pages to be a whole number"),
     ],
 )
 def test_made__says_which_number_is_wrong(arguments, message):
