@@ -1190,7 +1190,7 @@ def test_evaluate_with_progress__prints_a_line_now_and_then(
     class Slow:
         def complete(self, prompt, **how):
             deadline = time.monotonic() + 20
-            while "0 of 1 episodes, won 0, errors 0, asking 1, 0 s" not in printed.getvalue():
+            while "0 of 1 episodes, won 0, errors 0, asking 1, 0:0" not in printed.getvalue():
                 assert time.monotonic() < deadline
                 time.sleep(0.01)
             return Completion("task failed!")
@@ -1198,7 +1198,7 @@ def test_evaluate_with_progress__prints_a_line_now_and_then(
     spec = RunSpec("TextCraft-v0", "dev", limit=1, model=Slow())
     progress.evaluate_with_progress(spec, tmp_path, Console(file=printed, width=60))
     *_, last = printed.getvalue().splitlines()
-    assert re.search(r"dev, Slow: 1 of 1 episodes, won 0 .*, cost -, in \d+ s$", last)
+    assert re.search(r"dev, Slow: 1 of 1 episodes, won 0 .*, cost -, in \d+:\d\d$", last)
 
 
 def test_evaluate_with_progress__draws_a_bar_first_and_the_model_last(tmp_path: Path):

@@ -3,6 +3,7 @@ from __future__ import annotations
 from itertools import count
 
 from textcraft_gym.agents.contract.agent import Act, Ask
+from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.reports.tally import LONG_CALL, Tally
 
 NUMBERS = count()
@@ -47,15 +48,28 @@ def test_tally__tells_the_calls_under_way_once_one_is_long():
     first, second, third = records = [record(), record(), record()]
     for begun in records:
         tally.begin(begun)
-        tally.ask((begun["task"], 0), Ask("Which?"))
+        tally.ask((begun["task"], 0), Ask("Which?"), Episode())
     assert "asking" not in tally.line()
     now = LONG_CALL
     assert tally.line() == "won 0, errors 0, asking 3"
-    tally.ask((first["task"], 0), Act("look"))
+    tally.ask((first["task"], 0), Act("look"), Episode())
     tally.add(second)
     assert ", asking 1, " in tally.line()
-    tally.ask((third["task"], 0), Ask("And now?"))
+    tally.ask((third["task"], 0), Ask("And now?"), Episode())
     assert "asking" not in tally.line()
+
+
+def test_tally__counts_what_episodes_under_way_have_taken():
+    now = 0.0
+    tally = Tally(3, to_play={"all": 3}, clock=lambda: now)
+    begun = record()
+    tally.begin(begun)
+    so_far = Episode(calls={"executor": 10}, tokens={"prompt_tokens": 400}, cost=0.5)
+    tally.ask((begun["task"], 0), Act("look"), so_far)
+    now = 10.0
+    assert tally.line() == "won 0, errors 0, 1.0 calls/s, 40 tokens/s, cost 0.5"
+    tally.add(begun)
+    assert tally.line().endswith("3.2 calls/s, 100 tokens/s, cost 0.25")
 
 
 def test_tally__knows_no_cost_without_a_price():

@@ -82,7 +82,7 @@ def evaluate_with_progress(
             on_episode=ended,
             on_stop=raise_stop,
             on_begin=lambda planned: tally.begin(planned.about),
-            on_request=lambda key, request: tally.ask(key, request),
+            on_request=lambda *asked: tally.ask(*asked),
         )
 
 
@@ -176,9 +176,9 @@ class _Lines:
             return
         line = f"{self.title}: {tally.ended} of {tally.total} episodes, {tally.line()}"
         if tally.ended == tally.total:
-            line += f", in {in_words(tally.elapsed)}"
+            line += f", in {_clock(tally.elapsed)}"
         else:
-            line += f", {in_words(tally.elapsed)} elapsed{_left(tally)}"
+            line += f", {_clock(tally.elapsed)} elapsed{_left(tally)}"
         is_log = not is_terminal(self.console.file)
         self.console.print(line, markup=False, highlight=False, soft_wrap=is_log)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from textcraft_gym.agents.contract.agent import Ask, Request
+from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.reports.metrics import outcome_of
 from textcraft_gym.reports.records import Key, Record
 from textcraft_gym.reports.success import mean_over_tasks
@@ -18,7 +19,7 @@ LONG_CALL = 10.0
 
 
 class Tally:
-    """Counts the episodes of a run as they end.
+    """Counts the episodes of a run as they end, and what those under way have taken so far.
 
     Args:
         total: Number of episodes of the run.
@@ -47,6 +48,8 @@ class Tally:
         self._before = (self.calls, self.tokens)
         self._started = clock()
         self._asking: dict[Key, float] = {}
+        # Calls, tokens and cost of the episodes under way.
+        self._taken: dict[Key, tuple[int, int, float]] = {}
         self._time_left = TimeLeft(to_play or {}, self._started)
 
     @property
@@ -58,16 +61,26 @@ class Tally:
         """Take note of an episode that begins, by its record's fields about the task."""
         self._time_left.begin(task["task"], task["group"], self.clock())
 
-    def ask(self, episode: Key, request: Request) -> None:
-        """Take note of what an episode asks for: the answer of a model, or something else."""
+    def ask(self, key: Key, request: Request, episode: Episode) -> None:
+        """Take note of what an episode asks for: the answer of a model, or something else.
+
+        Args:
+            key: The key of the episode.
+            request: What it asks for.
+            episode: The episode so far.
+        """
+        calls, tokens = sum(episode.calls.values()), sum(episode.tokens.values())
+        self._taken[key] = calls, tokens, episode.cost
         if isinstance(request, Ask):
-            self._asking[episode] = self.clock()
+            self._asking[key] = self.clock()
         else:
-            self._asking.pop(episode, None)
+            self._asking.pop(key, None)
 
     def add(self, record: Record) -> None:
         """Count an episode that ended."""
-        self._asking.pop((record["task"], record.get("repeat", 0)), None)
+        key = record["task"], record.get("repeat", 0)
+        self._asking.pop(key, None)
+        self._taken.pop(key, None)
         self._time_left.end(record["task"], self.clock())
         self._count(record)
 
@@ -90,13 +103,17 @@ class Tally:
         if asking and self.clock() - min(asking) >= LONG_CALL:
             parts.append(f"asking {len(asking)}")
         seconds = self.elapsed
+        under_way = list(self._taken.values())
+        all_calls = self.calls + sum(calls for calls, _, _ in under_way)
+        all_tokens = self.tokens + sum(tokens for _, tokens, _ in under_way)
         calls_before, tokens_before = self._before
-        calls, tokens = self.calls - calls_before, self.tokens - tokens_before
+        calls, tokens = all_calls - calls_before, all_tokens - tokens_before
         if calls and seconds > 0:
             parts += [f"{calls / seconds:,.1f} calls/s", f"{tokens / seconds:,.0f} tokens/s"]
-        if self.calls:
+        if all_calls:
             limit = "" if self.max_cost is None else f" of {self.max_cost:g}"
-            parts.append(f"cost {money(self.cost)}{limit}")
+            cost = self.cost + sum(cost for _, _, cost in under_way)
+            parts.append(f"cost {money(cost)}{limit}")
         return ", ".join(parts)
 
     @property

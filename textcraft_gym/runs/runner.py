@@ -115,13 +115,13 @@ def play_run(
     on_episode: Callable[[Record], None],
     on_stop: Callable[[RunStopped], None],
     on_begin: Callable[[Planned], None] = lambda planned: None,
-    on_request: Callable[[Key, Request], None] = lambda key, request: None,
+    on_request: Callable[[Key, Request, Episode], None] = lambda key, request, episode: None,
 ) -> Records:
     """Evaluate as ``evaluate`` does, and return records that stay in their file.
 
     A million of them do not fit into memory. ``on_start`` gets the planned episodes, ``on_begin``
-    each one that is given out to be played, and ``on_request`` what one asks for, where the backend
-    plays in this process.
+    each one that is given out to be played, and ``on_request`` what one asks for, with the episode
+    so far, where the backend plays in this process.
     """
     # Entered one by one: the folder is locked before the workers start, or after, and both are
     # left at the end.
@@ -130,7 +130,7 @@ def play_run(
         backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
         run, planned, identity = plan(run)
         keys = {episode.job: key for key, episode in planned.items()}
-        run.on_request = lambda job, request, episode: on_request(keys[job], request)
+        run.on_request = lambda job, request, episode: on_request(keys[job], request, episode)
         interrupted: list[Played] = []
         run.on_interrupt = lambda *played: interrupted.append(Played(*played))
         _warn_of_equal_repeats(run)
