@@ -16,7 +16,7 @@ from textcraft_gym.agents.redaction import register
 from textcraft_gym.cli.app import app
 from textcraft_gym.episodes.calls import Call
 from textcraft_gym.reports.calls import FILE, Calls
-from textcraft_gym.reports.records import Key, key_of
+from textcraft_gym.reports.records import Key, key_of, read_records
 
 ADAPT = RunSpec(
     "TextCraft-v0", "test", "adapt", model="tests.doubles:Crafter,reach=2", limit=6, workers=2
@@ -105,6 +105,8 @@ def test_calls__are_kept_only_where_there_are_some_and_they_are_wanted(tmp_path:
     for name in ("without", "expert"):
         assert not (tmp_path / name / FILE).exists()
         assert dict(Calls(tmp_path / name)) == {}
+        key = key_of(read_records(tmp_path / name)[0])
+        assert read_calls(tmp_path / name, key) == []
 
 
 class Refusing:

@@ -23,9 +23,9 @@ from warnings import warn
 from textcraft_gym.agents.redaction import redacted
 from textcraft_gym.episodes.calls import Call, Prompt
 from textcraft_gym.errors import RunError
-from textcraft_gym.reports.records import Key, opened, shown
+from textcraft_gym.reports.records import Key, opened, read_identity, read_records, shown
 from textcraft_gym.storage.frames import MAX_TEXT, FrameError, Span, first_line, frame, read, spans
-from textcraft_gym.storage.json_types import Check, check_of, field_types, type_name
+from textcraft_gym.storage.json_types import Check, check_of, field_types, is_of_type, type_name
 
 FILE = "calls.jsonl.gz"
 """Name of the file in a run folder."""
@@ -120,9 +120,19 @@ def read_calls(folder: str | Path, key: Key) -> list[Call]:
         key: The episode: its task, and its number among those of the task, 0 without repeats.
 
     Raises:
-        RunError: If the file of calls cannot be read, or the episode's are damaged.
+        RunError: If there is no such run or no such episode in it, the file of calls cannot be
+            read, or the episode's are damaged.
+        ValueError: If the key is none.
     """
-    return Calls(folder).get(key, [])
+    if not isinstance(key, tuple) or not is_of_type(list(key), tuple[str, int]):
+        raise ValueError(f"expected a key (task, repeat) of an episode, got {shown(key)}")
+    read_identity(folder)
+    calls = Calls(folder)
+    if key in calls:
+        return calls[key]
+    if key not in read_records(folder).played:
+        raise RunError(f"{folder} has no episode {shown(key)}")
+    return []
 
 
 def lines_of(calls: Sequence[Call]) -> str:
