@@ -175,7 +175,7 @@ def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
         "group",
         "executor",
         "tokens",
-        "cost",
+        "total cost",
         *reached,
         "says it won",
         "says it won: right %",

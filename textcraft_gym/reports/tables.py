@@ -27,7 +27,7 @@ SUCCESS = (
 PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
 EFFORT = (
     "tokens",
-    "cost",
+    "total cost",
     "depth used",
     "depth used when won",
     "says it won",
