@@ -14,7 +14,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from textcraft_gym import RunSpec, TextVectorEnv, UnknownName, evaluate, rollouts, tasks
+from textcraft_gym import (
+    RunSpec,
+    TextEpisode,
+    TextVectorEnv,
+    UnknownName,
+    evaluate,
+    rollouts,
+    starts,
+    tasks,
+)
 from textcraft_gym.agents.registry import as_agent
 from textcraft_gym.cli.app import app
 from textcraft_gym.cli.demonstrations import demonstrations
@@ -190,6 +199,19 @@ def test_specs__are_pickled_and_written_with_their_vector_entry_point():
     for env_id in BUNDLED:
         assert pickle.loads(pickle.dumps(gym.spec(env_id))).id == env_id
         json.loads(gym.make(env_id).spec.to_json())
+
+
+def test_functions__that_take_an_id_or_a_spec_say_so():
+    env = find("TextCraft-v0").make()
+    for function in (find, tasks, starts, TextEpisode, lambda env: evaluate(RunSpec(env), "")):
+        with pytest.raises(ValueError, match="expected the id of an environment, got <"):
+            function(env)
+    for spec in (env, "TextCraft-v0"):
+        with pytest.raises(ValueError, match="expected a RunSpec, got"):
+            evaluate(spec, "")
+    for function in (starts, TextEpisode):
+        with pytest.raises(ValueError, match="expected wrappers to be a sequence of names, got"):
+            function("TextCraft-v0", wrappers="HelpfulFeedback")
 
 
 def test_find__says_what_is_missing():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -178,6 +178,16 @@ def true_or_false(name: str, value: object) -> None:
     """
     if type(value) is not bool:
         raise ValueError(f"expected {name} to be true or false, got {value!r}")
+
+
+def sequence(name: str, items: str, value: object) -> None:
+    """Make sure that an argument is a sequence: of a text every letter would be taken for an item.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ValueError(f"expected {name} to be a sequence of {items}, got {value!r}")
 
 
 @contextmanager

@@ -254,8 +254,11 @@ def find(env_id: str) -> World:
 
     Raises:
         UnknownName: If there is no such module, or no such id is registered.
-        ValueError: If the module that an installed package names for the id cannot be imported.
+        ValueError: If it is no id, or the module that an installed package names for the id cannot
+            be imported.
     """
+    if not isinstance(env_id, str):
+        raise ValueError(f"expected the id of an environment, got {env_id!r}")
     module, colon, name = env_id.rpartition(":")
     installed = {} if name in gym.registry else installed_worlds()
     if colon:
@@ -350,6 +353,16 @@ def how_to_have(env: gym.Env[Any, Any], key: str) -> str:
 def how_to_make(argument: str) -> str:
     """Return how to make an environment whose info has what an argument of it requests."""
     return f"make it with {argument}=True, on the command line with --env-arg {argument}=true"
+
+
+def check_is_env(env: object) -> None:
+    """Make sure that an argument is an environment.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if not isinstance(env, gym.Env):
+        raise ValueError(f"expected an environment, as gym.make returns it, got {env!r}")
 
 
 def check_is_text(env: gym.Env[Any, Any], name: str) -> None:

@@ -11,7 +11,7 @@ import gymnasium as gym
 
 from textcraft_gym.agents.contract.agent import Step, latched, won_in
 from textcraft_gym.episodes.step_limit import registered_limit
-from textcraft_gym.errors import at_least
+from textcraft_gym.errors import at_least, sequence
 from textcraft_gym.manual import command_reader
 from textcraft_gym.registration import check_is_text, find
 from textcraft_gym.task import UNGROUPED, Task, tasks_of
@@ -208,6 +208,7 @@ def _made(
     env_id: str, split: str | None, wrappers: Iterable[str], env_args: Mapping[str, Any]
 ) -> gym.Env[str, str]:
     """Return an environment in its wrappers; one without splits is given none."""
+    sequence("wrappers", "names", wrappers)
     if split is not None:
         env_args = {"split": split, **env_args}
     env = find(env_id).make(**env_args)

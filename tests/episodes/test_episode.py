@@ -337,6 +337,20 @@ def test_run_episode__takes_no_text_of_a_number(given: dict, expected: str):
         run_episode(CountdownEnv(), lambda observation, info: "0", **given)
 
 
+def test_run_episodes__say_what_is_no_environment_and_no_job():
+    for other in ("TextCraft-v0", None, CountdownEnv):
+        with pytest.raises(
+            ValueError, match=r"expected an environment, as gym\.make returns it, got"
+        ):
+            run_episode(other, attempting("0"))
+    for envs in ("TextCraft-v0", CountdownEnv()):
+        with pytest.raises(ValueError, match="expected envs to be a sequence of environments, got"):
+            list(run_episodes(envs, attempting("0"), [(None, 0)]))
+    for job in ("minecraft:beehive", 3, (None,)):
+        with pytest.raises(ValueError, match=r"expected a job \(task, seed\), got"):
+            list(run_episodes([CountdownEnv()], attempting("0"), [job]))
+
+
 @pytest.mark.parametrize("max_steps", [0, -5])
 def test_run_episode__refuses_a_bound_that_allows_nothing(max_steps: int):
     with pytest.raises(ValueError, match="1 or more"):

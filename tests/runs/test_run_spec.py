@@ -64,6 +64,8 @@ def test_spec__is_a_value_that_travels():
         ({"episode_seconds": "2"}, "expected episode_seconds to be a number, got '2'"),
         ({"won_at": "1"}, "expected won_at to be a number, got '1'"),
         ({"temperature": "0.7"}, "expected temperature to be a number, got '0.7'"),
+        ({"tasks": "minecraft:beehive"}, "tasks to be a sequence of ids, got 'minecraft:beehive'"),
+        ({"wrappers": "TextHistory"}, "wrappers to be a sequence of names, got 'TextHistory'"),
         ({"env_args": {"split": "dev"}}, "split is an option of the run"),
     ],
 )

@@ -209,6 +209,17 @@ class Job(NamedTuple):
     repeat: int = 0
 
 
+def as_job(job: Job | tuple[str | None, int]) -> Job:
+    """Return a job, also of a task and a seed alone.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    if not isinstance(job, tuple | list) or len(job) not in (2, 3):
+        raise ValueError(f"expected a job (task, seed), got {job!r}")
+    return Job(*job)
+
+
 def run_episode(
     env: gym.Env[str, str],
     agent: AgentLike,

@@ -17,11 +17,12 @@ from textcraft_gym.episodes.episode import (
     Job,
     Models,
     OnRequest,
+    as_job,
 )
 from textcraft_gym.episodes.episode_limits import NO_LIMITS, EpisodeLimits
 from textcraft_gym.episodes.model_calls import DEFAULT_THREADS, ModelCall, ModelCalls
 from textcraft_gym.episodes.step_limit import step_budget
-from textcraft_gym.errors import RunStopped
+from textcraft_gym.errors import RunStopped, sequence
 
 
 def run_episodes(
@@ -63,6 +64,7 @@ def run_episodes(
             under way ends with the error ``RunStopped`` where it asks a model, or waits for one.
         on_request: As in ``run_episode``, for each episode.
     """
+    sequence("envs", "environments", envs)
     if not envs:
         raise ValueError("expected one environment or more")
     player = as_agent(agent, at_once=len(envs))
@@ -83,7 +85,7 @@ def run_episodes(
             limits=limits,
         )
 
-    with closing(run_jobs(envs, begin, (Job(*job) for job in jobs), budget)) as ended:
+    with closing(run_jobs(envs, begin, map(as_job, jobs), budget)) as ended:
         for runner in ended:
             yield runner.episode
 

@@ -11,6 +11,7 @@ from gymnasium.wrappers import TimeLimit
 
 from textcraft_gym.agents.contract.agent import Agent
 from textcraft_gym.errors import at_least
+from textcraft_gym.registration import check_is_env
 
 DEFAULT_MAX_STEPS = 100
 
@@ -25,8 +26,9 @@ def step_budget(env: gym.Env[str, str], agent: Agent, max_steps: int | None = No
     """Return the maximum number of actions: as given, as the agent declares, or as registered.
 
     Raises:
-        ValueError: If it is not a whole number of 1 or more.
+        ValueError: If it is not a whole number of 1 or more, or the environment is none.
     """
+    check_is_env(env)
     limit = max_steps
     if limit is None:
         limit = getattr(agent, "max_steps", None)

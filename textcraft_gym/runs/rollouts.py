@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import takewhile
 
-from textcraft_gym.episodes.episode import Episode, Job
+from textcraft_gym.episodes.episode import Episode, Job, as_job
 from textcraft_gym.runs.backends import make_backend
 from textcraft_gym.runs.backends.backend import Played
 from textcraft_gym.runs.run import Run
@@ -36,7 +36,7 @@ def rollouts(
     """
     backend = make_backend(spec.backend) if isinstance(spec.backend, str) else spec.backend
     budget = budget_of(spec)
-    affordable = takewhile(lambda job: not budget.reached, (Job(*job) for job in jobs))
+    affordable = takewhile(lambda job: not budget.reached, map(as_job, jobs))
     with (
         closing(Run(replace(spec, calls=False))) as run,
         backend.open(run) as play,

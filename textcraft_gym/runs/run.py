@@ -43,9 +43,12 @@ class Run:
 
     Raises:
         UnknownName: For an environment that is not registered.
+        ValueError: If the spec is none.
     """
 
     def __init__(self, spec: RunSpec) -> None:
+        if not isinstance(spec, RunSpec):
+            raise ValueError(f"expected a RunSpec, got {spec!r}")
         spec.register_secrets()  # of this process, which the spec may have been sent to
         self.world = find(spec.env)
         spec = spec.as_served()

@@ -29,7 +29,7 @@ from textcraft_gym.agents.redaction import redacted, register_environment, witho
 from textcraft_gym.agents.registry import AGENTS, asks, takes
 from textcraft_gym.episodes.episode import DEFAULT_MAX_CALLS
 from textcraft_gym.episodes.episode_limits import EpisodeLimits
-from textcraft_gym.errors import at_least, number
+from textcraft_gym.errors import at_least, number, sequence
 
 if TYPE_CHECKING:
     from textcraft_gym.runs.backends import Backend
@@ -75,7 +75,8 @@ class RunSpec:
     """All options of a run; the help text of each field documents it.
 
     Raises:
-        ValueError: For a number that is out of bounds, or a split among ``env_args``.
+        ValueError: For a number that is out of bounds, a text in the place of a sequence, or a
+            split among ``env_args``.
     """
 
     env: str = field(metadata=_about("Environment: an id, or my_module:My-v0."))
@@ -230,6 +231,9 @@ class RunSpec:
 
     def __post_init__(self) -> None:
         self._check_numbers()
+        sequence("wrappers", "names", self.wrappers)
+        if self.tasks is not None:
+            sequence("tasks", "ids", self.tasks)
         if self.reading not in get_args(Reading):
             raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
         if "split" in self.env_args:
