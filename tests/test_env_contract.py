@@ -235,6 +235,19 @@ def test_contract__fails_for_a_world_that_breaks_it(world, broken):
         getattr(Contract(), f"test_env__{broken}")()
 
 
+def test_contract__does_not_play_the_letters_of_a_text_as_commands():
+    class Worded(Boastful):
+        def _info(self) -> dict[str, Any]:
+            return super()._info() | {"admissible_commands": self.left}
+
+    class Contract(EnvContract):
+        def make_env(self, **arguments: Any) -> gym.Env[str, str]:
+            return Worded(**arguments)
+
+    with pytest.raises(AssertionError, match=r"admissible_commands='.*', expected a list of texts"):
+        Contract().test_env__admits_what_it_lists()
+
+
 def test_contract__has_a_broken_world_for_each_check():
     checks = {
         name.removeprefix("test_env__")

@@ -420,6 +420,7 @@ class EnvContract:
             return
         env = self.make_env(admissible=True)
         info = env.reset(seed=0)[1]
+        _has_actions(info)
         for command in info["admissible_commands"]:
             after = deepcopy(env).step(command)[4]
             assert "invalid_reason" not in after, (
@@ -530,6 +531,11 @@ def _has_types(
     assert keys <= set(info), f"info has {sorted(info)}, expected {sorted(keys)} among it"
     assert type(info.get("won", False)) is bool, f"info has won={info['won']!r}"
     assert type(info.get("invalid_reason", "")) is str
+    _has_actions(info)
+
+
+def _has_actions(info: dict[str, Any]) -> None:
+    """Check the lists of actions that info may have."""
     for key in INFO_OF.values():
         actions = info.get(key, [])
         assert are_actions(actions), f"info has {key}={actions!r}, expected a list of texts"
