@@ -12,6 +12,8 @@ from typing import TypeVar
 _FEW = 14
 _NEAR = 0.7
 """Similarity from 0 to 1 above which a name is suggested."""
+ELSEWHERE = {"depths": "TextCraft-v0, TextCraftTags-v0 and MineTechTree-v0 take depths."}
+"""Where an argument is taken that tasks of other environments suggest, which show a depth, too."""
 
 
 Raised = TypeVar("Raised", bound="TextCraftGymError")

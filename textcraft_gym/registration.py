@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
-from textcraft_gym.envs.text_env import ELSEWHERE
-from textcraft_gym.errors import TextCraftGymError, UnknownName
+from textcraft_gym.errors import ELSEWHERE, TextCraftGymError, UnknownName
 from textcraft_gym.plugins import hidden_by, import_named, one_line
 
 INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}

@@ -461,11 +461,11 @@ def test_run_episode__refuses_a_text_in_place_of_a_list_of_actions(monkeypatch):
 @pytest.mark.parametrize(
     ("method", "returned", "said"),
     [
-        ("reset", (None, {}), r"expected reset\(\) to return text.*, got the observation None"),
-        ("reset", ("", None), "got the info None"),
-        ("step", (5, 0.0, False, False, {}), r"expected step\(\) .*, got the observation 5"),
-        ("step", ("", "one", False, False, {}), "got the reward 'one'"),
-        ("step", ("", 0.0, False, False, None), "got the info None"),
+        ("reset", (None, {}), r"expected a text as observation of reset\(\), got None"),
+        ("reset", ("", None), r"expected a mapping as info of reset\(\), got None"),
+        ("step", (5, 0.0, False, False, {}), r"expected a text as observation of step\(\), got 5"),
+        ("step", ("", "one", False, False, {}), "expected a number as reward of .*, got 'one'"),
+        ("step", ("", 0.0, False, False, None), r"a mapping as info of step\(\), got None"),
     ],
 )
 def test_run_episode__says_what_a_foreign_world_must_return(method, returned, said, monkeypatch):

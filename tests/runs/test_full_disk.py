@@ -133,10 +133,10 @@ def test_command__on_a_full_disk_stops_in_one_line_and_goes_on(tmp_path: Path, b
 @pytest.mark.parametrize(
     "arguments",
     [
-        "demos --env TextCraft-v0 --split dev --out out",
-        "export run --out out",
+        "demos --env TextCraft-v0 --split dev --out out.jsonl",
+        "export run --out out.jsonl",
         "report run --out out.html",
-        "splits make --out out",
+        "splits make --out out.jsonl",
     ],
 )
 def test_command__that_cannot_write_its_file_leaves_nothing(tmp_path: Path, arguments: str):

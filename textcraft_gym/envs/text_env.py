@@ -22,13 +22,11 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from textcraft_gym.errors import UnknownName, Unsupported, true_or_false
+from textcraft_gym.errors import ELSEWHERE, UnknownName, Unsupported, true_or_false
 from textcraft_gym.printable import print_lines
 from textcraft_gym.spaces import AnyText
 
 Step: TypeAlias = tuple[str, float, bool, bool, dict[str, Any]]
-ELSEWHERE = {"depths": "TextCraft-v0, TextCraftTags-v0 and MineTechTree-v0 take depths."}
-"""Where an argument is taken that tasks of other environments suggest, which show a depth, too."""
 Settings: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]
 Env = TypeVar("Env", bound="TextEnv")
 

@@ -754,13 +754,13 @@ def _check_claim(expected: str, claim: object) -> None:
 
 def _check_types(method: str, observation: Any, info: Any, reward: Any = 0.0) -> None:
     """Make sure that a record can have what a world returns, before the episode is played."""
-    parts = (("observation", observation, str), ("reward", reward, SupportsFloat))
-    for part, value, expected in (*parts, ("info", info, Mapping)):
-        if not isinstance(value, expected):
-            raise TypeError(
-                f"expected {method}() to return text, a number as reward and a mapping as info, "
-                f"got the {part} {value!r}"[:500]
-            )
+    for part, value, kind, expected in (
+        ("observation", observation, str, "a text"),
+        ("reward", reward, SupportsFloat, "a number"),
+        ("info", info, Mapping, "a mapping"),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(f"expected {expected} as {part} of {method}(), got {value!r}"[:500])
 
 
 def cost_of(completion: Any) -> float | None:
