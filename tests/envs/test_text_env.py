@@ -25,7 +25,6 @@ def test_text_env__is_not_made_without_a_method_of_the_game(method):
     [
         (None, "got NoneType"),
         (("Yes.", 1.0, True), r"got \(str, float, bool\)"),
-        ((None, 1.0, False, False, {}), r"got \(NoneType, float, bool, bool, dict\)"),
     ],
 )
 def test_step__says_what_play_must_return(played, got, monkeypatch):
