@@ -11,14 +11,16 @@ and gguf.
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import gguf
@@ -31,6 +33,7 @@ from transformers import AutoTokenizer
 from textcraft_gym.agents.contract.model import (
     Completion,
     CompletionRequest,
+    ModelError,
     ModelLimit,
     prompt_text,
 )
@@ -38,10 +41,9 @@ from textcraft_gym.agents.models.weights import find_files
 
 STEP, WRITTEN_STEP = 64, 512
 """Attended cache lengths are rounded up to these: for reading prompts, and for writing tokens."""
-SWITCH_SECONDS = 0.0005
-"""Seconds after which a playing thread yields; at the default the computing one mostly waits."""
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
+ENDED = "the process that computes the model has ended"
 
 
 class Layer(NamedTuple):
@@ -253,8 +255,8 @@ def _turned(heads: Tensor, turns: Tensor) -> Tensor:
 class _Text:
     """A request that is being answered."""
 
+    number: int
     request: CompletionRequest
-    answer: Future[Completion]
     prompt: np.ndarray
     rng: np.random.Generator
     slot: int = -1
@@ -356,30 +358,43 @@ class _Lane:
 class BatchedModel:
     """A language model that answers many requests at once on a GPU.
 
+    It computes in a process of its own, which the threads that play do not hold up.
+
     Args:
         adapter: A LoRA adapter; by default the suite's; ``none`` for none.
+        digest: The digest that the files must have; by default any.
         slots: Number of requests at once, of up to a quarter of the context, and as many longer
             ones.
         context: Maximum number of tokens of a prompt with its answer.
+
+    Raises:
+        ModelError: If the files are missing, or have another digest.
     """
 
     prompts = "short"
 
     def __init__(
-        self, adapter: str | None = None, *, slots: int = 256, context: int = 4608
+        self,
+        adapter: str | None = None,
+        *,
+        digest: str | None = None,
+        slots: int = 256,
+        context: int = 4608,
     ) -> None:
-        weights, lora = find_files(None, adapter)
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
-        self.pieces = [
-            _bytes(token)
-            for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
-        ]
-        network = Network(weights, lora, self.device, context)
-        self.lanes = [_Lane(network, slots, long) for long in (context // 4, context)]
-        self.asked: SimpleQueue[_Text] = SimpleQueue()
-        sys.setswitchinterval(SWITCH_SECONDS)
-        threading.Thread(target=self._serve, daemon=True).start()
+        files = find_files(None, adapter)
+        if digest is not None:
+            files.expect(digest)
+        processes = get_context("spawn")
+        self._pipe, theirs = processes.Pipe()
+        engine = processes.Process(
+            target=_compute, args=(theirs, *files, slots, context), daemon=True
+        )
+        engine.start()
+        theirs.close()
+        self._sending = threading.Lock()
+        self._answers: dict[int, Future[Completion]] = {}
+        self._numbers = count()
+        threading.Thread(target=self._receive, daemon=True).start()
 
     def complete(
         self,
@@ -390,7 +405,12 @@ class BatchedModel:
         temperature: float,
         sample: int,
     ) -> Any:
-        """Return the completion of one request."""
+        """Return the completion of one request.
+
+        Raises:
+            ModelLimit: If the prompt is too long.
+            ModelError: If the process that computes has ended.
+        """
         return self._ask(CompletionRequest(prompt, stop, max_tokens, temperature, sample)).result()
 
     async def complete_async(self, request: CompletionRequest) -> Completion:
@@ -398,48 +418,105 @@ class BatchedModel:
         return await asyncio.wrap_future(self._ask(request))
 
     def _ask(self, request: CompletionRequest) -> Future[Completion]:
-        encoded = self.tokenizer.backend_tokenizer.encode(
-            prompt_text(request.prompt), add_special_tokens=False
-        )
-        prompt = np.array(encoded.ids, np.uint16)
         answer: Future[Completion] = Future()
-        if len(prompt) + request.max_tokens >= self.lanes[-1].context:
-            answer.set_exception(ModelLimit(f"the prompt has {len(prompt)} tokens", "context"))
-        else:
-            seed = request.sample if request.temperature > 0 else 0
-            self.asked.put(_Text(request, answer, prompt, np.random.default_rng(seed % 2**32)))
+        with self._sending:
+            number = next(self._numbers)
+            self._answers[number] = answer
+            try:
+                self._pipe.send((number, request))
+            except OSError:
+                if self._answers.pop(number, None):
+                    answer.set_exception(ModelError(ENDED))
         return answer
 
-    def _serve(self) -> None:
+    def _receive(self) -> None:
+        """Hand out answers until the process ends."""
         try:
             while True:
-                idle = not any(lane.waiting or any(lane.texts) for lane in self.lanes)
-                while idle or not self.asked.empty():
-                    self._take(self.asked.get())
-                    idle = False
-                for lane in self.lanes:
-                    self._turn(lane)
-        except Exception as error:
-            for lane in self.lanes:
-                for text in [*lane.waiting, *lane.active]:
-                    text.answer.set_exception(error)
-            raise
+                number, completion = self._pipe.recv()
+                answer = self._answers.pop(number)
+                if isinstance(completion, Exception):
+                    answer.set_exception(completion)
+                else:
+                    answer.set_result(completion)
+        except (EOFError, OSError):
+            self._pipe.close()
+            while self._answers:
+                self._answers.popitem()[1].set_exception(ModelError(ENDED))
 
-    def _turn(self, lane: _Lane) -> None:
+
+def _compute(pipe: Connection, *options: Any) -> None:
+    """Answer requests until the other end of a pipe is closed."""
+    with suppress(EOFError, OSError):
+        _Engine(*options).serve(pipe)
+
+
+class _Engine:
+    """Answers requests, many at once.
+
+    Args:
+        weights: A GGUF file.
+        adapter: A LoRA adapter in a GGUF file.
+        slots: See ``BatchedModel``, as for ``context``.
+    """
+
+    def __init__(self, weights: Path, adapter: Path | None, slots: int, context: int) -> None:
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
+        self.pieces = [
+            _bytes(token)
+            for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
+        ]
+        network = Network(weights, adapter, self.device, context)
+        self.lanes = [_Lane(network, slots, long) for long in (context // 4, context)]
+
+    def serve(self, pipe: Connection) -> None:
+        """Answer the requests of a pipe, each by its number."""
+        while True:
+            idle = not any(lane.waiting or lane.active for lane in self.lanes)
+            while idle or pipe.poll():
+                number, request = pipe.recv()
+                try:
+                    self._take(number, request)
+                except ModelLimit as error:
+                    pipe.send((number, error))
+                    continue
+                idle = False
+            for lane in self.lanes:
+                for number, completion in self._turn(lane):
+                    pipe.send((number, completion))
+
+    def _take(self, number: int, request: CompletionRequest) -> None:
+        """Have a request wait in the first lane that is long enough for it.
+
+        Raises:
+            ModelLimit: If none is.
+        """
+        text = prompt_text(request.prompt)
+        encoded = self.tokenizer.backend_tokenizer.encode(text, add_special_tokens=False)
+        prompt = np.array(encoded.ids, np.uint16)
+        seed = request.sample if request.temperature > 0 else 0
+        needed = len(prompt) + request.max_tokens
+        for lane in self.lanes:
+            if needed < lane.context:
+                rng = np.random.default_rng(seed % 2**32)
+                lane.waiting.append(_Text(number, request, prompt, rng))
+                return
+        raise ModelLimit(f"the prompt has {len(prompt)} tokens", "context")
+
+    def _turn(self, lane: _Lane) -> Iterator[tuple[int, Completion]]:
         """Read the prompts that have room in a lane, and write a token of each of its texts."""
         admitted = lane.admitted()
         if admitted:
-            self._advance(lane, admitted, lane.read(admitted))
+            yield from self._advance(lane, admitted, lane.read(admitted))
         active = lane.active
         if active:
-            self._advance(lane, active, lane.write(active))
+            yield from self._advance(lane, active, lane.write(active))
 
-    def _take(self, text: _Text) -> None:
-        needed = len(text.prompt) + text.request.max_tokens
-        next(lane for lane in self.lanes if needed < lane.context).waiting.append(text)
-
-    def _advance(self, lane: _Lane, texts: Sequence[_Text], logits: Tensor) -> None:
-        """Write the next token of each text, and answer those that are finished."""
+    def _advance(
+        self, lane: _Lane, texts: Sequence[_Text], logits: Tensor
+    ) -> Iterator[tuple[int, Completion]]:
+        """Write the next token of each text, and yield the completions that are finished."""
         chosen = logits.argmax(-1)
         drawn = [row for row, text in enumerate(texts) if text.request.temperature > 0]
         if drawn:
@@ -453,7 +530,7 @@ class BatchedModel:
             completion = self._add(text, token)
             if completion:
                 lane.leave(text)
-                text.answer.set_result(completion)
+                yield text.number, completion
 
     def _add(self, text: _Text, token: int) -> Completion | None:
         """Add a token to a text, and return the completion if that ends it."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 from importlib.util import find_spec
 
 import pytest
 
-from textcraft_gym.agents.contract.model import CompletionRequest, ModelLimit
+from textcraft_gym.agents.contract.model import CompletionRequest, ModelError, ModelLimit
 from textcraft_gym.agents.models.local import LocalModel
 
 for package in ("torch", "transformers", "gguf", "xllamacpp"):
@@ -84,3 +85,15 @@ def test_samples__are_drawn_by_their_seed(batched: BatchedModel):
 def test_a_prompt_beyond_the_context_is_a_limit(batched: BatchedModel):
     with pytest.raises(ModelLimit, match="the prompt has"):
         answers(batched, "word " * 600)
+
+
+def test_an_engine_that_ended_is_an_error():
+    model = BatchedModel(slots=1, context=512)
+    asked = {"stop": (), "max_tokens": 1, "temperature": 0.0, "sample": 0}
+    model.complete("a", **asked)
+    engine = max(multiprocessing.active_children(), key=lambda child: child.pid)
+    engine.kill()
+    engine.join()
+    for _ in range(2):
+        with pytest.raises(ModelError, match="has ended"):
+            model.complete("a", **asked)
