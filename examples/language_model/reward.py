@@ -10,6 +10,8 @@ it learns the episodes that it won, and then plays the next round: no expert is 
 first round and after each it plays other goals, greedily. What was played is kept in the file
 played.sqlite, so that the same command goes on with an interrupted run, and with more rounds with a
 finished one.
+
+Where PyTorch finds a GPU, the model plays and learns there, in minutes.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import argparse
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
@@ -32,7 +34,7 @@ from adapter import read_adapter, write_adapter
 from base import Base, base_file
 from dialogue import Branch, Example, Writer, after_situation
 from encoding import load_tokenizer, parts
-from gates import WORKERS, local_spec
+from gates import BATCHED_WORKERS, WORKERS, local_spec
 from network import Network
 from packed import Part
 from prepare import Plan
@@ -44,7 +46,8 @@ from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
 from textcraft_gym.agents.contract.model import Model
 from textcraft_gym.agents.defaults import settings_for
 from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
-from textcraft_gym.agents.models.weights import bundled_adapter
+from textcraft_gym.agents.models.spec import make_model
+from textcraft_gym.agents.models.weights import bundled_adapter, find_files
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.episodes.episode import Episode
 from textcraft_gym.recipes.book import RecipeBook
@@ -55,6 +58,8 @@ from textcraft_gym.runs.run_spec import RunSpec
 
 P, R = ParamSpec("P"), TypeVar("R")
 
+ON_GPU = torch.cuda.is_available()
+
 BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed,branching=1"
 """A book with no training seed. One ingredient a recipe, so that deep is not long as well."""
 DEPTH = 3
@@ -63,6 +68,8 @@ TEST_GOALS = 80
 TURNS = 30
 """Turns of an episode, thoughts included: the longest that is won takes 23."""
 TEMPERATURE = 0.8
+SLOTS = 160
+"""Number of requests at once on a GPU."""
 RATE = 4e-4
 EPOCHS, PER_STEP = 3, 2
 LONGEST, MOST = Plan.longest, Plan.most
@@ -113,20 +120,34 @@ def play(
         "TextCraft-v0",
         split="all",
         agent=f"{Path(__file__).stem}:SampledReAct",
-        model=model,
-        cassette=cassette,
+        model=make_model(model, cassette=cassette) if isinstance(model, str) else model,
         prompts="short",
         env_args={"recipes": BOOK},
-        workers=WORKERS,
+        workers=BATCHED_WORKERS if ON_GPU else WORKERS,
     )
-    groups: dict[str, list[Episode]] = {goal: [] for goal in goals}
-    for sample in range(samples):
+
+    def played(sample: int) -> list[Episode]:
         sampled = replace(spec, agent_args={"sample": sample, "temperature": temperature})
-        for episode in rollouts(sampled, [(goal, 0) for goal in goals]):
+        return [*rollouts(sampled, [(goal, 0) for goal in goals])]
+
+    groups: dict[str, list[Episode]] = {goal: [] for goal in goals}
+    # A GPU answers all samples together; on a CPU more than one set of workers would only wait.
+    with ThreadPoolExecutor(samples if ON_GPU else 1) as threads:
+        for episode in chain.from_iterable(threads.map(played, range(samples))):
             if episode.error:
                 raise RuntimeError(f"{episode.task}: {episode.error}")
             groups[str(episode.task)].append(episode)
     return groups
+
+
+def model_spec(adapter: Path) -> str:
+    """Return the model with an adapter: on a GPU batched, on a CPU by llama.cpp."""
+    if not ON_GPU:
+        return local_spec(adapter, torch.get_num_threads())
+    # With the digest, so that no completion of an earlier round's adapter is played again.
+    digest = find_files(adapter=str(adapter)).digest
+    options = f"adapter={json.dumps(str(adapter))},digest={digest},slots={SLOTS}"
+    return f"batched:BatchedModel,{options}"
 
 
 def won_goals(groups: Mapping[str, Iterable[Episode]]) -> set[str]:
@@ -188,7 +209,10 @@ def learn(training: Training, encoded: list[Part], rng: random.Random) -> float:
 
 
 def in_subprocess(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Return a function's result from a process where PyTorch's threads do not slow llama.cpp's."""
+    """Return a function's result from a process of its own.
+
+    There PyTorch's threads do not slow llama.cpp's, and its end frees the memory of a GPU.
+    """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(function, *args, **kwargs).result()
 
@@ -204,13 +228,13 @@ def run(
 ) -> Iterator[dict[str, object]]:
     """Test, then play, learn and test in rounds; return a row for each test and round."""
     adapter = out / "adapter.gguf"
-    model = local_spec(adapter, torch.get_num_threads())
 
     def play_now(
         goals: Sequence[str], samples: int = 1, temperature: float = 0.0
     ) -> dict[str, list[Episode]]:
         write_adapter(training.factors, adapter)
-        return in_subprocess(play, model, goals, samples, temperature, out / "played.sqlite")
+        model, cassette = model_spec(adapter), out / "played.sqlite"
+        return in_subprocess(play, model, goals, samples, temperature, cassette)
 
     before = won_goals(play_now(test))
     yield {"test": 0} | share(len(before), len(test))
@@ -281,7 +305,8 @@ def main() -> None:
         test, rounds = draw_goals(rng, options.test_goals, options.rounds, options.goals)
     except ValueError as error:
         parser.error(str(error))
-    training = Training(Network(Base(base_file()), torch.device("cpu")), options.seed)
+    device = torch.device("cuda" if ON_GPU else "cpu")
+    training = Training(Network(Base(base_file()), device), options.seed)
     try:
         training.set_weights(read_adapter(training.factors, start))
     except (ValueError, OSError) as error:
