@@ -2,11 +2,12 @@
 
 It plays by the rules of the environment itself, and judges a product by what its pages say. Its
 thoughts name a thing before they decide about it, and what is wanted before a search, behind what
-the instruction calls it where that differs:
+the instruction calls it where that differs. A price stands beside its bound, since a small model
+compares numbers that stand side by side only:
 
     think: tights is leggings; dries fast is moisture wicking. leggings: moisture wicking; xx-large,
     short; below 60.00.
-    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 is below 60.00. To check:
+    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 against 60.00: below. To check:
     moisture wicking.
     think: moisture wicking: yes.
     think: size: xx-large. special size: short.
@@ -16,7 +17,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,6 +33,7 @@ from textcraft_gym.envs.webshop.product import Goal
 from textcraft_gym.envs.webshop.product_templates import (
     ProductTemplate,
     attributes,
+    choices,
     product_templates,
 )
 from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, World, read
@@ -48,13 +51,16 @@ LONG_THOUGHT = 260
 """Characters that a thought has at most: agents cut off at 100 tokens."""
 
 
+_BETWEEN_PARTS = re.compile(r", | \(| - | \| ")
+
+
 class Wish(NamedTuple):
     """What a customer wants, in the words of listings.
 
     Attributes:
         kinds: The names of such goods in titles, the usual one first.
         attributes: The attributes that are wanted.
-        values: The values of options that are wanted.
+        values: The values of options that are wanted: to choose, or in the title of the goods.
         most: The highest price, in dollars.
         meanings: What words of the instruction mean, where listings have others.
     """
@@ -69,9 +75,9 @@ class Wish(NamedTuple):
     def of(cls, goal: Goal) -> Wish:
         """Return the wish behind an instruction."""
         kinds = tuple(name.lower() for name in _templates()[goal.product.query].names)
-        return cls(
-            kinds, goal.attributes, option_values(goal), goal.price_upper, tuple(meanings(goal))
-        )
+        values = [*option_values(goal), *title_values(goal)]
+        values.sort(key=goal.instruction.lower().find)
+        return cls(kinds, goal.attributes, tuple(values), goal.price_upper, tuple(meanings(goal)))
 
     def __str__(self) -> str:
         parts = [f"{self.kinds[0]}: {', '.join(self.attributes)}", self.options]
@@ -104,12 +110,17 @@ class Wish(NamedTuple):
         """Return the wanted attributes that a text does not name."""
         return [name for name in self.attributes if not _says(plain(text), name)]
 
+    def lacking(self, title: str, offered: Collection[str]) -> list[str]:
+        """Return the wanted values that a product neither offers nor has in its title."""
+        named = title_parts(title)
+        return [value for value in self.values if value not in offered and value not in named]
+
     def objection(self, listing: Listing) -> str:
         """Return why a product is wrong, as its line of the results says; empty if it does not."""
         if not self.kind_of(listing.title):
             return f"no {self.kinds[0]}"
         if listing.price > self.most:
-            return f"${listing.price} is above {self.most:.2f}"
+            return f"${listing.price} against {self.most:.2f}: above"
         return ""
 
     def verdict(self, listing: Listing) -> str:
@@ -122,7 +133,7 @@ class Wish(NamedTuple):
         verdict = f"{listing.asin}: {', '.join([self.kind_of(listing.title), *shown])}."
         verdict += f" ${listing.price}"
         if not math.isinf(self.most):
-            verdict += f" is below {self.most:.2f}"
+            verdict += f" against {self.most:.2f}: below"
         verdict += "."
         if unsaid:
             verdict += f" To check: {', '.join(unsaid)}."
@@ -249,8 +260,7 @@ class Shopper(Teacher):
         """Open a product; return whether it has all that is wanted, else go back to the results."""
         self.seen.add(listing.asin)
         self.press(listing.asin)
-        offered = self.game.shop.options(listing.asin)
-        missing = [value for value in self.wish.values if value not in offered]
+        missing = self.wish.lacking(listing.title, self.game.shop.options(listing.asin))
         if missing:
             if self.rng.random() < 3 * self.chance:
                 self.mistake(missing[0])
@@ -273,12 +283,16 @@ class Shopper(Teacher):
         return not hidden
 
     def choose(self) -> None:
-        """Choose the values that are wanted, of the product in view."""
+        """Choose the values that are wanted, of the product in view; some stand in its title."""
         option_of = self.game.shop.options(self.state.asin)
-        choices = [f"{option_of[value]}: {value}." for value in self.wish.values]
-        self.think(" ".join(choices) or "No option is named.")
+        places = [
+            f"{option_of[value]}: {value}." if value in option_of else f"{value}: in the title."
+            for value in self.wish.values
+        ]
+        self.think(" ".join(places) or "No option is named.")
         for value in self.wish.values:
-            self.press(value, option_of[value])
+            if value in option_of:
+                self.press(value, option_of[value])
 
     def buy(self) -> None:
         """Buy the product in view."""
@@ -297,6 +311,26 @@ class Shopper(Teacher):
 def option_values(goal: Goal) -> tuple[str, ...]:
     """Return the values of options that a goal names, in some goals each with its option."""
     return tuple(option if isinstance(option, str) else option[1] for option in goal.options)
+
+
+def title_values(goal: Goal) -> Iterator[str]:
+    """Yield what an instruction says of options that its product has in its title alone."""
+    named = title_parts(goal.product.title)
+    for option, choice in _templates()[goal.product.query].options:
+        if option in goal.product.options:
+            continue
+        for value in choices()[choice].values:
+            if value in named and _stands_in(value, goal.instruction.lower()):
+                yield value
+
+
+def title_parts(title: str) -> list[str]:
+    """Return the parts of a title, of which the last ones may be values of options."""
+    return [part.strip(" )") for part in _BETWEEN_PARTS.split(title.lower())]
+
+
+def _stands_in(value: str, text: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text))
 
 
 def meanings(goal: Goal) -> Iterator[str]:

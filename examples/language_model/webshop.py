@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import dialogue
 from dialogue import Branch, Example, completion, numbered, remembered
-from shopper import Shopper, Wish
+from shopper import Shopper, Wish, option_values
 from teacher import COMPLETED
 
 from textcraft_gym.agents.games.webshop.game_profile import PROFILE
@@ -82,6 +82,7 @@ class Situation(dialogue.Situation):
 
     Attributes:
         wish: What the instruction asks for, in the words of listings.
+        goal_values: The values of options that a purchase has to have chosen.
         query: The search for all that the instruction names.
         results: The page of its results.
     """
@@ -90,6 +91,7 @@ class Situation(dialogue.Situation):
 
     def __init__(self, shop: Shop, goal: Goal) -> None:
         self.world, self.wish = World(shop, goal), Wish.of(goal)
+        self.goal_values = option_values(goal)
         super().__init__(read(self.world, Transition(START)))
         words = re.findall(r"[a-z0-9-]+", wanted(goal.instruction))
         self.words = " ".join(dict.fromkeys(filter(content, words)))
@@ -295,9 +297,9 @@ class Situation(dialogue.Situation):
         """Return a purchase without the wanted options, or of another product, to be avoided."""
         right = [listing for listing in self.listings if self.is_right(listing)]
         others = [listing for listing in self.listings if listing not in right]
-        if right and self.wish.values and rng.random() < 0.6:
+        if right and self.goal_values and rng.random() < 0.6:
             listing, avoided = right[0], ""
-            reason = f"did not choose {', '.join(self.wish.values)}"
+            reason = f"did not choose {', '.join(self.goal_values)}"
         elif others:
             listing = rng.choice(others)
             avoided, reason = listing.asin, self.reason(listing)
@@ -367,7 +369,7 @@ class Situation(dialogue.Situation):
         if objection:
             return f"{objection}. So: No"
         lacking = {*self.wish.unsaid(pages)}
-        lacking |= {*self.wish.values} - {*self.world.shop.options(listing.asin)}
+        lacking |= {*self.wish.lacking(listing.title, self.world.shop.options(listing.asin))}
         answers = []
         for name in (*self.wish.attributes, *self.wish.values):
             if name in lacking:

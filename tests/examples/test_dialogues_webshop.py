@@ -12,7 +12,7 @@ import gymnasium as gym
 import pytest
 import webshop as data
 from dialogue import Branch, Example
-from shopper import PAGES, plain
+from shopper import PAGES, plain, title_values
 
 from tests.agents.scripted import ScriptedModel
 from tests.examples.dialogues import (
@@ -324,6 +324,7 @@ def test_values__that_are_wanted_are_all_chosen_before_the_purchase(examples: li
         clicked = {
             line[6:-1] for line, answer, _ in turns(branch) if answer.startswith("You have clicked")
         }
+        clicked |= set(re.findall(r"(?<=[:.] )([^:]*): in the title\.", branch.text))
         assert ", ".join(sorted(clicked)) == ", ".join(sorted(wanted)) or len(clicked) == len(
             wanted
         ), branch.text
@@ -349,7 +350,7 @@ def test_verdicts__are_what_the_lines_of_products_say():
             verdict = situation.wish.verdict(listing)
             title = plain(listing.title)
             named = [kind for kind in situation.wish.kinds if plain(kind) in title]
-            if price := re.search(r"\$([0-9.]+) is above (\d+\.\d+)", verdict):
+            if price := re.search(r"\$([0-9.]+) against (\d+\.\d+): above", verdict):
                 assert listing.price == float(price[1]) > float(price[2]) == situation.wish.most
             assert (f"no {situation.wish.kinds[0]}" in verdict) == (not named)
             for name, _ in product(situation.wish.attributes, named):
@@ -378,10 +379,30 @@ def test_details__are_of_what_the_pages_say():
             if answer == "Yes":
                 options = situation.world.shop.options(listing.asin)
                 assert situation.is_right(listing) or listing.price <= situation.wish.most
-                assert all(value in options for value in situation.wish.values)
+                for value in situation.wish.values:
+                    assert value in options or value in listing.title.lower()
     assert min(answers["Yes"], answers["No"]) > 20
 
 
 def test_plans__are_read_by_the_agents(examples: list[Example]):
     for _, branch in branches(examples, "plan", "full plan", "reflection"):
         assert parse_plan(branch.spans[1].text)
+
+
+def test_values__that_stand_in_the_title_are_wanted_and_not_clicked():
+    bought = 0
+    rng = random.Random(7)
+    for situation in islice(data.Situation.drawn(rng), 300):
+        goal = situation.world.goal
+        titled = [*title_values(goal)]
+        if not titled:
+            continue
+        assert all(value in goal.instruction.lower() for value in titled)
+        assert all(value in goal.product.title.lower() for value in titled)
+        assert not {*titled} & {
+            value for values in goal.product.options.values() for value in values
+        }
+        assert {*titled} <= {*situation.wish.values}
+        branch = situation.whole(rng, "goal", "react")
+        bought += branch is not None and f"{titled[0]}: in the title." in branch.text
+    assert bought > 5
