@@ -48,6 +48,8 @@ AGENTS = {
     "in vain": 1,
 }
 """What is played, with its weight."""
+PLAYS = {"bridge": 2, "comparison": 4}
+"""How often a question of each type is played: a small model has to practise comparing."""
 
 
 class Asked(NamedTuple):
@@ -179,7 +181,8 @@ def examples(seed: int) -> Iterator[Example]:
     for question in drawn(rng):
         situation = question.situation
         made: list[Branch] = []
-        for name in dict.fromkeys(rng.choices([*AGENTS], [*AGENTS.values()], k=2)):
+        plays = PLAYS[question.task.question.type]
+        for name in dict.fromkeys(rng.choices([*AGENTS], [*AGENTS.values()], k=plays)):
             played = play_in_vain(question, rng) if name == "in vain" else play(question, name, rng)
             if played:
                 made += dialogues(situation, played.exchanges)
