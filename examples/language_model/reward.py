@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
@@ -315,9 +316,11 @@ def main() -> None:
     plan: dict[str, object] = {"book": BOOK, "start_sha256": sha256(start.read_bytes()).hexdigest()}
     plan |= {name: value for name, value in vars(options).items() if isinstance(value, int)}
     tokenizer = load_tokenizer(base_file())
+    started = time.monotonic()
     rows = run(training, tokenizer, test, rounds, options.samples, rng, options.out)
     with (options.out / "log.jsonl").open("w", encoding="utf-8") as log:
         for row in chain([{"plan": plan}], rows):
+            row["seconds"] = round(time.monotonic() - started)
             print(json.dumps(row), flush=True)
             print(json.dumps(row), file=log, flush=True)
 
