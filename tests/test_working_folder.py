@@ -300,8 +300,8 @@ def test_named_module__that_another_one_hides_is_to_be_renamed(
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"{module}.py").write_text("")
     with pytest.raises((ValueError, ModelError), match=said):
-        load(f"{module}:Mine-v0")
+        load(f"{module}:Hidden-v0")
     (tmp_path / f"{module}.py").unlink()
     with pytest.raises((ValueError, ModelError), match="unknown") as raised:
-        load(f"{module}:Mine-v0")
+        load(f"{module}:Hidden-v0")
     assert "rename" not in str(raised.value)

@@ -72,6 +72,8 @@ class Crafter:
 def test_submit__imports_what_is_trusted_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "own_of_board.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(gym.registry, "Mine-v0", None)  # so that its end takes the world away
+    del gym.registry["Mine-v0"]
     mine = RunSpec("own_of_board:Mine-v0", "test", "own_of_board:Crafter", limit=2, max_steps=3)
     evaluate(mine, "run")
 
