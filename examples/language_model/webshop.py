@@ -82,7 +82,6 @@ class Situation(dialogue.Situation):
 
     Attributes:
         wish: What the instruction asks for, in the words of listings.
-        goal_values: The values of options that a purchase has to have chosen.
         query: The search for all that the instruction names.
         results: The page of its results.
     """
@@ -91,7 +90,6 @@ class Situation(dialogue.Situation):
 
     def __init__(self, shop: Shop, goal: Goal) -> None:
         self.world, self.wish = World(shop, goal), Wish.of(goal)
-        self.goal_values = option_values(goal)
         super().__init__(read(self.world, Transition(START)))
         words = re.findall(r"[a-z0-9-]+", wanted(goal.instruction))
         self.words = " ".join(dict.fromkeys(filter(content, words)))
@@ -297,9 +295,10 @@ class Situation(dialogue.Situation):
         """Return a purchase without the wanted options, or of another product, to be avoided."""
         right = [listing for listing in self.listings if self.is_right(listing)]
         others = [listing for listing in self.listings if listing not in right]
-        if right and self.goal_values and rng.random() < 0.6:
+        values = option_values(self.world.goal)
+        if right and values and rng.random() < 0.6:
             listing, avoided = right[0], ""
-            reason = f"did not choose {', '.join(self.goal_values)}"
+            reason = f"did not choose {', '.join(values)}"
         elif others:
             listing = rng.choice(others)
             avoided, reason = listing.asin, self.reason(listing)
