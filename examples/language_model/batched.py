@@ -462,6 +462,7 @@ class _Engine:
 
     def __init__(self, weights: Path, adapter: Path | None, slots: int, context: int) -> None:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        torch.backends.cuda.enable_cudnn_sdp(False)  # it would prepare each new shape anew
         self.tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
         self.pieces = [
             _bytes(token)

@@ -42,7 +42,7 @@ class Plan:
 
     worlds: str = _option(
         "textcraft=0.217,alfworld=0.089,minetechtree=0.087,webshop=0.224,"
-        "minetechtree_goals=0.077,alfworld_goals=0.042,"
+        "minetechtree_goals=0.100,alfworld_goals=0.042,"
         "tabletop=0.085,hotpotqa=0.094,autoplan=0.041,adaplanner=0.022,search=0.022",
         "worlds, and their shares of the examples",
     )

@@ -28,7 +28,7 @@ from hashlib import sha256
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import torch
 from adapter import read_adapter, write_adapter
@@ -69,7 +69,7 @@ TEST_GOALS = 80
 TURNS = 30
 """Turns of an episode, thoughts included: the longest that is won takes 23."""
 TEMPERATURE = 0.8
-SLOTS = 160
+SLOTS = 320
 """Number of requests at once on a GPU."""
 RATE = 4e-4
 EPOCHS, PER_STEP = 3, 2
@@ -109,15 +109,29 @@ class SampledReAct:
         )
 
 
+class Sampling(NamedTuple):
+    """Episodes to play with one adapter.
+
+    Attributes:
+        goals: The goals.
+        samples: Number of episodes of each goal, of the same task and seed.
+        temperature: 0 for the likeliest lines.
+    """
+
+    goals: Sequence[str]
+    samples: int = 1
+    temperature: float = 0.0
+
+
+Groups: TypeAlias = dict[str, list[Episode]]
+"""The episodes of each goal."""
+
+
 def play(
-    model: str | Model,
-    goals: Sequence[str],
-    samples: int,
-    temperature: float,
-    cassette: Path | None = None,
-) -> dict[str, list[Episode]]:
-    """Return episodes of each goal, of the same task and seed."""
-    spec = RunSpec(
+    model: str | Model, samplings: Sequence[Sampling], cassette: Path | None = None
+) -> list[Groups]:
+    """Return the episodes of each goal of each sampling."""
+    base = RunSpec(
         "TextCraft-v0",
         split="all",
         agent=f"{Path(__file__).stem}:SampledReAct",
@@ -127,17 +141,34 @@ def play(
         workers=BATCHED_WORKERS if ON_GPU else WORKERS,
     )
 
-    def played(sample: int) -> list[Episode]:
-        sampled = replace(spec, agent_args={"sample": sample, "temperature": temperature})
-        return [*rollouts(sampled, [(goal, 0) for goal in goals])]
+    def played(sampling: Sampling, sample: int) -> list[Episode]:
+        spec = replace(base, agent_args={"sample": sample, "temperature": sampling.temperature})
+        return [*rollouts(spec, [(goal, 0) for goal in sampling.goals])]
 
-    groups: dict[str, list[Episode]] = {goal: [] for goal in goals}
-    # A GPU answers all samples together; on a CPU more than one set of workers would only wait.
-    with ThreadPoolExecutor(samples if ON_GPU else 1) as threads:
-        for episode in chain.from_iterable(threads.map(played, range(samples))):
-            if episode.error:
-                raise RuntimeError(f"{episode.task}: {episode.error}")
-            groups[str(episode.task)].append(episode)
+    # A GPU answers all of them together; on a CPU more than one set of workers would only wait.
+    threads = sum(sampling.samples for sampling in samplings) if ON_GPU else 1
+    with ThreadPoolExecutor(threads) as pool:
+        running = [
+            [pool.submit(played, sampling, sample) for sample in range(sampling.samples)]
+            for sampling in samplings
+        ]
+        return [
+            by_goal(chain.from_iterable(samples.result() for samples in sampled))
+            for sampled in running
+        ]
+
+
+def by_goal(episodes: Iterable[Episode]) -> Groups:
+    """Return the episodes of each goal.
+
+    Raises:
+        RuntimeError: If one broke.
+    """
+    groups: Groups = {}
+    for episode in episodes:
+        if episode.error:
+            raise RuntimeError(f"{episode.task}: {episode.error}")
+        groups.setdefault(str(episode.task), []).append(episode)
     return groups
 
 
@@ -230,26 +261,28 @@ def run(
     """Test, then play, learn and test in rounds; return a row for each test and round."""
     adapter = out / "adapter.gguf"
 
-    def play_now(
-        goals: Sequence[str], samples: int = 1, temperature: float = 0.0
-    ) -> dict[str, list[Episode]]:
+    def play_now(*samplings: Sampling) -> list[Groups]:
         write_adapter(training.factors, adapter)
         model, cassette = model_spec(adapter), out / "played.sqlite"
-        return in_subprocess(play, model, goals, samples, temperature, cassette)
+        return in_subprocess(play, model, samplings, cassette)
 
-    before = won_goals(play_now(test))
+    # A test is played together with the next round, since both are of one adapter.
+    sampled = [Sampling(goals, samples, TEMPERATURE) for goals in rounds]
+    tested, *played = play_now(Sampling(test), *sampled[:1])
+    before = won_goals(tested)
     yield {"test": 0} | share(len(before), len(test))
-    for number, goals in enumerate(rounds, 1):
-        groups = play_now(goals, samples, TEMPERATURE)
+    for number in range(1, len(rounds) + 1):
+        (groups,) = played
         examples = learnable(groups.values())
         encoded: list[Part] = []
         for example in examples:
             encoded += parts(tokenizer, example, LONGEST, MOST)
         loss = learn(training, encoded, rng) if encoded else None
         episodes = [*chain.from_iterable(groups.values())]
-        played = share(sum(bool(episode.won) for episode in episodes), len(episodes))
-        yield {"round": number} | played | {"goals_learnt": len(examples), "loss": loss}
-        yield {"test": number} | compared(before, won_goals(play_now(test)), len(test))
+        won = share(sum(bool(episode.won) for episode in episodes), len(episodes))
+        yield {"round": number} | won | {"goals_learnt": len(examples), "loss": loss}
+        tested, *played = play_now(Sampling(test), *sampled[number : number + 1])
+        yield {"test": number} | compared(before, won_goals(tested), len(test))
 
 
 def compared(before: set[str], after: set[str], played: int) -> dict[str, object]:
@@ -307,6 +340,7 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     device = torch.device("cuda" if ON_GPU else "cpu")
+    torch.backends.cuda.enable_cudnn_sdp(False)  # it would prepare each new shape anew
     training = Training(Network(Base(base_file()), device), options.seed)
     try:
         training.set_weights(read_adapter(training.factors, start))

@@ -290,6 +290,10 @@ class Shopper(Teacher):
             for value in self.wish.values
         ]
         self.think(" ".join(places) or "No option is named.")
+        if self.wish.attributes and self.rng.random() < self.chance:
+            name = self.rng.choice(self.wish.attributes)
+            if self.mistake(name):
+                self.think(f"{name} is no button.")
         for value in self.wish.values:
             if value in option_of:
                 self.press(value, option_of[value])

@@ -195,3 +195,11 @@ def test_worlds__are_drawn_for_training_alone():
         for practice in (env, again, other)
     )
     assert first == second != third
+
+
+def test_prompts__of_agents_whose_plans_differ_in_form_end_in_other_words(examples: list[Example]):
+    agents: dict[str, set[str]] = {}
+    for _, branch in branches(examples, *KINDS):
+        last = branch.spans[0].text.rpartition("\n")[2]
+        agents.setdefault(last, set()).add(branch.kind.split()[0])
+    assert all(len(asking) == 1 for asking in agents.values()), agents

@@ -617,7 +617,7 @@ def test_reward__what_is_learnt_of_a_group_are_the_won_episodes_as_the_agent_ask
     ]
     goal = "minecraft:ancient_mole_sateen_oven"
     model = ScriptedModel(*won, "think: It cannot be made.", "task failed!", *won)
-    groups = reward.play(model, [goal], 3, 0.8)
+    (groups,) = reward.play(model, [reward.Sampling([goal], 3, 0.8)])
     assert [episode.won for episode in groups[goal]] == [True, False, True]
     assert {request["temperature"] for request in model.asked} == {0.8}
     assert len({request["sample"] for request in model.asked}) == 3
