@@ -143,7 +143,7 @@ def test_goals__that_are_held_out_are_in_plans_of_one_line_alone(examples: list[
     lines = 0
     for _, branch in branches(examples, "deps planner"):
         (task,) = re.findall(
-            r"^Goal: obtain (.+)\.$", branch.text.partition("Plan as goals:")[0], re.MULTILINE
+            r"^Goal: obtain (.+)\.$", branch.text.partition("plan as goals:")[0], re.MULTILINE
         )
         wanted = {want.partition(" ")[2] for want in task.split(", ")}
         goals = [goal for goal in parse_goals(branch.spans[-1].text) if goal.verb != "equip"]
