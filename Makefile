@@ -67,9 +67,11 @@ types: $(VENV)/.test
 unit: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/examples
 
-# Minutes: a hundred thousand random actions, and shortest plans against an independent solver.
-test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL) -m slow
+# Minutes: a hundred thousand random actions, shortest plans against an independent solver, trainings that learn, and the
+# language model in the documentation.
+test-slow: $(VENV)/.test $(VENV)/.local $(RL)/.rl
+	$(BIN)/python -m pytest $(PARALLEL) -m slow --ignore tests/examples
+	$(RL)/bin/python -m pytest $(PARALLEL) -m slow tests/test_notebooks.py tests/examples
 
 # The tests that compare our ALFWorld engine with the original, TextWorld's, which pip compiles.
 test-engine: $(ENGINE)/.engine
@@ -101,11 +103,10 @@ test-ray: $(RL)/.frameworks
 bench-ray: $(RL)/.frameworks
 	$(RL)/bin/python benchmarks/backends.py
 
-# The examples: what the language model learns from, and training for seconds each; two notebooks that learn, and the
+# The examples: what the language model learns from, and training for seconds each; a notebook that learns, and the
 # integrations of trainers, with PyTorch.
 test-rl: $(RL)/.rl
 	$(RL)/bin/python -m pytest $(PARALLEL) -m 'not slow and not ray' \
-		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[grpo_with_trl]' \
 		'tests/test_notebooks.py::test_notebook__runs_as_a_notebook[maskable_ppo]' tests/examples tests/integrations \
 		tests/agents/models/test_gguf.py::test_tensor_types__are_those_of_the_format \
 		tests/agents/models/test_local.py::test_default_weights__split_texts_as_the_tokenizer_that_they_are_trained_with
@@ -134,9 +135,9 @@ bench-serving: .venv-integrations/.integrations
 	.venv-integrations/bin/python benchmarks/serving.py --server agentgym
 	.venv-integrations/bin/python benchmarks/serving.py --server openenv
 
-# Whether an editor resolves every import in the checkout. Needs pyright.
+# Whether an editor knows the types of the package. Needs pyright.
 test-editors: $(VENV)/.test
-	$(BIN)/python -m pytest -m '' -rs tests/test_packaging.py -k pyright
+	$(BIN)/python -m pytest -rs tests/test_packaging.py -k pyright
 
 # The documentation as a site in build/site, in a virtual environment of its own.
 .PHONY: docs notebooks
@@ -162,11 +163,9 @@ notebooks: $(DOCS)/.docs
 	$(foreach file,$(wildcard notebooks/*.py),$(DOCS)/bin/jupytext --quiet --to ipynb \
 		--output build/notebooks/$(notdir $(file:.py=.ipynb)) $(file) &&) true
 
-# The language model in the process, and its speed beside llama.cpp's own server, with the real weights: the slow tests, too.
+# The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
-	$(BIN)/python -m pytest $(PARALLEL) -m '' -rs tests/agents/models/test_local.py tests/test_results.py \
-		tests/test_docs.py::test_readme__agents_play \
-		'tests/test_docs.py::test_pages__print_what_stands_below_their_code[docs/agents/index.md]'
+	$(BIN)/python -m pytest $(PARALLEL) -rs tests/agents/models/test_local.py tests/test_results.py
 
 bench-local: $(VENV)/.local
 	$(BIN)/python benchmarks/local_model.py

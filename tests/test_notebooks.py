@@ -22,10 +22,18 @@ NEEDS = {
 SECONDS = 300
 """Maximum time of a script, and of a cell: one that waits for ever fails."""
 
+SLOW = ("grpo_with_trl",)
+"""Notebooks that take more than a minute."""
+
 HAS_JUPYTER = all(map(find_spec, ("ipykernel", "jupytext", "nbclient")))
 
 
-@pytest.fixture(params=NOTEBOOKS, ids=lambda notebook: notebook.stem)
+@pytest.fixture(
+    params=[
+        pytest.param(file, id=file.stem, marks=[pytest.mark.slow] if file.stem in SLOW else [])
+        for file in NOTEBOOKS
+    ]
+)
 def notebook(request: pytest.FixtureRequest) -> Path:
     file: Path = request.param
     for package in NEEDS.get(file.stem, ()):

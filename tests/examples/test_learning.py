@@ -65,6 +65,7 @@ def test_curriculum__trains_and_draws_its_curve(tmp_path: Path):
     assert "Test goals of depth 4" in (tmp_path / "curriculum.svg").read_text()
 
 
+@pytest.mark.slow
 def test_maskable_ppo__learns(tmp_path: Path):
     run("train_maskable_ppo.py", "--seeds", "0", out=tmp_path)
     before, after = csv.DictReader((tmp_path / "learning.csv").read_text().splitlines())
