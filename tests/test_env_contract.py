@@ -82,6 +82,14 @@ gym.register("Spelling-v0", entry_point=Spelling, max_episode_steps=20)
 gym.register("Guess-v1", entry_point=Guess, max_episode_steps=20)
 
 
+def test_reset__of_a_world_without_tasks_says_so():
+    class Wordless(Spelling):
+        tasks = ()
+
+    with pytest.raises(ValueError, match="Wordless has no tasks to draw from"):
+        Wordless().reset(seed=0)
+
+
 class TestSpelling(EnvContract):
     env_id = "Spelling-v0"
 

@@ -335,6 +335,8 @@ class TextEnv(gym.Env[str, str], ABC):
     def _draw_task(self, draw: int) -> Any:
         """Return the task of the split for a random integer of 64 bits."""
         # Of so many bits, the remainder makes no task noticeably likelier.
+        if len(self.tasks) == 0:
+            raise ValueError(f"{type(self).__name__} has no tasks to draw from")
         return self.tasks[draw % len(self.tasks)]
 
     def _set_split(self, split: str) -> None:
