@@ -27,13 +27,13 @@ class Line(NamedTuple):
     Attributes:
         item: The thing.
         uses: What each thing above takes of it.
-        held: How many are held.
+        held: How many are held; None where nothing at all is held, of which a bill says nothing.
         recipe: What makes as many as are missing; what gets it, for a thing of a source.
     """
 
     item: str
     uses: tuple[int, ...]
-    held: int
+    held: int | None
     recipe: Recipe
 
     @property
@@ -44,15 +44,16 @@ class Line(NamedTuple):
     @property
     def missing(self) -> int:
         """How many are missing."""
-        return max(0, self.needed - self.held)
+        return max(0, self.needed - (self.held or 0))
 
     def __str__(self) -> str:
         total = f" = {self.needed}" if len(self.uses) > 1 else ""
-        amount = f"{self.item}: {' + '.join(map(str, self.uses))}{total}"
-        if not self.missing:
-            return f"{amount}, held."
-        more = f", {self.held} held, so {self.missing} more" if self.held else ""
-        return f"{amount}{more}. {how(self.recipe)}."
+        line = f"{self.item}: {' + '.join(map(str, self.uses))}{total}"
+        # The number that is held stands before what follows from it, so that it is looked up.
+        if self.held is not None:
+            line += f", {self.held} held"
+            line += f", so {self.missing} more" if self.missing else ": enough"
+        return f"{line}. {how(self.recipe)}." if self.missing else f"{line}."
 
 
 class Link(NamedTuple):
@@ -74,25 +75,27 @@ def bill(
         forgotten: What is left out, so that a plan fails.
     """
     uses = {want.item: [want.amount] for want in wants}
+    goals = frozenset(uses)
     lines: dict[str, Line] = {}
     while len(lines) < len(uses):
         # The deepest thing first, since nothing that is left takes it.
         item = max((item for item in uses if item not in lines), key=_rank)
-        count = has(held, item)
+        is_tool = item in TOOLS and item not in goals
+        count = int(has_tool(held, item)) if is_tool else has(held, item)
         spare = has(held, "coal") - sum(uses.get("coal", ()))
         recipe = applied(item, max(1, sum(uses[item]) - count), spare, wood)
         if forgotten and forgotten.item == item:
             recipe = without(recipe, forgotten.part)
-        lines[item] = Line(item, tuple(uses[item]), count, recipe)
+        lines[item] = Line(item, tuple(uses[item]), count if held else None, recipe)
         if lines[item].missing:
-            _use(recipe, held, uses)
+            _use(recipe, uses)
     return [*lines.values()]
 
 
-def _use(recipe: Recipe, held: Mapping[str, int], uses: dict[str, list[int]]) -> None:
+def _use(recipe: Recipe, uses: dict[str, list[int]]) -> None:
     for part in recipe.parts:
         uses.setdefault(part.item, []).append(part.amount)
-    if recipe.tool and not has_tool(held, recipe.tool):
+    if recipe.tool:
         uses.setdefault(recipe.tool, [1])  # one serves all
 
 

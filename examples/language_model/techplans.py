@@ -61,11 +61,18 @@ class Planner:
     Args:
         env: The world that is played.
         agent: The agent that asks.
-        rng: Draws what the first plan forgets; None for a plan that forgets nothing.
+        rng: Draws what the first plans forget; None for plans that forget nothing.
+        errors: Number of plans that forget something.
     """
 
-    def __init__(self, env: MineTechTreeEnv, agent: str, rng: random.Random | None = None) -> None:
-        self.env, self.agent, self.rng = env, agent, rng
+    def __init__(
+        self,
+        env: MineTechTreeEnv,
+        agent: str,
+        rng: random.Random | None = None,
+        errors: int = 1,
+    ) -> None:
+        self.env, self.agent, self.rng, self.errors = env, agent, rng, errors
 
     def answer(self, role: str, prompt: str, sample: int) -> Said:
         """Return a plan, the next goal or why one failed."""
@@ -91,13 +98,13 @@ class Planner:
         return Said(f"\n{text}", learnt=forgotten is None)
 
     def forget(self, held: Mapping[str, int]) -> Link | None:
-        """Return what the first plan forgets."""
-        rng, self.rng = self.rng, None
-        if rng is None:
+        """Return what a plan forgets."""
+        if self.rng is None or not self.errors:
             return None
+        self.errors -= 1
         wants = self.wanted()
         candidates = [*links(bill(wants, held, wood_of(want.item for want in wants)))]
-        return rng.choice(candidates) if candidates else None
+        return self.rng.choice(candidates) if candidates else None
 
     def wanted(self) -> list[Want]:
         """Return what the goal asks for, but for what was had already."""
@@ -170,7 +177,7 @@ def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[
     misses = agent == "deps" and rng.random() < 0.3
     env = situation.env("published" if misses else "perfect")
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
-    planner = Planner(env, agent, rng if errs else None)
+    planner = Planner(env, agent, rng if errs else None, rng.choice((1, 1, 2, 3)))
     played = recorded.record(env, player, situation.task.id, planner, ROLES)
     for branch in recorded.sampled(situation.text, played, MOST, rng):
         yield branch._replace(kind=f"{agent} {branch.kind}")

@@ -7,9 +7,11 @@ what an instruction means, and of the products what their pages say.
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,6 +37,10 @@ SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
 BEGINNINGS, QUESTIONS = 0.5, 0.1
 """Shares of the examples: beginnings alone, and questions of SimpleMatch and DetailMatch."""
+
+
+TIGHT = 0.5
+"""Share of the customers whose bound is close to the price; few products cost more than others."""
 
 
 class Failure(NamedTuple):
@@ -65,6 +71,15 @@ class TrainingShop:
         modes: tuple[Mode, ...] = ("adapt", "react")
         self.shops = [Shop(catalogue, mode=mode) for mode in modes]
         self.goals = list(catalogue.goals)
+
+
+def tightened(goal: Goal) -> Goal:
+    """Return a goal whose bound is the next ten dollars, beyond which more products are."""
+    bound = 10.0 * math.floor(goal.product.price / 10 + 1)
+    if not bound < goal.price_upper < math.inf:
+        return goal
+    instruction = goal.instruction.replace(f"{goal.price_upper:.2f}", f"{bound:.2f}")
+    return replace(goal, instruction=instruction, price_upper=bound)
 
 
 @lru_cache(maxsize=4)
@@ -103,7 +118,8 @@ class Situation(dialogue.Situation):
         while True:
             shop = training_shop(rng.choice(TRAINING_SHOPS))
             for goal in rng.sample(shop.goals, 40):  # a shop takes a moment to build
-                situation = cls(rng.choice(shop.shops), goal)
+                chosen = tightened(goal) if rng.random() < TIGHT else goal
+                situation = cls(rng.choice(shop.shops), chosen)
                 if not situation.is_easy or rng.random() < 0.5:
                     yield situation
 

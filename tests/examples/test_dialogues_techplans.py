@@ -132,9 +132,10 @@ def test_bill__takes_what_is_held_off():
     held = {"oak planks": 3, "birch planks": 2, "crafting table": 1}
     lines = bill([Want("chest", 1)], held)
     assert list(map(str, lines)) == [
-        "chest: 1. craft 1 chest using 8 planks with crafting table.",
+        "chest: 1, 0 held, so 1 more. craft 1 chest using 8 planks with crafting table.",
+        "crafting table: 1, 1 held: enough.",
         "planks: 8, 5 held, so 3 more. craft 4 planks using 1 log.",
-        "log: 1. mine.",
+        "log: 1, 0 held, so 1 more. mine.",
     ]
 
 

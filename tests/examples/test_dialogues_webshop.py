@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections import Counter
@@ -406,3 +407,16 @@ def test_values__that_stand_in_the_title_are_wanted_and_not_clicked():
         branch = situation.whole(rng, "goal", "react")
         bought += branch is not None and f"{titled[0]}: in the title." in branch.text
     assert bought > 5
+
+
+def test_bounds__close_to_the_price_still_allow_the_product():
+    shop = data.training_shop(3)
+    changed = 0
+    for goal in shop.goals:
+        tight = data.tightened(goal)
+        assert goal.product.price < tight.price_upper <= goal.price_upper
+        assert not math.isfinite(goal.price_upper) or (
+            f"price lower than {tight.price_upper:.2f} dollars" in tight.instruction
+        )
+        changed += tight.price_upper < goal.price_upper
+    assert changed > len(shop.goals) / 2
