@@ -262,13 +262,20 @@ class Shopper(Teacher):
         self.press(listing.asin)
         missing = self.wish.lacking(listing.title, self.game.shop.options(listing.asin))
         if missing:
-            if self.rng.random() < 3 * self.chance:
-                self.mistake(missing[0])
+            if self.rng.random() < 6 * self.chance:
+                self.insist(missing[0])
             self.think(f"No {missing[0]} here.")
         elif self.looks(self.wish.unsaid(listing.title)):
             return True
         self.play(click(PREVIOUS))
         return False
+
+    def insist(self, value: str) -> None:
+        """Click a value that is not here, some of the times again and again, all unlearnt."""
+        for again in range(self.rng.choice((1, 1, 2, 3))):
+            if again:
+                self.think(f"The button is {value}.", learnt=False)
+            self.mistake(value)
 
     def looks(self, hidden: list[str]) -> bool:
         """Look into the product in view for attributes; return whether all are found."""

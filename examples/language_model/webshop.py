@@ -114,13 +114,13 @@ class Situation(dialogue.Situation):
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Iterator[Situation]:
-        """Yield customers without end; of those whose first result is right, every other one."""
+        """Yield customers without end, most of those who may be tempted to buy a wrong product."""
         while True:
             shop = training_shop(rng.choice(TRAINING_SHOPS))
             for goal in rng.sample(shop.goals, 40):  # a shop takes a moment to build
                 chosen = tightened(goal) if rng.random() < TIGHT else goal
                 situation = cls(rng.choice(shop.shops), chosen)
-                if not situation.is_easy or rng.random() < 0.5:
+                if rng.random() < situation.share:
                     yield situation
 
     def example(self, rng: random.Random) -> Example:
@@ -412,6 +412,23 @@ class Situation(dialogue.Situation):
             if not self.wish.unsaid(listing.title):
                 return listing
         return None
+
+    @property
+    def share(self) -> float:
+        """The share of such customers that is taught: the rarer the more."""
+        if self.is_tempting:
+            return 1.0
+        return 0.3 if self.is_easy else 0.6
+
+    @property
+    def is_tempting(self) -> bool:
+        """Whether a result before the right one looks right, and lacks a value that is wanted."""
+        for listing in self.candidates:
+            if self.is_right(listing):
+                return False
+            if self.wish.lacking(listing.title, self.world.shop.options(listing.asin)):
+                return True
+        return False
 
     @property
     def is_easy(self) -> bool:
