@@ -65,7 +65,13 @@ class Settings:
 
 
 GENERAL = Settings(
-    turns=20, patience=8, max_tokens=150, chat_tokens=512, planner_tokens=800, d_max=3, lookahead=15
+    turns=20,
+    patience=8,
+    max_tokens=150,
+    chat_tokens=512,
+    planner_tokens=800,
+    d_max=3,
+    lookahead=15,
 )
 """The numbers that no row of the table states."""
 
@@ -75,37 +81,73 @@ REACT_AT_1 = ("adapt", "reflexion", "try_again")
 DEFAULTS: Mapping[tuple[str, str], Settings] = {
     # Attempts at one step of a plan, and single trials.
     ("adapt", "alfworld"): Settings(
-        turns=20, patience=5, max_tokens=100, planner_tokens=400, d_max=3
+        turns=20,
+        patience=5,
+        max_tokens=100,
+        planner_tokens=400,
+        d_max=3,
     ),
     ("adapt", "default"): Settings(
-        turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=3
+        turns=20,
+        patience=8,
+        max_tokens=150,
+        planner_tokens=800,
+        d_max=3,
     ),
     # Not played there: each step has ReAct's turns.
     ("adapt", "hotpotqa"): Settings(
-        turns=14, patience=14, max_tokens=100, planner_tokens=400, d_max=3
+        turns=14,
+        patience=14,
+        max_tokens=100,
+        planner_tokens=400,
+        d_max=3,
     ),
     # TextCraft's, the most similar published game.
     ("adapt", "minetechtree"): Settings(
-        turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4
+        turns=20,
+        patience=8,
+        max_tokens=150,
+        planner_tokens=800,
+        d_max=4,
     ),
     # The paper's turns; its program has 40.
     ("adapt", "textcraft"): Settings(
-        turns=20, patience=8, max_tokens=150, planner_tokens=800, d_max=4
+        turns=20,
+        patience=8,
+        max_tokens=150,
+        planner_tokens=800,
+        d_max=4,
     ),
     ("adapt", "webshop"): Settings(
-        turns=15, patience=3, max_tokens=100, planner_tokens=800, d_max=3
+        turns=15,
+        patience=3,
+        max_tokens=100,
+        planner_tokens=800,
+        d_max=3,
     ),
     ("plan_and_execute", "alfworld"): Settings(
-        turns=20, patience=5, max_tokens=100, planner_tokens=400
+        turns=20,
+        patience=5,
+        max_tokens=100,
+        planner_tokens=400,
     ),
     ("plan_and_execute", "default"): Settings(
-        turns=20, patience=8, max_tokens=150, planner_tokens=800
+        turns=20,
+        patience=8,
+        max_tokens=150,
+        planner_tokens=800,
     ),
     ("plan_and_execute", "hotpotqa"): Settings(
-        turns=14, patience=14, max_tokens=100, planner_tokens=400
+        turns=14,
+        patience=14,
+        max_tokens=100,
+        planner_tokens=400,
     ),
     ("plan_and_execute", "webshop"): Settings(
-        turns=15, patience=3, max_tokens=100, planner_tokens=800
+        turns=15,
+        patience=3,
+        max_tokens=100,
+        planner_tokens=800,
     ),
     ("reflexion", "alfworld"): Settings(turns=20, patience=5, max_tokens=100, d_max=3),
     ("reflexion", "default"): Settings(turns=20, patience=8, max_tokens=150, d_max=3),
@@ -156,7 +198,11 @@ DEFAULTS: Mapping[tuple[str, str], Settings] = {
 """A game without a row for an agent uses the agent's row ``default``."""
 
 
-def settings_for(agent: str, game: str, settings: Settings | None = None) -> Settings:
+def settings_for(
+    agent: str,
+    game: str,
+    settings: Settings | None = None,
+) -> Settings:
     """Return all the settings of an agent in a game: its defaults, but for those that are given.
 
     An agent that a ``d_max`` of 1 makes ReAct alone has ReAct's defaults there, so that both have

@@ -58,7 +58,12 @@ class OwnAgent:
     asks = False
     claims = False
 
-    def __init__(self, name: str, agent: Any, make: Callable[[], Any] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        agent: Any,
+        make: Callable[[], Any] | None = None,
+    ) -> None:
         self.name = name
         self.max_steps: int | None = getattr(agent, "max_steps", None)
         self.env_args: Mapping[str, Any] = getattr(agent, "env_args", {})
@@ -161,7 +166,11 @@ class _Player:
             given = (step.observation, step.reward, done, step.info)
         return self._call(self._act, given)
 
-    def _call(self, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    def _call(
+        self,
+        function: Callable[..., Any],
+        given: tuple[Any, ...],
+    ) -> Any:
         self.is_busy = True
         start = time.perf_counter()
         try:
@@ -172,7 +181,11 @@ class _Player:
             self.is_busy = False
 
 
-def _count(name: str, function: Callable[..., Any], forms: tuple[str, ...]) -> int:
+def _count(
+    name: str,
+    function: Callable[..., Any],
+    forms: tuple[str, ...],
+) -> int:
     """Return how many arguments to give to a function: those that it needs, and an ``info``.
 
     Raises:

@@ -257,7 +257,12 @@ def is_secret_name(name: str) -> bool:
     return bool(words) and words[-1] not in _ABOUT and any(map(_SECRET_WORD.fullmatch, words))
 
 
-def _sift(value: Any, secrets: list[str], *, secret: bool = False) -> Any:
+def _sift(
+    value: Any,
+    secrets: list[str],
+    *,
+    secret: bool = False,
+) -> Any:
     """Return a JSON value with ``HIDDEN`` in place of its secrets, which are added to a list."""
     if isinstance(value, Mapping):
         shown: dict[str, Any] = {}

@@ -122,7 +122,13 @@ def make_agent(
         UnknownName: If there is no such agent or game, or the agent takes no argument of a name.
         ValueError: If the agent cannot be made; the message names it and is one line.
     """
-    return as_agent(find_agent(name), name=name, profile=profile, prompts=prompts, args=args)
+    return as_agent(
+        find_agent(name),
+        name=name,
+        profile=profile,
+        prompts=prompts,
+        args=args,
+    )
 
 
 def as_agent(
@@ -159,7 +165,9 @@ def as_agent(
     if not inspect.isclass(agent):
         if args:
             raise UnknownName.of(
-                f"argument of {name}, which is made already,", next(iter(args)), []
+                f"argument of {name}, which is made already,",
+                next(iter(args)),
+                [],
             )
         return _ready(agent if _is_agent(agent) else OwnAgent(name, agent), at_once)
     offered: dict[str, Any] = {
@@ -199,7 +207,10 @@ def _compare_dialects(profile: GameProfile, prompts: Prompts) -> None:
 
 
 def _arguments(
-    name: str, agent_class: type, given: Mapping[str, Any], offered: Mapping[str, Any]
+    name: str,
+    agent_class: type,
+    given: Mapping[str, Any],
+    offered: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the given arguments, those of ``Settings`` as one, and the offered ones it takes."""
     known, uses = _options(agent_class), _uses(agent_class)

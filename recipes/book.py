@@ -79,7 +79,12 @@ class RecipeBook:
         return _only, (self.recipes, self.members, tuple(self.names), self.tags)
 
     @classmethod
-    def load(cls, path: str | Path | None = None, *, tags: Tags = "group") -> RecipeBook:
+    def load(
+        cls,
+        path: str | Path | None = None,
+        *,
+        tags: Tags = "group",
+    ) -> RecipeBook:
         """Load a bundle, a data-pack folder, a zip or a game jar; by default Minecraft 1.16.5.
 
         ``made:depth=8,items=400,seed=3`` stands for recipes that are made for this; see
@@ -189,7 +194,11 @@ def _match(book: RecipeBook, output: str, offer: Offer) -> Recipe | None:
     return best
 
 
-def _fills(book: RecipeBook, offer: Offer, slots: tuple[Slot, ...]) -> bool:
+def _fills(
+    book: RecipeBook,
+    offer: Offer,
+    slots: tuple[Slot, ...],
+) -> bool:
     """Return whether exactly the offer fills the slots.
 
     One item fills a slot, or a mix of items if the book mixes.
@@ -228,7 +237,8 @@ def _read(pack: Pack, tags: Tags) -> RecipeBook:
     written = _crafting_recipes(pack, tags)
     _report_bare(pack, written)
     packed = _without_unpacking(
-        [recipe for recipe in written if not _takes_its_output(recipe)], tags
+        [recipe for recipe in written if not _takes_its_output(recipe)],
+        tags,
     )
     members = _members(written, packed, pack, tags)
     recipes = _without_cycles(packed, members, pack)
@@ -276,7 +286,12 @@ def _parsed(pack: Pack, tags: Tags) -> Iterator[tuple[str, Recipe | RecipeError]
             yield id, recipe
 
 
-def _report_skipped(origin: str, skipped: list[RecipeError], *, any_read: bool) -> None:
+def _report_skipped(
+    origin: str,
+    skipped: list[RecipeError],
+    *,
+    any_read: bool,
+) -> None:
     """Warn about each of the first skipped recipes and tags; raise if no recipe is left."""
     if not any_read:
         reason = NO_TABLE
@@ -358,7 +373,11 @@ def _sole_blocks(recipe: Recipe) -> list[str]:
     return [item for item in recipe.slots[0].ingredient if item.endswith("_block")]
 
 
-def _is_made_of(block: str, item: str, parts: Mapping[str, set[str]]) -> bool:
+def _is_made_of(
+    block: str,
+    item: str,
+    parts: Mapping[str, set[str]],
+) -> bool:
     blocks, pending = {block}, [block]
     while pending:
         parts_of_block = parts.get(pending.pop(), set())
@@ -371,7 +390,10 @@ def _is_made_of(block: str, item: str, parts: Mapping[str, set[str]]) -> bool:
 
 
 def _members(
-    written: Iterable[Recipe], kept: Iterable[Recipe], pack: Pack, tags: Tags
+    written: Iterable[Recipe],
+    kept: Iterable[Recipe],
+    pack: Pack,
+    tags: Tags,
 ) -> dict[Ingredient, tuple[str, ...]]:
     """Return the items that fill each ingredient of the recipes in the files."""
     # As in the published game, a tag's members are what the recipes of its group make.
@@ -425,7 +447,11 @@ def _tag_reader(pack: Pack) -> Callable[[str, str], list[str]]:
     return items_of
 
 
-def tag_items(pack: Pack, tag: str, file: str) -> list[str]:
+def tag_items(
+    pack: Pack,
+    tag: str,
+    file: str,
+) -> list[str]:
     """Return the items of a tag in the order of its file, including those of nested tags.
 
     Raises:
@@ -454,7 +480,11 @@ def tag_items(pack: Pack, tag: str, file: str) -> list[str]:
     return list(items)
 
 
-def _references(pack: Pack, tag: str, file: str) -> Iterator[str]:
+def _references(
+    pack: Pack,
+    tag: str,
+    file: str,
+) -> Iterator[str]:
     """Return the references of a tag, without the optional tags that the pack lacks."""
     if tag[1:] not in pack.tags:
         raise RecipeError.at(file, f"unknown tag {tag}")
@@ -470,7 +500,9 @@ def _references(pack: Pack, tag: str, file: str) -> Iterator[str]:
 
 
 def _without_cycles(
-    kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]], pack: Pack
+    kept: list[Recipe],
+    members: Mapping[Ingredient, tuple[str, ...]],
+    pack: Pack,
 ) -> Recipes:
     """Drop recipes until every item can be derived from base items.
 
@@ -501,7 +533,8 @@ def _without_cycles(
 
 
 def _without_compressing(
-    kept: list[Recipe], members: Mapping[Ingredient, tuple[str, ...]]
+    kept: list[Recipe],
+    members: Mapping[Ingredient, tuple[str, ...]],
 ) -> Recipes:
     """Drop the compressing recipe of each pair of items that can only be made of each other."""
     made_of = {(recipe.output, slot.ingredient) for recipe in kept for slot in recipe.slots}
@@ -522,7 +555,9 @@ def _underivable(recipes: Recipes, members: Mapping[Ingredient, tuple[str, ...]]
 
 
 def _needs(
-    recipes: Iterable[Recipe], members: Mapping[Ingredient, tuple[str, ...]], stuck: set[str]
+    recipes: Iterable[Recipe],
+    members: Mapping[Ingredient, tuple[str, ...]],
+    stuck: set[str],
 ) -> set[str]:
     """Return the items of the slots that only underivable items fill."""
     needs: set[str] = set()

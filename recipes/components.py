@@ -28,7 +28,11 @@ def strong_components(edges: Mapping[str, Collection[str]]) -> list[list[str]]:
     return components
 
 
-def _finished(start: str, edges: Mapping[str, Collection[str]], seen: set[str]) -> Iterator[str]:
+def _finished(
+    start: str,
+    edges: Mapping[str, Collection[str]],
+    seen: set[str],
+) -> Iterator[str]:
     """Yield the unseen nodes that ``start`` reaches, each after its successors; mark them seen."""
     if start in seen:
         return

@@ -12,7 +12,8 @@ from textcraft_gym.recipes.recipe import Ingredient, Recipe, Slot
 
 
 def recipe_depths(
-    recipes: Mapping[str, Iterable[Recipe]], members: Callable[[Ingredient], Iterable[str]]
+    recipes: Mapping[str, Iterable[Recipe]],
+    members: Callable[[Ingredient], Iterable[str]],
 ) -> dict[str, int]:
     """Return the depth of every craftable item that can be derived from base items.
 
@@ -47,7 +48,8 @@ def recipe_depths(
 
 
 def _consumers(
-    recipes: Mapping[str, Iterable[Recipe]], members: Callable[[Ingredient], Iterable[str]]
+    recipes: Mapping[str, Iterable[Recipe]],
+    members: Callable[[Ingredient], Iterable[str]],
 ) -> dict[str, dict[str, None]]:
     """Return the items that each item is an ingredient of, as dicts, which keep the order."""
     consumers: dict[str, dict[str, None]] = {}

@@ -150,7 +150,13 @@ def _options(text: str) -> dict[str, str]:
     return options
 
 
-def _integer(text: str, key: str, value: str, low: int, high: int) -> int:
+def _integer(
+    text: str,
+    key: str,
+    value: str,
+    low: int,
+    high: int,
+) -> int:
     # The length first: int() of thousands of digits is slow or raises.
     if not re.fullmatch("[0-9]{1,9}", value) or not low <= int(value) <= high:
         raise RecipeError.at(text, f"expected {key} of {low} to {high}, got {value[:40]!r}")
@@ -256,7 +262,11 @@ class _Maker:
             self._urns[depth] = items
             self._make_tags(forms, items)
 
-    def _make_tags(self, forms: Sequence[str], items: Sequence[_Item]) -> None:
+    def _make_tags(
+        self,
+        forms: Sequence[str],
+        items: Sequence[_Item],
+    ) -> None:
         """Make the tags that the first of the items fill, each the tag of its form."""
         members: dict[str, list[_Item]] = {}
         for item, form in zip(items, forms, strict=False):
@@ -279,7 +289,12 @@ class _Maker:
                 planned.setdefault(depth, []).extend([form] * members)
         return planned
 
-    def _make_item(self, depth: int, kind: str, own: _Item | None) -> _Item:
+    def _make_item(
+        self,
+        depth: int,
+        kind: str,
+        own: _Item | None,
+    ) -> _Item:
         """Make an item and its recipes.
 
         Args:
@@ -307,7 +322,11 @@ class _Maker:
         parts = [part for draft in drafts for part in draft.parts]
         return _Item(id, root, depth, first, _tree(parts))
 
-    def _draft(self, depth: int, own: _Item | None) -> list[_Draft]:
+    def _draft(
+        self,
+        depth: int,
+        own: _Item | None,
+    ) -> list[_Draft]:
         """Draw the recipes of an item: one, or two that take different ingredients."""
         first = self._draw(depth, own)
         if self._random() >= _SECOND_RECIPE:
@@ -341,7 +360,12 @@ class _Maker:
             parts = (_Part((easiest,), 1), *self._fill(1, shape.amounts[1:], None))
         return _Draft(shape.makes, tuple(self._shuffled(parts)))
 
-    def _fill(self, depth: int, amounts: Sequence[int], own: _Item | None) -> tuple[_Part, ...]:
+    def _fill(
+        self,
+        depth: int,
+        amounts: Sequence[int],
+        own: _Item | None,
+    ) -> tuple[_Part, ...]:
         """Draw an ingredient for each amount; the first is ``own`` or of depth ``depth - 1``."""
         parts: list[_Part] = []
         taken: set[_Item] = set()
@@ -377,7 +401,11 @@ class _Maker:
             other = item
         return _Part(tuple(dict.fromkeys((item, other))), amount)
 
-    def _name(self, root: str, forms: Sequence[str]) -> tuple[str, str]:
+    def _name(
+        self,
+        root: str,
+        forms: Sequence[str],
+    ) -> tuple[str, str]:
         """Return an id and its root: the given root, or another if all of its forms are taken."""
         while True:
             for form in self._shuffled(forms):
@@ -433,7 +461,8 @@ def _tree(parts: Iterable[_Part]) -> frozenset[_Item | tuple[_Item, ...]]:
                 crafted.append(item)
         nodes.update(crafted)
         nodes.update(
-            *(item.tree for item in part.items), [part.items] if len(part.items) > 1 else []
+            *(item.tree for item in part.items),
+            [part.items] if len(part.items) > 1 else [],
         )
     return frozenset(nodes)
 

@@ -144,7 +144,12 @@ class _Entry(NamedTuple):
     read: Callable[[], bytes]
 
 
-def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack:
+def _read_archive(
+    source: Path,
+    file: IO[bytes],
+    *,
+    inner: bool = False,
+) -> Pack:
     try:
         archive = zipfile.ZipFile(file)
     except _ZIP_ERRORS as error:
@@ -163,7 +168,8 @@ def _read_archive(source: Path, file: IO[bytes], *, inner: bool = False) -> Pack
         (jar,) = jars
         if jar.size > MAX_INNER_JAR_BYTES:
             raise RecipeError.at(
-                str(source), f"{jar.name} is larger than {MAX_INNER_JAR_BYTES} bytes"
+                str(source),
+                f"{jar.name} is larger than {MAX_INNER_JAR_BYTES} bytes",
             )
         content = BytesIO(_read(f"{source}/{jar.name}", jar.read))
         return _read_archive(source / jar.name, content, inner=True)
@@ -182,7 +188,8 @@ def _folder_files(folder: Path) -> list[_File]:
     paths = list(islice(folder.rglob("*"), MAX_ENTRIES + 1))
     if len(paths) > MAX_ENTRIES:
         raise RecipeError.at(
-            str(folder), f"more than {MAX_ENTRIES} files and folders: name the data pack's folder"
+            str(folder),
+            f"more than {MAX_ENTRIES} files and folders: name the data pack's folder",
         )
     files = []
     for path in sorted(paths):
@@ -221,7 +228,8 @@ def _lines(source: Path) -> Iterator[_Entry]:
         file = source / name
         if not file.is_file():
             raise RecipeError.at(
-                str(file), "no such file: a bundle has recipes.jsonl and tags.jsonl"
+                str(file),
+                "no such file: a bundle has recipes.jsonl and tags.jsonl",
             )
         if file.stat().st_size > MAX_PACK_BYTES:
             raise RecipeError.at(str(file), f"larger than {MAX_PACK_BYTES} bytes")
@@ -253,7 +261,8 @@ def _assemble(source: Path, entries: Iterable[_Entry]) -> Pack:
 
     if total > MAX_PACK_BYTES:
         raise RecipeError.at(
-            str(source), f"recipes and tags are larger than {MAX_PACK_BYTES} bytes in total"
+            str(source),
+            f"recipes and tags are larger than {MAX_PACK_BYTES} bytes in total",
         )
     if not files["recipe"]:
         reason = _NO_RECIPES

@@ -57,7 +57,12 @@ class Recipe(NamedTuple):
     slots: tuple[Slot, ...]
 
 
-def parse_reference(file: str, reference: object, *, tags: bool = True) -> str:
+def parse_reference(
+    file: str,
+    reference: object,
+    *,
+    tags: bool = True,
+) -> str:
     """Return an id, or ``#`` and a tag's id, with its namespace: ``stick`` is ``minecraft:stick``.
 
     Raises:
@@ -67,7 +72,8 @@ def parse_reference(file: str, reference: object, *, tags: bool = True) -> str:
     match = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
     if not match or (match["tag"] and not tags):
         raise RecipeError.at(
-            file, f"expected an id such as minecraft:stick, got {reprlib.repr(reference)}"
+            file,
+            f"expected an id such as minecraft:stick, got {reprlib.repr(reference)}",
         )
     return f"{match['tag']}{match['namespace'] or DEFAULT_NAMESPACE}{match['path']}"
 
@@ -80,7 +86,11 @@ def name_of(reference: str) -> str:
     return reference.removeprefix("#").removeprefix(DEFAULT_NAMESPACE).replace("_", " ")
 
 
-def parse_recipe(id: str, file: str, data: dict[str, Any]) -> Recipe | None:
+def parse_recipe(
+    id: str,
+    file: str,
+    data: dict[str, Any],
+) -> Recipe | None:
     """Return the recipe that ``data`` describes, or None if it is not a crafting recipe.
 
     Raises:
@@ -135,7 +145,8 @@ def _shaped(file: str, data: dict[str, Any]) -> Counter[Ingredient]:
     squares = "".join(pattern).replace(" ", "")
     if len(squares) > SQUARES or len(key) > SQUARES:
         raise RecipeError.at(
-            file, f"expected at most {SQUARES} items in the pattern and in the key"
+            file,
+            f"expected at most {SQUARES} items in the pattern and in the key",
         )
     drawn = Counter(squares)
     odd = drawn.keys() ^ key.keys()
@@ -191,6 +202,7 @@ def _result(file: str, data: dict[str, Any]) -> tuple[str, int]:
     # Not isinstance: True is an int, too.
     if type(count) is not int or not 1 <= count <= MAX_MADE:
         raise RecipeError.at(
-            file, f"expected a result count of 1 to {MAX_MADE}, got {reprlib.repr(count)}"
+            file,
+            f"expected a result count of 1 to {MAX_MADE}, got {reprlib.repr(count)}",
         )
     return parse_reference(file, item, tags=False), count

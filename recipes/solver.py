@@ -42,7 +42,11 @@ class Plan(NamedTuple):
         return len(self.gets) + len(self.crafts)
 
 
-def shortest_plan(book: RecipeBook, goal: str, held: Mapping[str, int] | None = None) -> Plan:
+def shortest_plan(
+    book: RecipeBook,
+    goal: str,
+    held: Mapping[str, int] | None = None,
+) -> Plan:
     """Return a plan of the fewest actions that crafts one more of ``goal`` from what is held.
 
     The plan is proven shortest if the recipes form no cycle, and the search ends within
@@ -69,7 +73,8 @@ class _Need(NamedTuple):
 
     def copy(self) -> _Need:
         return _Need(
-            dict(self.items), {choice: Counter(lots) for choice, lots in self.lots.items()}
+            dict(self.items),
+            {choice: Counter(lots) for choice, lots in self.lots.items()},
         )
 
 
@@ -85,7 +90,12 @@ class _Decision(NamedTuple):
 
 
 class _Search:
-    def __init__(self, book: RecipeBook, layout: Layout, held: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        book: RecipeBook,
+        layout: Layout,
+        held: Mapping[str, int],
+    ) -> None:
         self.book = book
         self.layout = layout
         self.held = held
@@ -93,7 +103,13 @@ class _Search:
         self.bounds = 0
         self.decisions: _Decision | None = None
 
-    def visit(self, start: int, need: _Need, cost: int, past: _Decision | None) -> None:
+    def visit(
+        self,
+        start: int,
+        need: _Need,
+        cost: int,
+        past: _Decision | None,
+    ) -> None:
         """Decide on the nodes from index ``start`` on, in order, having spent ``cost`` actions."""
         if cost + self.bound(start, need) >= self.best:
             return
@@ -114,7 +130,13 @@ class _Search:
             self.best, self.decisions = cost, past
 
     def craft(
-        self, at: int, item: str, short: int, need: _Need, cost: int, past: _Decision | None
+        self,
+        at: int,
+        item: str,
+        short: int,
+        need: _Need,
+        cost: int,
+        past: _Decision | None,
     ) -> None:
         """Try each mix of the item's recipes that crafts the missing items."""
         recipes = self.book.recipes[item]
@@ -128,7 +150,13 @@ class _Search:
             else:
                 self.visit(at + 1, after, cost + sum(batch), decisions)
 
-    def demand(self, at: int, need: _Need, recipe: Recipe, times: int) -> bool:
+    def demand(
+        self,
+        at: int,
+        need: _Need,
+        recipe: Recipe,
+        times: int,
+    ) -> bool:
         """Add the demand of ``times`` crafts; False if a decided node lacks the stock for it."""
         if not times:
             return True
@@ -145,7 +173,13 @@ class _Search:
                 return False
         return True
 
-    def take(self, at: int, need: _Need, item: str, count: int) -> bool:
+    def take(
+        self,
+        at: int,
+        need: _Need,
+        item: str,
+        count: int,
+    ) -> bool:
         need.items[item] = need.items.get(item, 0) + count
         return self.layout.index_of[item] > at or need.items[item] <= self.held.get(item, 0)
 
@@ -223,7 +257,12 @@ class _Search:
                 claimed.update(members)
         return total
 
-    def pass_down(self, start: int, relaxed: _Need, units: dict[Ingredient, int]) -> int:
+    def pass_down(
+        self,
+        start: int,
+        relaxed: _Need,
+        units: dict[Ingredient, int],
+    ) -> int:
         """Add the demand of unambiguous ingredients; return the actions that make the items."""
         actions = 0
         for node in self.layout.order[start:]:
@@ -245,7 +284,12 @@ class _Search:
                     relaxed.items[below] = relaxed.items.get(below, 0) + times * count
         return actions
 
-    def claim(self, members: tuple[str, ...], units: int, relaxed: _Need) -> int:
+    def claim(
+        self,
+        members: tuple[str, ...],
+        units: int,
+        relaxed: _Need,
+    ) -> int:
         """Return the fewest actions that fill a choice beyond those spent on its members anyway."""
         units -= sum(self.spare(item, relaxed) for item in members)
         if units <= 0:
@@ -283,7 +327,11 @@ class _Search:
                 gets.append((item, missing))
         return Plan(tuple(gets), tuple(crafts), proven=self.bounds <= MAX_BOUNDS)
 
-    def fill(self, recipe: Recipe, pools: dict[tuple[Ingredient, int], list[str]]) -> Craft:
+    def fill(
+        self,
+        recipe: Recipe,
+        pools: dict[tuple[Ingredient, int], list[str]],
+    ) -> Craft:
         """Fill the slots of one craft, choices from the lots that were decided on."""
         using: Counter[str] = Counter()
         for ingredient, count in recipe.slots:

@@ -123,7 +123,11 @@ class Leakage(NamedTuple):
         return sum(role == met_as for role in self.intermediates.values())
 
 
-def leakage(book: RecipeBook, train: Iterable[str], test: Iterable[str]) -> Leakage:
+def leakage(
+    book: RecipeBook,
+    train: Iterable[str],
+    test: Iterable[str],
+) -> Leakage:
     """Report which sub-recipes of test were goals or intermediates in train."""
     train_goals = set(train)
     train_intermediates = _intermediates(book, train_goals)
@@ -144,7 +148,11 @@ def leakage(book: RecipeBook, train: Iterable[str], test: Iterable[str]) -> Leak
     return Leakage(intermediates, met)
 
 
-def write_splits(book: RecipeBook, splits: Mapping[str, Iterable[str]], file: str | Path) -> None:
+def write_splits(
+    book: RecipeBook,
+    splits: Mapping[str, Iterable[str]],
+    file: str | Path,
+) -> None:
     """Write splits as JSON lines, ``{"split": "train", "task": "minecraft:chest", "depth": 2}``."""
     lines = []
     for name, items in splits.items():
@@ -169,11 +177,13 @@ def read_splits(file: str | Path) -> Splits:
             split, task = row["split"], row["task"]
         except (ValueError, TypeError, KeyError) as error:
             raise RecipeError.at(
-                f"{file}:{line_number}", 'expected {"split": ..., "task": ...}'
+                f"{file}:{line_number}",
+                'expected {"split": ..., "task": ...}',
             ) from error
         if not isinstance(split, str) or not isinstance(task, str):
             raise RecipeError.at(
-                f"{file}:{line_number}", "expected the names of a split and a task"
+                f"{file}:{line_number}",
+                "expected the names of a split and a task",
             )
         if task in splits[split]:
             raise RecipeError.at(f"{file}:{line_number}", f"duplicate task {task} in split {split}")

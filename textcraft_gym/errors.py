@@ -40,7 +40,13 @@ class UnknownName(TextCraftGymError, ValueError):
     known: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, kind: str, name: object, known: Sequence[str], note: str = "") -> UnknownName:
+    def of(
+        cls,
+        kind: str,
+        name: object,
+        known: Sequence[str],
+        note: str = "",
+    ) -> UnknownName:
         """Return the error that suggests near names, and lists all if only a few exist.
 
         Args:
@@ -73,7 +79,11 @@ class DataError(TextCraftGymError, ValueError):
 
     @classmethod
     def at(
-        cls: type[Raised], file: Path, problem: str, entry: object = None, key: str | None = None
+        cls: type[Raised],
+        file: Path,
+        problem: str,
+        entry: object = None,
+        key: str | None = None,
     ) -> Raised:
         """Return the error of a place.
 
@@ -146,7 +156,12 @@ def at_least(name: str, value: object, minimum: int) -> None:
         raise ValueError(f"expected {name} of {minimum} or more, got {value!r}")
 
 
-def between(name: str, value: object, minimum: int, maximum: int) -> None:
+def between(
+    name: str,
+    value: object,
+    minimum: int,
+    maximum: int,
+) -> None:
     """Make sure that an argument is an integer within bounds.
 
     Raises:

@@ -17,7 +17,11 @@ REPLY = (
 """How to reply, where the command is read from the text of a reply."""
 
 
-def manual(env_id: str, prompts: str | Path | None = None, **env_args: Any) -> str:
+def manual(
+    env_id: str,
+    prompts: str | Path | None = None,
+    **env_args: Any,
+) -> str:
     """Return the manual of an environment's game, which lists its commands.
 
     Args:

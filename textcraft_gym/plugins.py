@@ -29,7 +29,10 @@ class _WorkingFolder:
     """
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+        self,
+        name: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         return PathFinder.find_spec(name, [""], target) if path is None else None
 

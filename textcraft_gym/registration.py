@@ -54,7 +54,9 @@ class Registration(NamedTuple):
 
 SUITE: Mapping[str, Registration] = {
     "TextCraft-v0": Registration(
-        "textcraft_gym.envs.textcraft.env:TextCraftEnv", 100, {"tags": "group"}
+        "textcraft_gym.envs.textcraft.env:TextCraftEnv",
+        100,
+        {"tags": "group"},
     ),
     "TextCraftTags-v0": Registration(
         "textcraft_gym.envs.textcraft.env:TextCraftEnv",
@@ -153,7 +155,11 @@ class World:
         """
         return tuple(self._declared("splits", arguments) or ())
 
-    def _declared(self, attribute: str, arguments: Mapping[str, Any]) -> Any:
+    def _declared(
+        self,
+        attribute: str,
+        arguments: Mapping[str, Any],
+    ) -> Any:
         """Return an attribute of the class; of a function, what it returns for the arguments."""
         declared = getattr(self.creator, attribute, None)
         if not callable(declared):
@@ -182,7 +188,10 @@ class World:
         return argument in self.parameters or Parameter.VAR_KEYWORD in kinds
 
     def check_arguments(
-        self, names: Iterable[str], also: Iterable[str] = (), note: str = ""
+        self,
+        names: Iterable[str],
+        also: Iterable[str] = (),
+        note: str = "",
     ) -> None:
         """Make sure that the environment takes arguments of these names.
 
@@ -200,7 +209,12 @@ class World:
                 note = note or ELSEWHERE.get(name, "")
                 raise UnknownName.of(f"argument of {self.id}", name, known, note)
 
-    def make(self, agent: object = None, /, **arguments: Any) -> gym.Env[str, str]:
+    def make(
+        self,
+        agent: object = None,
+        /,
+        **arguments: Any,
+    ) -> gym.Env[str, str]:
         """Make the environment, without a step limit; names of arguments are checked.
 
         Args:
@@ -303,7 +317,11 @@ def _import_module_of_envs(module: str, name: str) -> None:
         raise UnknownName.of("module of an environment", module, [], note) from error
 
 
-def check_info(agent: object, env: gym.Env[Any, Any], info: Mapping[str, Any]) -> None:
+def check_info(
+    agent: object,
+    env: gym.Env[Any, Any],
+    info: Mapping[str, Any],
+) -> None:
     """Make sure that the info of a reset has what an agent declares in ``env_args``.
 
     The info is judged, and not the environment, which may be foreign and in any wrappers.

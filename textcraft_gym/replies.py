@@ -35,7 +35,8 @@ _CONTROL_TOKEN = re.compile(
 
 _ACTION = r"(?:(?:the |my )?(?:next|final|chosen|best) |my )?(?:action|act|command)(?: is)? ?\d*"
 _LABEL = re.compile(
-    rf"[*_#> ]*(?:thoughts?\b.*\W)?{_ACTION}[*_ ]*[:\uff1a][*_]*(.*)", re.IGNORECASE
+    rf"[*_#> ]*(?:thoughts?\b.*\W)?{_ACTION}[*_ ]*[:\uff1a][*_]*(.*)",
+    re.IGNORECASE,
 )
 _HEADING = re.compile(rf"#+ *[*_]*{_ACTION}[*_ ]*", re.IGNORECASE)
 _TAG = re.compile(
@@ -44,10 +45,12 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _OBSERVED = re.compile(
-    r"[*_#> ]*(?:observation|obs|environment|game|result|output)\b ?\d*[*_ ]*[:\uff1a]", re.I
+    r"[*_#> ]*(?:observation|obs|environment|game|result|output)\b ?\d*[*_ ]*[:\uff1a]",
+    re.I,
 )
 _THOUGHT = re.compile(
-    r"[*_#> ]*(?:think|thoughts?|reasoning)\b ?\d*[*_ ]*(?:[:\uff1a]|\[)[*_ ]*", re.IGNORECASE
+    r"[*_#> ]*(?:think|thoughts?|reasoning)\b ?\d*[*_ ]*(?:[:\uff1a]|\[)[*_ ]*",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:[-*•+]|\(?\d{1,3}[.):]|step \d{1,3}[.:)]?)\s+", re.IGNORECASE)
 _FENCE = re.compile(r"[`~]{3,}\w*")
@@ -206,7 +209,11 @@ class CommandReader:
         self.forms = tuple(forms)
 
     def read(
-        self, reply: str, answered: Collection[tuple[str, str]] = (), *, strict: bool = False
+        self,
+        reply: str,
+        answered: Collection[tuple[str, str]] = (),
+        *,
+        strict: bool = False,
     ) -> Turn:
         """Return the turn in a reply: its first command that the game has not answered yet.
 
@@ -278,7 +285,10 @@ class CommandReader:
         return Turn("", line[thought.end() :], mended=True) if thought else Turn(line)
 
     def _find(
-        self, text: str, lines: list[str], answered: Collection[tuple[str, str]]
+        self,
+        text: str,
+        lines: list[str],
+        answered: Collection[tuple[str, str]],
     ) -> tuple[int, str]:
         """Return the first command and the number of its line; empty if there is none."""
         end = self._end(lines, answered)
@@ -299,7 +309,11 @@ class CommandReader:
                     return position, action
         return 0, ""
 
-    def _end(self, lines: list[str], answered: Collection[tuple[str, str]] = ()) -> int:
+    def _end(
+        self,
+        lines: list[str],
+        answered: Collection[tuple[str, str]] = (),
+    ) -> int:
         """Return the number of the line at which an imagined answer begins."""
         real = {answer for _, answer in answered}
         for number, line in enumerate(lines[1:], 1):

@@ -80,7 +80,13 @@ class TextEpisode:
         self._answered: set[tuple[str, str]] = set()
         self.read = read or self._command
         self.task: str | None = None
-        self.last = Step("", 0.0, terminated=False, truncated=False, info={})
+        self.last = Step(
+            "",
+            0.0,
+            terminated=False,
+            truncated=False,
+            info={},
+        )
         self.reward = 0.0
         self.won: bool | None = None
         self.over = True
@@ -91,7 +97,11 @@ class TextEpisode:
         """What the player read last in the game."""
         return self.last.observation
 
-    def reset(self, task: str | None = None, seed: int | None = None) -> str:
+    def reset(
+        self,
+        task: str | None = None,
+        seed: int | None = None,
+    ) -> str:
         """Begin an episode and return its first observation.
 
         Args:
@@ -104,7 +114,13 @@ class TextEpisode:
         options = None if task is None else {"task": task}
         observation, info = self.env.reset(seed=seed, options=options)
         self.task = info.get("task", task)
-        self.last = Step(observation, 0.0, terminated=False, truncated=False, info=info)
+        self.last = Step(
+            observation,
+            0.0,
+            terminated=False,
+            truncated=False,
+            info=info,
+        )
         self.reward = 0.0
         self.won, self.over = won_in(info), False
         self.steps = self.invalid = 0
@@ -197,7 +213,11 @@ def starts(
         return [_start(env, task, seed) for task, seed in islice(product(tasks, seeds), limit)]
 
 
-def _start(env: gym.Env[str, str], task: Task | None, seed: int) -> Start:
+def _start(
+    env: gym.Env[str, str],
+    task: Task | None,
+    seed: int,
+) -> Start:
     task_id = None if task is None else task.id
     options = None if task is None else {"task": task_id}
     observation, _ = env.reset(seed=seed, options=options)
@@ -205,7 +225,10 @@ def _start(env: gym.Env[str, str], task: Task | None, seed: int) -> Start:
 
 
 def _made(
-    env_id: str, split: str | None, wrappers: Iterable[str], env_args: Mapping[str, Any]
+    env_id: str,
+    split: str | None,
+    wrappers: Iterable[str],
+    env_args: Mapping[str, Any],
 ) -> gym.Env[str, str]:
     """Return an environment in its wrappers; one without splits is given none."""
     sequence("wrappers", "names", wrappers)

@@ -34,7 +34,9 @@ class AnyText(Text):
     """
 
     def __init__(
-        self, max_length: int = _MAX_LENGTH, seed: int | np.random.Generator | None = None
+        self,
+        max_length: int = _MAX_LENGTH,
+        seed: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__(max_length, min_length=0, charset=_SAMPLE_CHARACTERS, seed=seed)
         # One text is a scalar. Without a shape, Stable-Baselines3 would fail before it says that it
@@ -88,7 +90,11 @@ def _text_of_flat(space: AnyText, x: Points) -> str:  # type: ignore[misc]
 
 
 @create_shared_memory.register(AnyText)
-def _create_shared_text(space: AnyText, n: int = 1, ctx: Any = None) -> Any:
+def _create_shared_text(
+    space: AnyText,
+    n: int = 1,
+    ctx: Any = None,
+) -> Any:
     """Create a row for each environment: the length of its text, then the text's code points."""
     import multiprocessing
 
@@ -96,7 +102,12 @@ def _create_shared_text(space: AnyText, n: int = 1, ctx: Any = None) -> Any:
 
 
 @write_to_shared_memory.register(AnyText)
-def _write_shared_text(space: AnyText, index: int, value: str, shared_memory: Any) -> None:
+def _write_shared_text(
+    space: AnyText,
+    index: int,
+    value: str,
+    shared_memory: Any,
+) -> None:
     row = _rows(space, shared_memory)[index]
     points = _points(value)
     row[0] = len(points)

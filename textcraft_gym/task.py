@@ -39,7 +39,11 @@ class Task(Protocol):
         """The goal and everything it involves, as text; tasks with equal content are the same."""
 
 
-def tasks(env_id: str, split: str | None = None, **env_args: Any) -> tuple[Task, ...]:
+def tasks(
+    env_id: str,
+    split: str | None = None,
+    **env_args: Any,
+) -> tuple[Task, ...]:
     """Return the tasks of a split, as ``gym.make(env_id, split=split, **env_args)`` plays it.
 
     Args:

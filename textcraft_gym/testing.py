@@ -106,7 +106,10 @@ class MutteringEnv(gym.Env[str, str]):
         self.observation_space = self.action_space = AnyText()
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[str, dict[str, Any]]:
         """Begin."""
         super().reset(seed=seed)
@@ -151,7 +154,14 @@ class AgentContract(ABC):
         jobs = [(task, 0) for task in self.tasks]
         model = model or self.make_model()
         return _sound(
-            run_episodes(envs, agent, jobs, model=model, max_steps=max_steps, max_calls=max_calls)
+            run_episodes(
+                envs,
+                agent,
+                jobs,
+                model=model,
+                max_steps=max_steps,
+                max_calls=max_calls,
+            )
         )
 
     def test_agent__ends_and_says_whether_it_succeeded(self) -> None:
@@ -211,7 +221,11 @@ class AgentContract(ABC):
         agent = self.make_agent()
         if not getattr(agent, "env_args", {}):
             (episode,) = run_episodes(
-                [MutteringEnv()], agent, [(None, 0)], model=self.make_model(), max_calls=300
+                [MutteringEnv()],
+                agent,
+                [(None, 0)],
+                model=self.make_model(),
+                max_calls=300,
             )
             if "MutteringEnv offers no snapshot" not in (episode.error or ""):
                 _sound([episode])
@@ -264,7 +278,8 @@ class EnvContract:
     def make_informed(self, **arguments: Any) -> gym.Env[str, str]:
         """Return the environment with its expert and its admissible commands, if it has these."""
         return self.make_env(
-            **{name: True for name in ("expert", "admissible") if self.offers(name)}, **arguments
+            **{name: True for name in ("expert", "admissible") if self.offers(name)},
+            **arguments,
         )
 
     def first_task(self) -> dict[str, Any] | None:
@@ -274,11 +289,19 @@ class EnvContract:
             return None
         return {"task": min(tasks, key=lambda task: getattr(task, "optimal_length", 0)).id}
 
-    def walk(self, env: gym.Env[str, str], info: dict[str, Any]) -> list[Any]:
+    def walk(
+        self,
+        env: gym.Env[str, str],
+        info: dict[str, Any],
+    ) -> list[Any]:
         """Return the steps of ``walking``, and the starts of the two episodes after it."""
         return [*self.walking(env, info), env.reset(), env.step(self.nonsense), env.reset(seed=4)]
 
-    def walking(self, env: gym.Env[str, str], info: dict[str, Any]) -> Iterator[Any]:
+    def walking(
+        self,
+        env: gym.Env[str, str],
+        info: dict[str, Any],
+    ) -> Iterator[Any]:
         """Play an invalid action, then follow the expert to the end, or play random actions."""
         env.action_space.seed(0)
         most = _MOST_TURNS if "expert_plan" in info else self.turns
@@ -524,7 +547,10 @@ def _sound(episodes: Iterable[Episode]) -> list[Episode]:
 
 
 def _has_types(
-    env: gym.Env[str, str], keys: set[str], observation: str, info: dict[str, Any]
+    env: gym.Env[str, str],
+    keys: set[str],
+    observation: str,
+    info: dict[str, Any],
 ) -> None:
     """Check an observation, and the keys that the suite gives to info."""
     assert observation in env.observation_space, f"{observation!r} is not in the observation space"

@@ -24,7 +24,12 @@ class BaseToolGame:
         # Private, like all that is no tool: a trainer would offer it to the model.
         self._episode = TextEpisode(env_id, **arguments)
 
-    def reset(self, task: str | None = None, seed: int | None = None, **columns: Any) -> str:
+    def reset(
+        self,
+        task: str | None = None,
+        seed: int | None = None,
+        **columns: Any,
+    ) -> str:
         """Begin an episode.
 
         Args:

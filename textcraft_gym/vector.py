@@ -137,7 +137,8 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
             if own_tasks[index] is not None:
                 own_options["task"] = own_tasks[index]
             observations[index], infos[index] = self.envs[index].reset(
-                seed=own_seeds[index], options=own_options or None
+                seed=own_seeds[index],
+                options=own_options or None,
             )
         self._observations = tuple(observations)
         self._over[chosen] = False
@@ -145,7 +146,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         return self._observations, self._in_form(infos)
 
     def _seeds(
-        self, seed: int | Sequence[int | None] | None, seeds: Sequence[int | None] | None
+        self,
+        seed: int | Sequence[int | None] | None,
+        seeds: Sequence[int | None] | None,
     ) -> list[int | None]:
         """Return a seed for each environment, None where none is given."""
         if seed is not None and seeds is not None:
@@ -195,7 +198,9 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         return observations, scores, terminations, truncations, self._in_form(infos)
 
     def _next_episodes(
-        self, observations: Sequence[str], infos: Sequence[dict[str, Any]]
+        self,
+        observations: Sequence[str],
+        infos: Sequence[dict[str, Any]],
     ) -> tuple[tuple[str, ...], tuple[dict[str, Any], ...]]:
         """Reset the environments whose episode is over, and keep the end of it in info."""
         first_observations, first_infos = list(observations), list(infos)
@@ -207,7 +212,11 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         self._over = np.zeros_like(self._over)
         return tuple(first_observations), tuple(first_infos)
 
-    def _for_each(self, what: str, values: Sequence[T] | None) -> Sequence[T | None]:
+    def _for_each(
+        self,
+        what: str,
+        values: Sequence[T] | None,
+    ) -> Sequence[T | None]:
         """Return a value for each environment, None where none are given."""
         if values is None:
             return [None] * self.num_envs
@@ -233,7 +242,12 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], np.ndarray[Any, An
         """Return infos in the form that was asked for."""
         return list(infos) if self.infos == "list" else _gathered(infos)
 
-    def call(self, name: str, *arguments: Any, **named: Any) -> tuple[Any, ...]:
+    def call(
+        self,
+        name: str,
+        *arguments: Any,
+        **named: Any,
+    ) -> tuple[Any, ...]:
         """Return for each environment the result of its method of this name, or its attribute."""
         results = []
         for env in self.envs:
@@ -269,7 +283,11 @@ def __getattr__(name: str) -> Callable[..., TextVectorEnv]:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _make_alike(world: World, count: int, arguments: Mapping[str, Any]) -> list[Any]:
+def _make_alike(
+    world: World,
+    count: int,
+    arguments: Mapping[str, Any],
+) -> list[Any]:
     """Return bare environments of a world, of which the first is made by ``gym.make``.
 
     The others get its spec: to copy and check that again takes longer than to make a game.

@@ -96,7 +96,10 @@ class ActionMasking(TextWrapper):
         return masks
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)

@@ -53,7 +53,10 @@ class MaskInObservation(TextWrapper):
         )
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)

@@ -39,7 +39,12 @@ class SubgoalReward(TextWrapper):
     """
 
     def __init__(
-        self, env: gym.Env[Any, Any], gamma: float, *, scale: float = 0.1, stuck: int = 100
+        self,
+        env: gym.Env[Any, Any],
+        gamma: float,
+        *,
+        scale: float = 0.1,
+        stuck: int = 100,
     ) -> None:
         number("gamma", gamma)
         number("scale", scale)
@@ -57,7 +62,10 @@ class SubgoalReward(TextWrapper):
         self._potential = 0.0
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)
@@ -71,7 +79,12 @@ class SubgoalReward(TextWrapper):
         info["shaping"] = self.gamma * self._potential - before
         return observation, float(reward) + info["shaping"], terminated, truncated, info
 
-    def _worth(self, info: dict[str, Any], *, over: bool) -> float:
+    def _worth(
+        self,
+        info: dict[str, Any],
+        *,
+        over: bool,
+    ) -> float:
         if over:
             return 0.0
         return -self.scale * (len(info["expert_plan"]) or self.stuck)

@@ -37,7 +37,13 @@ class TextHistory(TextWrapper):
             not text.
     """
 
-    def __init__(self, env: gym.Env[str, str], turns: int, *, max_length: int = 1 << 16) -> None:
+    def __init__(
+        self,
+        env: gym.Env[str, str],
+        turns: int,
+        *,
+        max_length: int = 1 << 16,
+    ) -> None:
         at_least("turns", turns, 1)
         between("max_length", max_length, 1, MAX_LENGTH)
         super().__init__(env, turns=turns, max_length=max_length)
@@ -49,7 +55,10 @@ class TextHistory(TextWrapper):
         self._turns: tuple[str, ...] = ()
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[str, dict[str, Any]]:
         """Begin a task and a new history."""
         self._beginning, info = self.env.reset(seed=seed, options=options)

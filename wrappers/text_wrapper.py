@@ -30,7 +30,11 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         arguments: The other arguments of the wrapper, for its ``spec``.
     """
 
-    def __init__(self, env: gym.Env[Any, Any], **arguments: Any) -> None:
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        **arguments: Any,
+    ) -> None:
         RecordConstructorArgs.__init__(self, **arguments)
         super().__init__(env)
 
@@ -56,7 +60,12 @@ class TextWrapper(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self.env.get_wrapper_attr("restore")(snapshot.inner)
         self._set_state(snapshot.state)
 
-    def _expect_text(self, *, observations: bool = True, actions: bool = True) -> None:
+    def _expect_text(
+        self,
+        *,
+        observations: bool = True,
+        actions: bool = True,
+    ) -> None:
         """Raise unless the wrapped environment has text observations and actions, as required."""
         for kind, space, required in (
             ("observations", self.env.observation_space, observations),

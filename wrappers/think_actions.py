@@ -36,7 +36,11 @@ class ThinkActions(TextWrapper):
             text.
     """
 
-    def __init__(self, env: gym.Env[str, str], prefixes: Sequence[str] = THOUGHTS) -> None:
+    def __init__(
+        self,
+        env: gym.Env[str, str],
+        prefixes: Sequence[str] = THOUGHTS,
+    ) -> None:
         if isinstance(prefixes, str) or not prefixes or not all(prefixes):
             raise ValueError(
                 f"expected a sequence of one or more non-empty prefixes, got {prefixes!r}"
@@ -47,7 +51,10 @@ class ThinkActions(TextWrapper):
         self._info: dict[str, Any] | None = None
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[str, dict[str, Any]]:
         """Begin a task."""
         observation, info = self.env.reset(seed=seed, options=options)

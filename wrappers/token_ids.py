@@ -81,7 +81,13 @@ class TokenIds(TextWrapper):
         if vocabulary is not None and buckets is not None:
             raise ValueError("expected a vocabulary or buckets, got both")
         listed = None if vocabulary is None else list(vocabulary)
-        super().__init__(env, length=length, vocabulary=listed, buckets=buckets, keep=keep)
+        super().__init__(
+            env,
+            length=length,
+            vocabulary=listed,
+            buckets=buckets,
+            keep=keep,
+        )
         self._expect_text(actions=False)
         self.length = length
         self.buckets = buckets
@@ -105,7 +111,10 @@ class TokenIds(TextWrapper):
         )
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Begin a task."""
         text, info = self.env.reset(seed=seed, options=options)

@@ -62,7 +62,12 @@ class TranscriptRecorder(TextWrapper):
     """
 
     def __init__(
-        self, env: gym.Env[str, str], path: str | Path, *, style: str = TURNS, system: str = ""
+        self,
+        env: gym.Env[str, str],
+        path: str | Path,
+        *,
+        style: str = TURNS,
+        system: str = "",
     ) -> None:
         if style not in STYLES:
             raise UnknownName.of("style", style, STYLES)
@@ -81,7 +86,10 @@ class TranscriptRecorder(TextWrapper):
         self._unwritten = b""
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[str, dict[str, Any]]:
         """Begin a task and a new line of the file."""
         observation, info = self.env.reset(seed=seed, options=options)

@@ -170,7 +170,11 @@ class AdaPlannerAgent:
                     start = 1
         return False
 
-    def _write(self, play: Play, request: _Request) -> Generator[Request, Any, str]:
+    def _write(
+        self,
+        play: Play,
+        request: _Request,
+    ) -> Generator[Request, Any, str]:
         """Return the first function, checked for errors of syntax."""
         with play.sub(request.task, "planner", 1):
             source = yield from self._say(play, self._prompt(request, ""), "planner")
@@ -189,7 +193,12 @@ class AdaPlannerAgent:
         return source
 
     def _refine(
-        self, play: Play, request: _Request, source: str, played: Solution | None, feedback: str
+        self,
+        play: Play,
+        request: _Request,
+        source: str,
+        played: Solution | None,
+        feedback: str,
     ) -> Generator[Request, Any, tuple[str, int]]:
         """Return a mended function, and the first step that differs, where it goes on."""
         with play.sub(request.task, "refiner", 1):
@@ -211,7 +220,12 @@ class AdaPlannerAgent:
         number = re.search(r"\d{1,4}", completion.text)
         return mended, max(1, int(number[0])) if number else 1
 
-    def _say(self, play: Play, prompt: str, role: str) -> Generator[Request, Any, str]:
+    def _say(
+        self,
+        play: Play,
+        prompt: str,
+        role: str,
+    ) -> Generator[Request, Any, str]:
         """Return the source of the function that a model writes."""
         completion = yield from play.ask(prompt, role=role, max_tokens=self.settings.planner_tokens)
         play.note(completion.text)
@@ -226,14 +240,21 @@ class AdaPlannerAgent:
         )
 
     def _run(
-        self, play: Play, avatar: Avatar, solution: Solution, names: Names
+        self,
+        play: Play,
+        avatar: Avatar,
+        solution: Solution,
+        names: Names,
     ) -> Generator[Request, Any, None]:
         """Play a function from the step that its variables name."""
         interpreter = Interpreter(partial(self._call, play), avatar, partial(_step, play))
         yield from interpreter.run_function(solution.program, NAME, names)
 
     def _call(
-        self, play: Play, name: str, arguments: list[Value]
+        self,
+        play: Play,
+        name: str,
+        arguments: list[Value],
     ) -> Generator[Request, Any, Value]:
         """Answer a question of the function."""
         if name != "ask":
@@ -241,7 +262,9 @@ class AdaPlannerAgent:
         if len(arguments) != 1 or type(arguments[0]) is not str:
             raise ProgramError("ask takes one text")
         completion = yield from play.ask(
-            f"{arguments[0]}\nAnswer:", role="ask", max_tokens=self.settings.max_tokens
+            f"{arguments[0]}\nAnswer:",
+            role="ask",
+            max_tokens=self.settings.max_tokens,
         )
         play.note(completion.text)
         return completion.text.strip()[:MAX_TEXT]
@@ -256,7 +279,12 @@ class AdaPlannerAgent:
             example = self.examples.get(kind, "")
         return EXAMPLE.format(example=example) if example else ""
 
-    def _learn(self, play: Play, request: _Request, source: str) -> None:
+    def _learn(
+        self,
+        play: Play,
+        request: _Request,
+        source: str,
+    ) -> None:
         """Write a success into the folder of skills, unless there is one of its kind."""
         file = self._skill(request.kind)
         if file is None or file.is_file():

@@ -74,7 +74,11 @@ class ADaPTAgent:
         return (yield from self.adapt(play, task, first, Known(situation)))
 
     def adapt(
-        self, play: Play, task: str, depth: int, known: Known
+        self,
+        play: Play,
+        task: str,
+        depth: int,
+        known: Known,
     ) -> Generator[Request, Any, bool]:
         """Algorithm 1: execute the task, or plan it and attempt each step one level deeper."""
         at_bottom = depth == self.settings.d_max
@@ -91,12 +95,20 @@ class ADaPTAgent:
             # Decompose, as the executor failed.
             plan = yield from self.plan(play, task, depth, known)
             node.outcome = yield from follow(
-                play, plan, known, depth + 1, lambda step: self.adapt(play, step, depth + 1, known)
+                play,
+                plan,
+                known,
+                depth + 1,
+                lambda step: self.adapt(play, step, depth + 1, known),
             )
             return node.outcome
 
     def plan(
-        self, play: Play, task: str, depth: int, known: Known
+        self,
+        play: Play,
+        task: str,
+        depth: int,
+        known: Known,
     ) -> Generator[Request, Any, Plan | None]:
         """Have the planner write a plan for the task, with what it is told of the world."""
         information = ""
@@ -106,10 +118,22 @@ class ADaPTAgent:
         brief = self.profile.adapt.brief
         if brief:
             information = brief(play, known)
-        return (yield from self.planner.plan(play, task, known.situation, information, depth=depth))
+        return (
+            yield from self.planner.plan(
+                play,
+                task,
+                known.situation,
+                information,
+                depth=depth,
+            )
+        )
 
     def execute(
-        self, play: Play, task: str, depth: int, known: Known
+        self,
+        play: Play,
+        task: str,
+        depth: int,
+        known: Known,
     ) -> Generator[Request, Any, bool]:
         """Attempt the task; with rollback, from where the last success left the world."""
         # Replayed actions are counted: where nothing was played since, nothing is to be undone.

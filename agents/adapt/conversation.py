@@ -54,7 +54,12 @@ class Instructions:
         return Dialogue(text, [Message("system", system), Message("user", user)])
 
 
-def instructions(prompts: Prompts, game: str, variant: str, form: Form | None) -> Instructions:
+def instructions(
+    prompts: Prompts,
+    game: str,
+    variant: str,
+    form: Form | None,
+) -> Instructions:
     """Return the instructions of the prompt ``react/<game><variant>`` for a form, None for any.
 
     Raises:
@@ -95,16 +100,24 @@ class Talk:
             text = f" {thought}\nOK.\n>{text}"
             reply = f"{thought}\n{turn.action}"
         self.dialogue = self.dialogue.extended(
-            text, Message("assistant", reply), Message("user", observation)
+            text,
+            Message("assistant", reply),
+            Message("user", observation),
         )
 
     def add_calls(self, completion: Completion) -> None:
         """Add the calls of a completion, before the result of each."""
         self.dialogue = self.dialogue.extended(
-            "", Message("assistant", completion.text, completion.tool_calls)
+            "",
+            Message("assistant", completion.text, completion.tool_calls),
         )
 
-    def add_result(self, call: ToolCall, turn: Turn, observation: str) -> None:
+    def add_result(
+        self,
+        call: ToolCall,
+        turn: Turn,
+        observation: str,
+    ) -> None:
         """Add the result of a call."""
         result = Message("tool", observation, tool_call_id=call.id)
         self.dialogue = self.dialogue.extended(f" {turn.line}\n{observation}\n>", result)

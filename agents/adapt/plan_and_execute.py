@@ -46,16 +46,27 @@ class PlanAndExecuteAgent:
         executor = make_executor(prompts, profile, self.settings, demonstrations, form)
         self.steps = StepExecutor(executor, profile, profile.adapt.skills(prompts))
         self.planner = Planner(
-            prompts.of("plan_and_execute", profile.name), self.settings.planner_tokens
+            prompts.of("plan_and_execute", profile.name),
+            self.settings.planner_tokens,
         )
 
     def episode(self, play: Play) -> Routine:
         """Play one episode."""
         situation, task = self.profile.read(play.first.observation)
         known = Known(situation)
-        plan = yield from self.planner.plan(play, task, situation, "", depth=1)
+        plan = yield from self.planner.plan(
+            play,
+            task,
+            situation,
+            "",
+            depth=1,
+        )
         return (
             yield from follow(
-                play, plan, known, 2, lambda step: self.steps.attempt(play, step, known, depth=2)
+                play,
+                plan,
+                known,
+                2,
+                lambda step: self.steps.attempt(play, step, known, depth=2),
             )
         )

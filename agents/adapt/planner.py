@@ -28,7 +28,13 @@ class Planner:
     max_tokens: int
 
     def plan(
-        self, play: Play, task: str, situation: str, information: str, *, depth: int
+        self,
+        play: Play,
+        task: str,
+        situation: str,
+        information: str,
+        *,
+        depth: int,
     ) -> Generator[Request, Any, Plan | None]:
         """Return a plan for a task, or None if the completion has no step."""
         prompt = self.prompt.fill(situation=situation, task=task, information=information)
@@ -41,7 +47,11 @@ class Planner:
 
 
 def follow(
-    play: Play, plan: Plan | None, known: Known, depth: int, attempt: Attempt
+    play: Play,
+    plan: Plan | None,
+    known: Known,
+    depth: int,
+    attempt: Attempt,
 ) -> Generator[Request, Any, bool]:
     """Attempt the steps of a plan: ``all`` up to a failure, ``any`` up to a success.
 

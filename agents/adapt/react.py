@@ -90,7 +90,10 @@ class Executor:
         """
         form = self.form or play.form
         dialogue = self.instructions.begin(
-            form, situation=situation, task=task, information=information
+            form,
+            situation=situation,
+            task=task,
+            information=information,
         )
         talk = Talk(form, dialogue, temperature, sample, [] if lines is None else lines)
         with play.sub(task, "executor", depth) as node:
@@ -126,7 +129,11 @@ class Executor:
             return Trial(over.claim, over.won)
         return Trial(claimed, play.last.won)
 
-    def _turns(self, play: Play, talk: Talk) -> Generator[Request, Any, bool]:
+    def _turns(
+        self,
+        play: Play,
+        talk: Talk,
+    ) -> Generator[Request, Any, bool]:
         """Ask for turns and play them; return the model's claim, False when it ran out."""
         turns = dead_turns = 0
         while turns < self.settings.turns:
@@ -153,7 +160,11 @@ class Executor:
                     return False
         return False
 
-    def _ask(self, play: Play, talk: Talk) -> Generator[Request, Any, Completion]:
+    def _ask(
+        self,
+        play: Play,
+        talk: Talk,
+    ) -> Generator[Request, Any, Completion]:
         # In lines a turn ends with its line, as in the paper; a chat model's reply may have
         # several.
         stop: tuple[str, ...] = ("\n",) if talk.form == "line" else ()
@@ -173,7 +184,11 @@ class Executor:
         """Return the bound of a turn; a chat model may think before it acts."""
         return self.settings.max_tokens if talk.form == "line" else self.settings.chat_tokens
 
-    def _read(self, play: Play, completion: Completion) -> list[tuple[ToolCall | None, Turn]]:
+    def _read(
+        self,
+        play: Play,
+        completion: Completion,
+    ) -> list[tuple[ToolCall | None, Turn]]:
         """Return the turns of a completion: its calls in order, or the one that its text is."""
         reader = self.instructions.reader
         if completion.tool_calls:
@@ -194,7 +209,12 @@ class Executor:
                 return claim == COMPLETED
         return None
 
-    def _play(self, play: Play, talk: Talk, turn: Turn) -> Generator[Request, Any, str]:
+    def _play(
+        self,
+        play: Play,
+        talk: Talk,
+        turn: Turn,
+    ) -> Generator[Request, Any, str]:
         """Play a turn and return the answer; a thought is not played.
 
         Raises:
@@ -217,7 +237,9 @@ class Executor:
         return observation
 
     def _act(
-        self, play: Play, turn: Turn
+        self,
+        play: Play,
+        turn: Turn,
     ) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
         """Play an action; return the answer, and the end of the episode if this was it."""
         play.replies["no_command"] += not turn.known
@@ -238,7 +260,11 @@ class NumberedExecutor(Executor):
     of giving up is played.
     """
 
-    def _turns(self, play: Play, talk: Talk) -> Generator[Request, Any, bool]:
+    def _turns(
+        self,
+        play: Play,
+        talk: Talk,
+    ) -> Generator[Request, Any, bool]:
         for number in range(1, max(1, self.settings.turns // 2) + 1):
             cue = talk.dialogue.extended(f"\nThought {number}:")
             completion = yield from self._complete(play, talk, cue, f"\nObservation {number}:")
@@ -268,19 +294,29 @@ class NumberedExecutor(Executor):
         return False
 
     def _ask_action(
-        self, play: Play, talk: Talk, thought: str, number: int
+        self,
+        play: Play,
+        talk: Talk,
+        thought: str,
+        number: int,
     ) -> Generator[Request, Any, Turn]:
         """Return the turn of an action that the model left out after its thought."""
         label = f"Action {number}:"
         cue = talk.dialogue.extended(
-            f"\n{thought}\n{label}", Message("assistant", thought), Message("user", label)
+            f"\n{thought}\n{label}",
+            Message("assistant", thought),
+            Message("user", label),
         )
         completion = yield from self._complete(play, talk, cue, "\n")
         written = completion.text.strip().removeprefix(label)
         return play.read(self.instructions.reader, written)
 
     def _complete(
-        self, play: Play, talk: Talk, dialogue: Dialogue, stop: str
+        self,
+        play: Play,
+        talk: Talk,
+        dialogue: Dialogue,
+        stop: str,
     ) -> Generator[Request, Any, Completion]:
         return (
             yield from play.ask(
@@ -293,7 +329,12 @@ class NumberedExecutor(Executor):
         )
 
 
-def read_numbered(play: Play, reader: CommandReader, written: str, number: int) -> Turn:
+def read_numbered(
+    play: Play,
+    reader: CommandReader,
+    written: str,
+    number: int,
+) -> Turn:
     """Return the numbered turn in a completion.
 
     It may go on from ``Thought 1:``, and may lack the action.
@@ -334,7 +375,10 @@ def make_executor(
         raise ValueError(f"expected form to be line, chat, tools or numbered, got {form!r}")
     if form == "numbered":
         return NumberedExecutor(
-            instructions(prompts, profile.name, "_numbered", "line"), profile, settings, "line"
+            instructions(prompts, profile.name, "_numbered", "line"),
+            profile,
+            settings,
+            "line",
         )
     if demonstrations not in get_args(Demonstrations):
         raise ValueError(
@@ -383,7 +427,11 @@ class ReActAgent:
         self.settings = settings_for("react", profile.name, settings)
         self.max_steps = profile.max_steps
         self.executor = make_executor(
-            prompts or Prompts(), profile, self.settings, demonstrations, form
+            prompts or Prompts(),
+            profile,
+            self.settings,
+            demonstrations,
+            form,
         )
 
     def episode(self, play: Play) -> Routine:

@@ -81,7 +81,11 @@ class ReflexionAgent:
                 lines: list[str] = []
                 learned = self._learned(reflections)
                 claimed, won = yield from self.executor.trial(
-                    play, task, situation, learned, lines=lines
+                    play,
+                    task,
+                    situation,
+                    learned,
+                    lines=lines,
                 )
 
                 # Evaluate
@@ -102,10 +106,17 @@ class ReflexionAgent:
                     reflections.append((yield from self._reflect(play, task, prompt)))
         return claimed
 
-    def _reflect(self, play: Play, task: str, prompt: str) -> Generator[Request, Any, str]:
+    def _reflect(
+        self,
+        play: Play,
+        task: str,
+        prompt: str,
+    ) -> Generator[Request, Any, str]:
         with play.sub(task, "reflection", 1):
             completion = yield from play.ask(
-                prompt, role="reflection", max_tokens=self.reflection_tokens
+                prompt,
+                role="reflection",
+                max_tokens=self.reflection_tokens,
             )
             play.note(completion.text)
         return completion.text.strip()[:MAX_REFLECTION]

@@ -33,7 +33,8 @@ _NUMBERED = re.compile(r"^[ \t>*-]*([0-9]{1,6})[ \t*]*[.)][ \t*]+(.*)$")
 """A step of a plan none of whose lines says that it is one."""
 _ORDER = re.compile(r"^[ \t>*-]*execution[ \t]+order[ \t*]*(?::[ \t*]*(.*)|(\(.*))$", re.IGNORECASE)
 _TOKEN = re.compile(
-    r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]*)?[0-9]{1,6}", re.IGNORECASE
+    r"\(|\)|(?<![a-z])(?:and|or)(?![a-z])|(?:(?<![a-z])step[ \t]*)?[0-9]{1,6}",
+    re.IGNORECASE,
 )
 
 
@@ -100,7 +101,11 @@ def write_plan(steps: Iterable[Sequence[str]]) -> str:
 class _Order:
     """A parser of the order line; the tokens are reversed, so that the next one is the last."""
 
-    def __init__(self, line: str, steps: dict[int, str]) -> None:
+    def __init__(
+        self,
+        line: str,
+        steps: dict[int, str],
+    ) -> None:
         self.steps = steps
         # A bound, since models may repeat themselves: some brackets and words for each step.
         tokens = [token.upper() for token in _TOKEN.findall(line)][: 8 * MAX_STEPS]

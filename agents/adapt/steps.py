@@ -27,7 +27,12 @@ class StepExecutor:
     skills: tuple[Skill, ...]
 
     def attempt(
-        self, play: Play, task: str, known: Known, *, depth: int
+        self,
+        play: Play,
+        task: str,
+        known: Known,
+        *,
+        depth: int,
     ) -> Generator[Request, Any, bool]:
         """Attempt a step and return whether it succeeded."""
         skill = next((skill for skill in self.skills if skill.fits(task)), None)
@@ -47,19 +52,31 @@ class StepExecutor:
         return True
 
     def _execute(
-        self, play: Play, task: str, known: Known, depth: int
+        self,
+        play: Play,
+        task: str,
+        known: Known,
+        depth: int,
     ) -> Generator[Request, Any, str | None]:
         """Have the executor attempt a step; return the report of a success, None if it failed."""
         # The executor reads the state; a skill looks at the game itself.
         yield from self.refresh(play, known)
         succeeded = yield from self.executor.attempt(
-            play, task, known.situation, known.information, depth=depth
+            play,
+            task,
+            known.situation,
+            known.information,
+            depth=depth,
         )
         if not succeeded:
             return None
         return (yield from self.profile.report(play))
 
-    def refresh(self, play: Play, known: Known) -> Generator[Request, Any, None]:
+    def refresh(
+        self,
+        play: Play,
+        known: Known,
+    ) -> Generator[Request, Any, None]:
         """Report the state again, if the game reports it and it changed since."""
         if self.profile.reports_state and len(play.history) != known.learned:
             report = yield from self.profile.report(play)

@@ -54,7 +54,11 @@ class TryAgainAgent:
         self.trust_claims = trust_claims
         self.max_steps = profile.max_steps
         self.executor = make_executor(
-            prompts or Prompts(), profile, self.settings, demonstrations, form
+            prompts or Prompts(),
+            profile,
+            self.settings,
+            demonstrations,
+            form,
         )
 
     def episode(self, play: Play) -> Routine:
@@ -68,7 +72,11 @@ class TryAgainAgent:
                 # As in the paper, the first trial is greedy: it is ReAct's own.
                 temperature = self.temperature if trial else 0.0
                 claimed, won = yield from self.executor.trial(
-                    play, task, situation, temperature=temperature, sample=trial
+                    play,
+                    task,
+                    situation,
+                    temperature=temperature,
+                    sample=trial,
                 )
                 # The paper scores the best trial: a false claim must not end them.
                 if won or (self.trust_claims and claimed):

@@ -121,7 +121,11 @@ class AutoPlanAgent:
         return claim
 
     def _play(
-        self, play: Play, talk: Talk, action: str, claim: bool | None
+        self,
+        play: Play,
+        talk: Talk,
+        action: str,
+        claim: bool | None,
     ) -> Generator[Request, Any, EpisodeOver | None]:
         """Play an action and hear the answer; return the end of the episode if this is it."""
         over: EpisodeOver | None = None
@@ -132,13 +136,23 @@ class AutoPlanAgent:
         talk.hear(step.observation)
         return over
 
-    def _turn(self, play: Play, talk: Talk, *, is_first: bool) -> Generator[Request, Any, str]:
+    def _turn(
+        self,
+        play: Play,
+        talk: Talk,
+        *,
+        is_first: bool,
+    ) -> Generator[Request, Any, str]:
         """Return the action after a thought."""
         yield from self._think(play, talk, is_first=is_first)
         question = self.wording.fill("action")
         line = {"stop": ("\n",), "max_tokens": self.settings.max_tokens}  # actions have one line
         reply = yield from self._ask(
-            play, "action", talk.asked(question), temperature=self.temperature, **line
+            play,
+            "action",
+            talk.asked(question),
+            temperature=self.temperature,
+            **line,
         )
         turn = play.read(self.reader, reply)
         if self.formalizer:  # apart from the dialogue, which keeps the action that it wrote
@@ -149,19 +163,34 @@ class AutoPlanAgent:
         talk.answer(question, turn.action)
         return turn.action
 
-    def _think(self, play: Play, talk: Talk, *, is_first: bool) -> Generator[Request, Any, None]:
+    def _think(
+        self,
+        play: Play,
+        talk: Talk,
+        *,
+        is_first: bool,
+    ) -> Generator[Request, Any, None]:
         """Ask for a thought; only the first may have many lines."""
         question = self.wording.fill("planned_thought" if self.plan else "thought")
         bounds: dict[str, Any] = {"stop": ("\n",), "max_tokens": self.thought_tokens}
         if is_first:
             bounds = {"max_tokens": FIRST_THOUGHT_TOKENS}
         thought = yield from self._ask(
-            play, "thought", talk.asked(question), temperature=self.temperature, **bounds
+            play,
+            "thought",
+            talk.asked(question),
+            temperature=self.temperature,
+            **bounds,
         )
         talk.answer(question, thought)
 
     def _reflect(
-        self, play: Play, talk: Talk, objective: str, *, is_spent: bool
+        self,
+        play: Play,
+        talk: Talk,
+        objective: str,
+        *,
+        is_spent: bool,
     ) -> Generator[Request, Any, None]:
         """Ask the reflections in the dialogue of the episode.
 
@@ -186,11 +215,20 @@ class AutoPlanAgent:
                 # Greedy, as in the released program, however the episode was sampled.
                 question = self.wording.fill(section)
                 text = yield from self._ask(
-                    play, section, talk.asked(question), max_tokens=self.reflection_tokens
+                    play,
+                    section,
+                    talk.asked(question),
+                    max_tokens=self.reflection_tokens,
                 )
                 talk.answer(question, text)
 
-    def _ask(self, play: Play, role: str, prompt: str, **how: Any) -> Generator[Request, Any, str]:
+    def _ask(
+        self,
+        play: Play,
+        role: str,
+        prompt: str,
+        **how: Any,
+    ) -> Generator[Request, Any, str]:
         """Ask in a node of its own, so that the trace tells what each role said and took."""
         with play.sub(play.node.task, role, 1):
             completion: Completion = yield from play.ask(prompt, role=role, **how)

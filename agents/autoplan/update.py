@@ -42,7 +42,11 @@ def experience(trace: Mapping[str, Any], *, won: bool) -> Experience:
     return Experience(objective, won, **said)
 
 
-def update_prompt(wording: Wording, plan: str, experiences: Sequence[Experience]) -> str:
+def update_prompt(
+    wording: Wording,
+    plan: str,
+    experiences: Sequence[Experience],
+) -> str:
     """Return the request for a new plan, in a dialogue of its own."""
     texts = [_experience_text(wording, experience) for experience in experiences]
     return wording.fill("update", plan=plan or NO_PLAN, experiences="\n\n".join(texts))

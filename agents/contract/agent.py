@@ -330,7 +330,12 @@ class Play:
     reports: list[tuple[Report, Node]] = field(default_factory=list)
 
     @contextmanager
-    def sub(self, task: str, role: str, depth: int) -> Iterator[Node]:
+    def sub(
+        self,
+        task: str,
+        role: str,
+        depth: int,
+    ) -> Iterator[Node]:
         """Record the events of the ``with`` block in a child node.
 
         The agent sets the node's ``outcome``.
@@ -374,7 +379,14 @@ class Play:
             ValueError: For a number below 0, or that is no number.
         """
         report = Report(
-            role, calls, prompt_tokens, completion_tokens, cost, seconds, prompt, str(text)
+            role,
+            calls,
+            prompt_tokens,
+            completion_tokens,
+            cost,
+            seconds,
+            prompt,
+            str(text),
         )
         self.reports.append((report, self.node))
 
@@ -396,7 +408,11 @@ class Play:
         self.replies["mended"] += turn.mended
         return turn
 
-    def understand(self, read: Callable[[str], Found], reply: str) -> Found:
+    def understand(
+        self,
+        read: Callable[[str], Found],
+        reply: str,
+    ) -> Found:
         """Return what a reader finds in a reply.
 
         The lenient reading also tries its code block, then its lines without marks.
@@ -413,7 +429,12 @@ class Play:
                     self.replies["mended"] += 1
         return result
 
-    def act(self, text: str, *, claim: bool | None = None) -> Generator[Request, Any, Step]:
+    def act(
+        self,
+        text: str,
+        *,
+        claim: bool | None = None,
+    ) -> Generator[Request, Any, Step]:
         """Play an action and return the step; see ``Act`` for the claim."""
         step: Step = yield Act(text, claim)
         return step
@@ -431,7 +452,13 @@ class Play:
     ) -> Generator[Request, Any, Completion]:
         """Return a model's completion of ``prompt``, never empty; see ``Ask`` for the arguments."""
         completion: Completion = yield Ask(
-            prompt, role, stop, max_tokens, temperature, sample, tools=tools
+            prompt,
+            role,
+            stop,
+            max_tokens,
+            temperature,
+            sample,
+            tools=tools,
         )
         return completion
 
@@ -455,7 +482,9 @@ class Play:
         return [answer] if n == 1 else answer
 
     def compute(
-        self, function: Callable[..., Result], *arguments: Any
+        self,
+        function: Callable[..., Result],
+        *arguments: Any,
     ) -> Generator[Request, Any, Result]:
         """Return what a function returns that takes long, such as one that asks a server.
 

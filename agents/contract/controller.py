@@ -78,7 +78,12 @@ class Controller(Protocol):
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
         """Return the alternatives of a goal, each of which suffices; at least one."""
 
-    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def pursue(
+        self,
+        play: Play,
+        goal: Goal,
+        scene: Scene,
+    ) -> Generator[Request, Any, str | None]:
         """Pursue a goal and return why it failed; None if it was reached."""
 
 

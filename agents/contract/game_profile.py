@@ -144,7 +144,8 @@ class GameProfile:
 DEFAULT = GameProfile(
     name="default",
     opening=re.compile(
-        r"(?P<situation>.*)\n\n(?:Goal|Task|Your task is to): (?P<task>[^\n]*?)\.?", re.DOTALL
+        r"(?P<situation>.*)\n\n(?:Goal|Task|Your task is to): (?P<task>[^\n]*?)\.?",
+        re.DOTALL,
     ),
     no_op=("OK.", "Nothing happens", "Invalid"),
     report=last_turn("OK.", "Nothing happens", "Invalid"),

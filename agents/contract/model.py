@@ -217,7 +217,8 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 _RATE = re.compile(
-    r"rate.?limit|quota|throttl|please wait|per[ -]?(?:second|minute|min|hour|day)\b", re.IGNORECASE
+    r"rate.?limit|quota|throttl|please wait|per[ -]?(?:second|minute|min|hour|day)\b",
+    re.IGNORECASE,
 )
 """Words of a rate limit, which may speak of too many tokens as well."""
 

@@ -50,5 +50,10 @@ class Skill(Protocol):
     def fits(self, step: str) -> bool:
         """Return whether it attempts a step of a plan."""
 
-    def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
+    def attempt(
+        self,
+        play: Play,
+        step: str,
+        known: Known,
+    ) -> Generator[Request, Any, str | None]:
         """Attempt a step and return its report for the parts after it; None if it failed."""

@@ -41,7 +41,11 @@ class Inventory:
         """Refuse: it has a method only."""
         raise ProgramError(f"inventory has no {name}; it has has(item, count)")
 
-    def call(self, name: str, arguments: list[Any]) -> Generator[Request, Any, bool]:
+    def call(
+        self,
+        name: str,
+        arguments: list[Any],
+    ) -> Generator[Request, Any, bool]:
         """Return whether so many of an item are held."""
         if name != "has":
             self.attribute(name)
@@ -96,7 +100,12 @@ class CodeAsPoliciesAgent(GoalPlanner):
         # It claims success if it ran to its end and pursued any goal.
         return any(part.role == "executor" for part in play.node.children)
 
-    def _call(self, play: Play, name: str, arguments: list[Any]) -> Generator[Request, Any, Any]:
+    def _call(
+        self,
+        play: Play,
+        name: str,
+        arguments: list[Any],
+    ) -> Generator[Request, Any, Any]:
         """Answer ``count(item)``, or pursue ``verb(item, count)``; return if it was reached."""
         item, count = _item_and_count(name, arguments)
         scene = yield from self.controller.look(play)

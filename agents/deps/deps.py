@@ -77,7 +77,11 @@ class DEPSAgent(Replanner):
         )
 
     def replan(
-        self, play: Play, dialogue: list[Message], task: str, progress: Progress
+        self,
+        play: Play,
+        dialogue: list[Message],
+        task: str,
+        progress: Progress,
     ) -> Generator[Request, Any, None]:
         """Describe the outcome, have the model explain the failure, and ask for a new plan."""
         # Describe

@@ -124,7 +124,11 @@ class GoalPlanner:
         return completion.text
 
     def select(
-        self, play: Play, pending: Mapping[int, Goal], scene: Scene, uniform: float
+        self,
+        play: Play,
+        pending: Mapping[int, Goal],
+        scene: Scene,
+        uniform: float,
     ) -> tuple[int, Goal]:
         """Return the number of the goal to pursue next, and its chosen alternative.
 
@@ -145,7 +149,12 @@ class GoalPlanner:
 
         return choose(possible, horizons, uniform, self.tau)
 
-    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def pursue(
+        self,
+        play: Play,
+        goal: Goal,
+        scene: Scene,
+    ) -> Generator[Request, Any, str | None]:
         """Pursue a goal unless it is reached; return why it failed, None if it was reached."""
         reason = None
         with play.sub(goal.line, "executor", 1) as node:

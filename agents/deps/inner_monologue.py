@@ -47,7 +47,11 @@ class InnerMonologueAgent(GoalPlanner):
     ) -> None:
         at_least("goals", goals, 1)
         super().__init__(
-            profile, prompts, feedback=feedback, temperature=temperature, settings=settings
+            profile,
+            prompts,
+            feedback=feedback,
+            temperature=temperature,
+            settings=settings,
         )
         self.goals = goals
 

@@ -100,12 +100,19 @@ class Replanner(GoalPlanner, ABC):
 
     @abstractmethod
     def replan(
-        self, play: Play, dialogue: list[Message], task: str, progress: Progress
+        self,
+        play: Play,
+        dialogue: list[Message],
+        task: str,
+        progress: Progress,
     ) -> Generator[Request, Any, None]:
         """Append the outcome and the request for a new plan to the dialogue."""
 
     def execute(
-        self, play: Play, plan: str, rng: random.Random
+        self,
+        play: Play,
+        plan: str,
+        rng: random.Random,
     ) -> Generator[Request, Any, Progress]:
         """Pursue the goals of a plan, in the selector's order, up to the first that fails."""
         progress = Progress(dict(enumerate(play.understand(self.controller.goals, plan), 1)))
@@ -122,7 +129,11 @@ class Replanner(GoalPlanner, ABC):
             progress.reached.append(step)
         return progress
 
-    def describe(self, play: Play, progress: Progress) -> Generator[Request, Any, str]:
+    def describe(
+        self,
+        play: Play,
+        progress: Progress,
+    ) -> Generator[Request, Any, str]:
         """Return a text about the progress of a plan and the inventory."""
         sentences = []
         if progress.reached:

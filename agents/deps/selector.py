@@ -30,7 +30,12 @@ class Selector(Protocol):
 
     env_args: ClassVar[Mapping[str, Any]]
 
-    def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
+    def horizons(
+        self,
+        goals: Sequence[Goal],
+        scene: Scene,
+        info: Mapping[str, Any],
+    ) -> list[float]:
         """Return the horizon of each goal, in ticks; ``info`` is that of the last step."""
 
 
@@ -39,7 +44,12 @@ class FixedSelector:
 
     env_args: ClassVar[Mapping[str, Any]] = {}
 
-    def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
+    def horizons(
+        self,
+        goals: Sequence[Goal],
+        scene: Scene,
+        info: Mapping[str, Any],
+    ) -> list[float]:
         """Return 0 for the first goal and infinity for the others."""
         return [0.0, *[math.inf] * (len(goals) - 1)]
 
@@ -49,7 +59,12 @@ class RandomSelector:
 
     env_args: ClassVar[Mapping[str, Any]] = {}
 
-    def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
+    def horizons(
+        self,
+        goals: Sequence[Goal],
+        scene: Scene,
+        info: Mapping[str, Any],
+    ) -> list[float]:
         """Return the same horizon for every goal."""
         return [0.0] * len(goals)
 
@@ -62,7 +77,12 @@ class NearestSelector:
     def __init__(self, controller: SubgoalController) -> None:
         self.controller = controller
 
-    def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
+    def horizons(
+        self,
+        goals: Sequence[Goal],
+        scene: Scene,
+        info: Mapping[str, Any],
+    ) -> list[float]:
         """Return 0 for the nearest goals and infinity for the others."""
         steps = [self.controller.subgoal(goal, scene).steps for goal in goals]
         nearest = min(steps, default=0)
@@ -86,7 +106,12 @@ class LearnedSelector:
         self.controller = controller
         self.fitted = learned_horizons(game)
 
-    def horizons(self, goals: Sequence[Goal], scene: Scene, info: Mapping[str, Any]) -> list[float]:
+    def horizons(
+        self,
+        goals: Sequence[Goal],
+        scene: Scene,
+        info: Mapping[str, Any],
+    ) -> list[float]:
         """Return the expected ticks of each goal's subgoal."""
         horizon = self.fitted[scene.sight]
         return [horizon.expected(self.controller.subgoal(goal, scene)) for goal in goals]
@@ -123,7 +148,8 @@ def make_selector(name: str, controller: Controller, game: str) -> Selector:
 
 
 def candidates(
-    pending: Mapping[int, Sequence[Goal]], held: Mapping[str, int]
+    pending: Mapping[int, Sequence[Goal]],
+    held: Mapping[str, int],
 ) -> dict[int, Sequence[Goal]]:
     """Return the goals that are possible now, by number, each with its possible alternatives.
 
@@ -153,7 +179,8 @@ def candidates(
 
 
 def _first_ready(
-    unreached: Mapping[int, Sequence[Goal]], held: Mapping[str, int]
+    unreached: Mapping[int, Sequence[Goal]],
+    held: Mapping[str, int],
 ) -> dict[int, Sequence[Goal]]:
     """Return the first goal that is ready, reserves aside; the first of all if none is."""
     for step, goals in unreached.items():
@@ -191,7 +218,11 @@ def choose(
     return step, goal
 
 
-def sample_index(horizons: Sequence[float], uniform: float, tau: float = TAU) -> int:
+def sample_index(
+    horizons: Sequence[float],
+    uniform: float,
+    tau: float = TAU,
+) -> int:
     """Return an index, sampled from the softmax of ``-horizon / tau`` by a draw from [0, 1)."""
     shortest = min(horizons)  # subtracted, so that not all weights underflow to 0
     weights = [math.exp((shortest - horizon) / tau) for horizon in horizons]
@@ -217,19 +248,29 @@ def _is_ready(goal: Goal, held: Mapping[str, int]) -> bool:
 
 
 def _free(
-    ready: Sequence[Goal], others: Sequence[Sequence[Goal]], held: Mapping[str, int]
+    ready: Sequence[Goal],
+    others: Sequence[Sequence[Goal]],
+    held: Mapping[str, int],
 ) -> list[Goal]:
     """Return the ready alternatives that block no other goal."""
     return [goal for goal in ready if not any(_blocks(goal, other, held) for other in others)]
 
 
-def _blocks(goal: Goal, others: Sequence[Goal], held: Mapping[str, int]) -> bool:
+def _blocks(
+    goal: Goal,
+    others: Sequence[Goal],
+    held: Mapping[str, int],
+) -> bool:
     """Return whether a goal takes another's reserve and leaves it no ready alternative."""
     spared = [other for other in others if not _takes_reserve(goal, other, held)]
     return len(spared) < len(others) and not _ready(spared, held)
 
 
-def _takes_reserve(goal: Goal, other: Goal, held: Mapping[str, int]) -> bool:
+def _takes_reserve(
+    goal: Goal,
+    other: Goal,
+    held: Mapping[str, int],
+) -> bool:
     """Return whether a goal takes so much that too little is left for another."""
     for name, count in other.needs.items():
         now = has(held, name)

@@ -54,7 +54,11 @@ class ZeroShotAgent(Replanner):
         )
 
     def replan(
-        self, play: Play, dialogue: list[Message], task: str, progress: Progress
+        self,
+        play: Play,
+        dialogue: list[Message],
+        task: str,
+        progress: Progress,
     ) -> Generator[Request, Any, None]:
         """Describe the outcome and ask for a new plan."""
         description = yield from self.describe(play, progress)

@@ -48,7 +48,11 @@ class BestOfNAgent:
         at_least("n", n, 1)
         self.settings = settings_for("best_of_n", profile.name, settings)
         self.brancher = Brancher(
-            profile, prompts or Prompts(), self.settings, temperature=temperature, rollback=rollback
+            profile,
+            prompts or Prompts(),
+            self.settings,
+            temperature=temperature,
+            rollback=rollback,
         )
         self.n = n
         self.max_steps = n * self.settings.turns

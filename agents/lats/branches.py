@@ -153,7 +153,9 @@ class Brancher:
         return tree
 
     def episode(
-        self, play: Play, search: Callable[[Tree], Generator[Request, Any, Any]]
+        self,
+        play: Play,
+        search: Callable[[Tree], Generator[Request, Any, Any]],
     ) -> Routine:
         """Play one episode by a search; return whether an attempt succeeded.
 
@@ -196,7 +198,12 @@ class Tree:
     def __post_init__(self) -> None:
         self.here = self.here or self.root
 
-    def grow(self, node: Branch, n: int, children: list[Branch]) -> Generator[Request, Any, None]:
+    def grow(
+        self,
+        node: Branch,
+        n: int,
+        children: list[Branch],
+    ) -> Generator[Request, Any, None]:
         """Sample ``n`` turns at a node and play each distinct action, until one solves the task.
 
         The children are added to the list one by one, so that what was played is known even if a
@@ -279,10 +286,16 @@ class Tree:
         write(self.root, "branch")
         return chosen.solved
 
-    def _sample(self, node: Branch, n: int) -> Generator[Request, Any, list[str]]:
+    def _sample(
+        self,
+        node: Branch,
+        n: int,
+    ) -> Generator[Request, Any, list[str]]:
         brancher = self.brancher
         head = brancher.act_prompt.fill(
-            situation=self.situation, task=self.task, information="\n\n".join(self.lessons)
+            situation=self.situation,
+            task=self.task,
+            information="\n\n".join(self.lessons),
         )
         dialogue = Dialogue(head, [Message("user", head)])
         for step in node.path():

@@ -117,7 +117,11 @@ class LATSAgent:
             if node is None or (yield from self.iterate(tree, node)):
                 break
 
-    def iterate(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
+    def iterate(
+        self,
+        tree: Tree,
+        node: Branch,
+    ) -> Generator[Request, Any, bool]:
         """Expand, evaluate, simulate, backpropagate, reflect; return whether it succeeded."""
         # Expansion
         # As in the released program, the root has more children than any other node.
@@ -145,7 +149,11 @@ class LATSAgent:
             yield from self.reflect(tree, end)
         return end.solved
 
-    def evaluate(self, tree: Tree, children: list[Branch]) -> Generator[Request, Any, None]:
+    def evaluate(
+        self,
+        tree: Tree,
+        children: list[Branch],
+    ) -> Generator[Request, Any, None]:
         """Judge each child, relative to the best judgement; a terminal child ranks first."""
         # The released program lets scores slip to a sibling where one has ended; here none does.
         largest = -math.inf
@@ -160,7 +168,11 @@ class LATSAgent:
             elif largest > 0:
                 child.value /= largest
 
-    def simulate(self, tree: Tree, node: Branch) -> Generator[Request, Any, tuple[Branch, float]]:
+    def simulate(
+        self,
+        tree: Tree,
+        node: Branch,
+    ) -> Generator[Request, Any, tuple[Branch, float]]:
         """Play on to an end; return the last node and its reward.
 
         Each step takes the child that ended, else the one judged best.
@@ -181,7 +193,11 @@ class LATSAgent:
         reward = node.reward if node.ended else NOT_ENDED
         return node, reward
 
-    def reflect(self, tree: Tree, end: Branch) -> Generator[Request, Any, None]:
+    def reflect(
+        self,
+        tree: Tree,
+        end: Branch,
+    ) -> Generator[Request, Any, None]:
         """Have the model explain a new kind of failure; later prompts include the reflection."""
         failure = end.reward, end.action
         # Where a part of the task is rewarded, an attempt without a reward teaches nothing.

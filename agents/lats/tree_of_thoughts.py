@@ -100,7 +100,11 @@ class TreeOfThoughtsAgent:
             # Keep the best
             frontier = sorted(children, key=lambda child: -child.value)[: self.width]
 
-    def depth_first(self, tree: Tree, node: Branch) -> Generator[Request, Any, bool]:
+    def depth_first(
+        self,
+        tree: Tree,
+        node: Branch,
+    ) -> Generator[Request, Any, bool]:
         """Follow the children in the order of their judgements; return whether an attempt ended."""
         if node.terminal:
             return True
@@ -111,7 +115,11 @@ class TreeOfThoughtsAgent:
                 return True
         return False
 
-    def expand(self, tree: Tree, node: Branch) -> Generator[Request, Any, list[Branch]]:
+    def expand(
+        self,
+        tree: Tree,
+        node: Branch,
+    ) -> Generator[Request, Any, list[Branch]]:
         """Return the children of a node, each with its judgement."""
         yield from tree.grow(node, self.samples, node.children)
         for child in node.children:

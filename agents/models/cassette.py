@@ -201,7 +201,8 @@ class Cassette:
         return ordered
 
     def _answers(
-        self, missing: Mapping[tuple[str, str], CompletionRequest]
+        self,
+        missing: Mapping[tuple[str, str], CompletionRequest],
     ) -> dict[str, Completion | Exception]:
         """Return the model's answers to a batch by their keys, recorded."""
         complete_many = batch_method(self._model) if self._model else None
@@ -255,7 +256,12 @@ class Cassette:
             self._record_limit(key, request, limit)
             raise
 
-    def _record(self, key: str, request: str, completion: Completion) -> Completion:
+    def _record(
+        self,
+        key: str,
+        request: str,
+        completion: Completion,
+    ) -> Completion:
         """Record a completion and return the recorded one, at the cost of this one.
 
         Of two equal requests at the same time, the first answer is recorded and returned to both,
@@ -276,7 +282,12 @@ class Cassette:
         recorded = self._tape.keep(_Row(key, self.name, request, answer))
         return _read(recorded)._replace(cost=completion.cost)
 
-    def _record_limit(self, key: str, request: str, limit: ModelLimit) -> None:
+    def _record_limit(
+        self,
+        key: str,
+        request: str,
+        limit: ModelLimit,
+    ) -> None:
         """Record a limit of the model for replays; the next run may not meet it."""
         answer = json.dumps({"limit": limit.limit, "message": str(limit)})
         self._tape.keep(_Row(_apart(key), self.name, request, answer))
@@ -431,7 +442,10 @@ class _Tape:
             # Without an isolation level each statement is committed by itself, so that an answer is
             # on disk before the next is paid for. ``_lock`` keeps the threads apart.
             self._connection = sqlite3.connect(
-                file, timeout=_BUSY_SECONDS, check_same_thread=False, isolation_level=None
+                file,
+                timeout=_BUSY_SECONDS,
+                check_same_thread=False,
+                isolation_level=None,
             )
         except (OSError, sqlite3.Error) as error:
             raise ModelError(f"{file} is not a cassette: {error}") from error

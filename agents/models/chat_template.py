@@ -71,7 +71,12 @@ class _Bounded(ImmutableSandboxedEnvironment):
         self.filters = {name: _checked(name, function) for name, function in self.filters.items()}
         self.filters |= {"counted": _counted, "short": _short}
 
-    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+    def _parse(
+        self,
+        source: str,
+        name: str | None,
+        filename: str | None,
+    ) -> nodes.Template:
         tree = super()._parse(source, name, filename)
         for loop in list(tree.find_all(nodes.For)):
             loop.iter = _filtered(loop.iter, "counted")
@@ -79,7 +84,13 @@ class _Bounded(ImmutableSandboxedEnvironment):
             joined.nodes[:] = [_filtered(part, "short") for part in joined.nodes]
         return tree
 
-    def call(self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(
+        self,
+        __context: Any,
+        __obj: Any,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         _count()
         name, text = getattr(__obj, "__name__", ""), getattr(__obj, "__self__", None)
         if name in ("format", "format_map"):
@@ -88,7 +99,13 @@ class _Bounded(ImmutableSandboxedEnvironment):
             _check(name, text, *args, *kwargs.values())
         return super().call(__context, __obj, *args, **kwargs)
 
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+    def call_binop(
+        self,
+        context: Any,
+        operator: str,
+        left: Any,
+        right: Any,
+    ) -> Any:
         if operator == "**":
             raise jinja2.TemplateError("it computes powers")
         if operator == "%" and isinstance(left, str):
@@ -101,7 +118,15 @@ class _Bounded(ImmutableSandboxedEnvironment):
 
 
 def _filtered(value: nodes.Node, name: str) -> nodes.Filter:
-    return nodes.Filter(value, name, [], [], None, None, lineno=value.lineno)
+    return nodes.Filter(
+        value,
+        name,
+        [],
+        [],
+        None,
+        None,
+        lineno=value.lineno,
+    )
 
 
 def _checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

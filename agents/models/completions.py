@@ -15,7 +15,8 @@ MAX_PRICE = 1e12
 REASONING_TOKENS = 4096
 """Tokens that are added to the limit of an answer once a model is seen to reason."""
 NO_MONEY = re.compile(
-    r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits", re.I
+    r"insufficient[_ ](?:quota|balance|funds|credit)|billing|payment required|out of credits",
+    re.I,
 )
 """Finds, in an error's message or code, that an account has no money left."""
 

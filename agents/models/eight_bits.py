@@ -103,7 +103,11 @@ def quantised(values: Floats) -> Bytes:
     # Of the scales as they are stored, so that their rounding is not added to that of the weights.
     # A block of zeros has the scale 0.
     inverse = np.divide(
-        1, scales, out=np.zeros(scales.shape, np.float32), where=scales > 0, dtype=np.float32
+        1,
+        scales,
+        out=np.zeros(scales.shape, np.float32),
+        where=scales > 0,
+        dtype=np.float32,
     )
     packed = np.empty((len(blocks), 2 + BLOCK), np.uint8)
     packed[:, :2] = scales.view(np.uint8)

@@ -236,7 +236,9 @@ def read_adapter(file: Path, model: Header) -> Header:
 
 
 def _check_layer(
-    layer: str, adapter: Mapping[str, tuple[int, ...]], expected: tuple[int, ...] | None
+    layer: str,
+    adapter: Mapping[str, tuple[int, ...]],
+    expected: tuple[int, ...] | None,
 ) -> None:
     """Make sure that both halves of an adapted layer fit together, and into the model."""
     first, second = adapter[f"{layer}.lora_a"], adapter.get(f"{layer}.lora_b", ())
@@ -332,7 +334,11 @@ class _Reader:
         (length,) = self._numbers("Q")
         return self._take(length).decode(errors="replace")
 
-    def _numbers(self, form: str, count: int = 1) -> tuple[Any, ...]:
+    def _numbers(
+        self,
+        form: str,
+        count: int = 1,
+    ) -> tuple[Any, ...]:
         packed = self._take(struct.calcsize(f"<{form}") * count)
         return struct.unpack(f"<{count}{form}", packed)
 

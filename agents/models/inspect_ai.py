@@ -139,7 +139,11 @@ class InspectModel:
         self.form: Form = getattr(self._model.api, "form", "chat")
 
     def _make(
-        self, name: str, base_url: str | None, api_key: str | None, model_args: Mapping[str, Any]
+        self,
+        name: str,
+        base_url: str | None,
+        api_key: str | None,
+        model_args: Mapping[str, Any],
     ) -> Inspects:
         register(api_key or "")
         try:
@@ -183,7 +187,10 @@ class InspectModel:
         return {"reasoning_tokens": self.room.tokens} if self.room.tokens else {}
 
     async def _ask(
-        self, request: CompletionRequest, room: int, spent: list[Completion]
+        self,
+        request: CompletionRequest,
+        room: int,
+        spent: list[Completion],
     ) -> Completion:
         output = await self._generate(request, room)
         usage = _usage(output.usage)
@@ -241,12 +248,15 @@ def messages_for(turns: Collection[Message]) -> Iterator[ChatMessage]:
         elif turn.role == "tool":
             name = names.get(turn.tool_call_id)
             yield ChatMessageTool(
-                content=turn.content, tool_call_id=turn.tool_call_id, function=name
+                content=turn.content,
+                tool_call_id=turn.tool_call_id,
+                function=name,
             )
         elif turn.role == "assistant":
             names |= {call.id: call.name for call in turn.tool_calls}
             yield ChatMessageAssistant(
-                content=turn.content, tool_calls=list(map(_call, turn.tool_calls)) or None
+                content=turn.content,
+                tool_calls=list(map(_call, turn.tool_calls)) or None,
             )
         else:
             yield ChatMessageUser(content=turn.content)
@@ -339,7 +349,10 @@ def _call(call: ToolCall) -> InspectsCall:
     if isinstance(arguments, dict):
         return InspectsCall(id=call.id, function=call.name, arguments=arguments)
     return InspectsCall(
-        id=call.id, function=call.name, arguments={}, parse_error=f"no object: {call.arguments}"
+        id=call.id,
+        function=call.name,
+        arguments={},
+        parse_error=f"no object: {call.arguments}",
     )
 
 
@@ -372,7 +385,11 @@ def _status(error: BaseException | None) -> int | None:
     return None
 
 
-def _check_names(kind: str, names: Collection[str], known: Collection[str]) -> None:
+def _check_names(
+    kind: str,
+    names: Collection[str],
+    known: Collection[str],
+) -> None:
     for name in names:
         if name not in known:
             raise UnknownName.of(kind, name, list(known))

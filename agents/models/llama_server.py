@@ -43,7 +43,9 @@ LOCK = threading.RLock()
 # A fork while another thread holds it would leave it locked in the child for ever.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release
+        before=LOCK.acquire,
+        after_in_parent=LOCK.release,
+        after_in_child=LOCK.release,
     )
 
 
@@ -166,7 +168,11 @@ class LlamaServer:
         """
         self._state.native.clear()
 
-    def complete(self, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
+    def complete(
+        self,
+        prompts: Sequence[str],
+        sampling: Sampling,
+    ) -> list[Completion]:
         """Return the completions of prompts, which are computed together.
 
         Raises:
@@ -177,7 +183,9 @@ class LlamaServer:
         try:
             # In a thread of its own, since an interrupt cannot end a call of llama.cpp.
             threading.Thread(
-                target=_ask, args=(self._state, prompts, sampling, outcome), daemon=True
+                target=_ask,
+                args=(self._state, prompts, sampling, outcome),
+                daemon=True,
             ).start()
             answer = _wait(outcome)
         except BaseException:
@@ -337,7 +345,11 @@ class _Answers:
         ]
 
 
-def _completions(state: _State, prompts: Sequence[str], sampling: Sampling) -> list[Completion]:
+def _completions(
+    state: _State,
+    prompts: Sequence[str],
+    sampling: Sampling,
+) -> list[Completion]:
     answers = _Answers(len(prompts))
 
     def collect(chunk: Any) -> bool:

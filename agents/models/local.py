@@ -209,7 +209,8 @@ class LocalModel:
         seed = request.sample if request.temperature > 0 else 0
         stop = tuple(map(_unicode, request.stop))
         return _Question(
-            Sampling(stop, request.max_tokens, float(request.temperature), seed), _unicode(text)
+            Sampling(stop, request.max_tokens, float(request.temperature), seed),
+            _unicode(text),
         )
 
     def _text(self, prompt: Prompt) -> str:
@@ -227,7 +228,10 @@ class LocalModel:
             ) from error
 
     def _answers(
-        self, server: LlamaServer, prompts: Sequence[str], sampling: Sampling
+        self,
+        server: LlamaServer,
+        prompts: Sequence[str],
+        sampling: Sampling,
     ) -> list[Completion | Exception]:
         try:
             return [*server.complete(prompts, sampling)]

@@ -179,7 +179,9 @@ def read_completion(answer: Any, *, takes_tools: bool = False) -> Completion:
 
 
 def _finish_reason(
-    choice: Mapping[str, Any], message: Mapping[str, Any], text: str
+    choice: Mapping[str, Any],
+    message: Mapping[str, Any],
+    text: str,
 ) -> FinishReason:
     """Return why a completion ended."""
     if not text.strip() and message.get("refusal"):

@@ -90,7 +90,8 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _FILTERED = re.compile(
-    r"content[_ ](?:filter|policy|management)|safety system|moderation", re.IGNORECASE
+    r"content[_ ](?:filter|policy|management)|safety system|moderation",
+    re.IGNORECASE,
 )
 _RETRIED = frozenset((408, 409, 425, 429))
 _PATHS = {"chat": "/chat/completions", "completion": "/completions"}
@@ -402,7 +403,8 @@ class OpenAIModel:
         if whole.reasoning:
             self.learned.reasoning = "apart" if reasoning_apart(answer) else "in the text"
         completion = whole._replace(
-            text=cut(whole.text, request.stop), cost=self._cost(whole.usage)
+            text=cut(whole.text, request.stop),
+            cost=self._cost(whole.usage),
         )
         if completion.text != whole.text:  # the server's tokens are then not those of this text
             return completion._replace(logprobs=None, token_ids=None)
@@ -421,7 +423,11 @@ class OpenAIModel:
             return []
         return [Completion("", usage, self._cost(usage))]
 
-    def _learn(self, error: ServerError, body: Mapping[str, Any]) -> bool:
+    def _learn(
+        self,
+        error: ServerError,
+        body: Mapping[str, Any],
+    ) -> bool:
         """Leave out or rename what the server refuses; return whether anything changed."""
         learned = self.learned
         about_stream = re.search(r"stream", error.words, re.I) is not None
@@ -432,7 +438,11 @@ class OpenAIModel:
             return False
         return self._drop_parameter(error, body) or self._drop_system(error, body)
 
-    def _drop_parameter(self, error: ServerError, body: Mapping[str, Any]) -> bool:
+    def _drop_parameter(
+        self,
+        error: ServerError,
+        body: Mapping[str, Any],
+    ) -> bool:
         """Leave out the parameter that an error is about, or give it its newer name."""
         learned = self.learned
         # The server names a parameter as it was sent.
@@ -447,7 +457,11 @@ class OpenAIModel:
             return self._say(f"the server refuses {refused}, which is left out")
         return False
 
-    def _drop_system(self, error: ServerError, body: Mapping[str, Any]) -> bool:
+    def _drop_system(
+        self,
+        error: ServerError,
+        body: Mapping[str, Any],
+    ) -> bool:
         """Send no message of the system any more, if an error is about one."""
         about_roles = re.search(r"\bsystem\b|\brole", error.words, re.I) is not None
         if about_roles and not self.learned.no_system and _begins_with_system(body):
@@ -461,7 +475,11 @@ class OpenAIModel:
         _log.warning("%s: %s from here on", self.name, what)
         return True
 
-    async def _post(self, body: Mapping[str, Any], spent: list[Completion]) -> _Response:
+    async def _post(
+        self,
+        body: Mapping[str, Any],
+        spent: list[Completion],
+    ) -> _Response:
         """Return the answer to a request, after retries; what those took is added to ``spent``.
 
         Raises:
@@ -540,7 +558,12 @@ class OpenAIModel:
             raise ModelLimit(f"{self.name}: {message}", "content_filter")
         raise _Refused(error)
 
-    def _check_available(self, status: int, error: ServerError, message: str) -> None:
+    def _check_available(
+        self,
+        status: int,
+        error: ServerError,
+        message: str,
+    ) -> None:
         """Raise ModelUnavailable for a failure that only the user can mend."""
         if NO_MONEY.search(error.words) or status == 402:
             raise ModelUnavailable(f"{self.name}: no money left: {message}")
@@ -573,7 +596,11 @@ class _Session:
         self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, 30.0))
         self._session: aiohttp.ClientSession | None = None
 
-    async def send(self, headers: Mapping[str, str], data: bytes | None = None) -> _Response:
+    async def send(
+        self,
+        headers: Mapping[str, str],
+        data: bytes | None = None,
+    ) -> _Response:
         """Post data, or get, and return the whole answer, of at most ``MAX_ANSWER`` bytes."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
@@ -588,7 +615,11 @@ class _Session:
         method = "GET" if data is None else "POST"
         # A redirected POST would be repeated as a GET, without its body.
         async with self._session.request(
-            method, self._url, data=data, headers=headers, allow_redirects=False
+            method,
+            self._url,
+            data=data,
+            headers=headers,
+            allow_redirects=False,
         ) as response:
             chunks: list[bytes] = []
             size = 0

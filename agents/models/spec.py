@@ -110,7 +110,12 @@ def make_model(
     return Cassette(cassette, None if replay_only else model, name=identity)
 
 
-def _made(kind: str, name: str, options: dict[str, Any], seed: int | None) -> tuple[Model, str]:
+def _made(
+    kind: str,
+    name: str,
+    options: dict[str, Any],
+    seed: int | None,
+) -> tuple[Model, str]:
     """Return a model, and its name in a cassette."""
     label, make, names = _find(kind, name)
     if seed is not None and "seed" in inspect.signature(make).parameters:
@@ -332,7 +337,11 @@ def _identified(spec: str) -> str:
     return spec
 
 
-def _joined(kind: str, name: str, fields: Iterable[str]) -> str:
+def _joined(
+    kind: str,
+    name: str,
+    fields: Iterable[str],
+) -> str:
     """Return the spec that has these parts; the name may be empty."""
     if name:
         fields = [name, *fields]
@@ -427,7 +436,10 @@ def _find_class(module: str, name: str) -> Callable[..., Model]:
 
 
 def _construct(
-    kind: str, make: Callable[..., Model], names: tuple[str, ...], options: Mapping[str, Any]
+    kind: str,
+    make: Callable[..., Model],
+    names: tuple[str, ...],
+    options: Mapping[str, Any],
 ) -> Model:
     """Make a model; an error names the wrong option and the possible ones."""
     signature = inspect.signature(make)
@@ -442,7 +454,9 @@ def _construct(
         refused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
         if refused and refused[1] in options:
             raise UnknownName.of(
-                f"option of {kind}", refused[1], _handed_on(make, names)
+                f"option of {kind}",
+                refused[1],
+                _handed_on(make, names),
             ) from error
         raise
     except Exception as error:  # a user's constructor may raise anything
@@ -464,7 +478,10 @@ def _handed_on(make: Callable[..., Model], names: tuple[str, ...]) -> list[str]:
 
 
 def _check_options(
-    kind: str, signature: inspect.Signature, positional: int, options: Iterable[str]
+    kind: str,
+    signature: inspect.Signature,
+    positional: int,
+    options: Iterable[str],
 ) -> None:
     """Raise UnknownName for an option that is no parameter after the positional ones."""
     parameters = list(signature.parameters.values())
@@ -476,7 +493,11 @@ def _check_options(
             raise UnknownName.of(f"option of {kind}", option, known or ["none"])
 
 
-def _identity(kind: str, name: str, options: dict[str, Any]) -> str:
+def _identity(
+    kind: str,
+    name: str,
+    options: dict[str, Any],
+) -> str:
     """Return the model's name in a cassette, which has only the options that can change an answer.
 
     No secret can, so none leaves a trace in it: whoever has no key, or another one, replays the

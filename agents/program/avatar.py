@@ -67,7 +67,11 @@ class Avatar:
     def read(self, command: str, answer: str) -> None:
         """Update the belief with the answer to a command."""
 
-    def command(self, method: str, arguments: Sequence[str]) -> str | None:
+    def command(
+        self,
+        method: str,
+        arguments: Sequence[str],
+    ) -> str | None:
         """Return the command of a method; None if the method does nothing now."""
         return self.methods[method].command.format(*arguments)
 
@@ -79,7 +83,11 @@ class Avatar:
             raise ProgramError(f"agent has no {name}; it has {', '.join(known)}")
         return attributes[name]
 
-    def call(self, name: str, arguments: Sequence[Value]) -> Generator[Request, Any, Value]:
+    def call(
+        self,
+        name: str,
+        arguments: Sequence[Value],
+    ) -> Generator[Request, Any, Value]:
         """Play the command of a method and return its value; None if it does nothing now."""
         if name == "report":
             return self.report()

@@ -63,7 +63,11 @@ class Steered(Protocol):
     def attribute(self, name: str) -> Value:
         """Return the value of an attribute; ProgramError if there is none of that name."""
 
-    def call(self, name: str, arguments: list[Value]) -> Generator[Request, Any, Value]:
+    def call(
+        self,
+        name: str,
+        arguments: list[Value],
+    ) -> Generator[Request, Any, Value]:
         """Call a method and return its value; ProgramError if there is none of that name."""
 
 
@@ -138,7 +142,10 @@ class Interpreter:
                     yield from self._enter(function, {})
 
     def run_function(
-        self, program: ast.Module, name: str, names: Names
+        self,
+        program: ast.Module,
+        name: str,
+        names: Names,
     ) -> Generator[Request, Any, Value]:
         """Run one function of a program and nothing else at its top level, and return its value.
 
@@ -164,7 +171,11 @@ class Interpreter:
                 names[parameter] = self._name(parameter, function.defaults)
         return (yield from self._enter(function, names))
 
-    def _block(self, body: list[ast.stmt], names: Names) -> Generator[Request, Any, None]:
+    def _block(
+        self,
+        body: list[ast.stmt],
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         self._descend()
         try:
             for statement in body:
@@ -172,7 +183,11 @@ class Interpreter:
         finally:
             self.depth -= 1
 
-    def _statement(self, node: ast.stmt, names: Names) -> Generator[Request, Any, None]:
+    def _statement(
+        self,
+        node: ast.stmt,
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         try:
             self._count()
             yield from self._do(node, names)
@@ -180,7 +195,11 @@ class Interpreter:
             error.line = error.line or node.lineno
             raise
 
-    def _do(self, node: ast.stmt, names: Names) -> Generator[Request, Any, None]:
+    def _do(
+        self,
+        node: ast.stmt,
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         if isinstance(node, ast.Expr):
             yield from self._value(node.value, names)
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -210,27 +229,41 @@ class Interpreter:
         if not does_nothing:
             raise ProgramError(f"{type(node).__name__} is not allowed")
 
-    def _if(self, node: ast.If, names: Names) -> Generator[Request, Any, None]:
+    def _if(
+        self,
+        node: ast.If,
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         if (yield from self._value(node.test, names)):
             with self.section(node):
                 yield from self._block(node.body, names)
         else:
             yield from self._block(node.orelse, names)
 
-    def _return(self, node: ast.Return, names: Names) -> Generator[Request, Any, None]:
+    def _return(
+        self,
+        node: ast.Return,
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         value = None
         if node.value:
             value = yield from self._value(node.value, names)
         raise _Return(value)
 
-    def _assert(self, node: ast.Assert, names: Names) -> Generator[Request, Any, None]:
+    def _assert(
+        self,
+        node: ast.Assert,
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         if not (yield from self._value(node.test, names)):
             if node.msg is None:
                 raise ProgramError(f"the assertion {_source(node.test)} failed")
             raise ProgramError(formatted((yield from self._value(node.msg, names))))
 
     def _assign(
-        self, node: ast.Assign | ast.AugAssign, names: Names
+        self,
+        node: ast.Assign | ast.AugAssign,
+        names: Names,
     ) -> Generator[Request, Any, None]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         target = targets[0]
@@ -241,7 +274,11 @@ class Interpreter:
             value = self._make(binary(node.op, self._name(target.id, names), value))
         names[target.id] = value
 
-    def _loop(self, node: ast.For | ast.While, names: Names) -> Generator[Request, Any, None]:
+    def _loop(
+        self,
+        node: ast.For | ast.While,
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         try:
             if isinstance(node, ast.While):
                 while (yield from self._value(node.test, names)):
@@ -258,11 +295,19 @@ class Interpreter:
         except _Break:
             return
 
-    def _round(self, body: list[ast.stmt], names: Names) -> Generator[Request, Any, None]:
+    def _round(
+        self,
+        body: list[ast.stmt],
+        names: Names,
+    ) -> Generator[Request, Any, None]:
         with suppress(_Continue):
             yield from self._block(body, names)
 
-    def _value(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
+    def _value(
+        self,
+        node: ast.expr,
+        names: Names,
+    ) -> Generator[Request, Any, Value]:
         self._count()
         self._descend()
         try:
@@ -270,7 +315,11 @@ class Interpreter:
         finally:
             self.depth -= 1
 
-    def _evaluate(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
+    def _evaluate(
+        self,
+        node: ast.expr,
+        names: Names,
+    ) -> Generator[Request, Any, Value]:
         if isinstance(node, ast.Constant) and type(node.value) in _CONSTANTS:
             return bounded(node.value)
         if isinstance(node, ast.Name):
@@ -288,7 +337,11 @@ class Interpreter:
             return (yield from self._call(node, names))
         return (yield from self._operation(node, names))
 
-    def _operation(self, node: ast.expr, names: Names) -> Generator[Request, Any, Value]:
+    def _operation(
+        self,
+        node: ast.expr,
+        names: Names,
+    ) -> Generator[Request, Any, Value]:
         if isinstance(node, ast.BinOp):
             left, right = yield from self._values([node.left, node.right], names)
             return self._make(binary(node.op, left, right))
@@ -300,7 +353,11 @@ class Interpreter:
             return (yield from self._compare(node, names))
         raise ProgramError(f"{type(node).__name__} is not allowed")
 
-    def _and_or(self, node: ast.BoolOp, names: Names) -> Generator[Request, Any, Value]:
+    def _and_or(
+        self,
+        node: ast.BoolOp,
+        names: Names,
+    ) -> Generator[Request, Any, Value]:
         """Return the first operand that decides ``and`` or ``or``, else the last."""
         value = None
         decisive = isinstance(node.op, ast.Or)  # a true operand decides ``or``, a false one ``and``
@@ -310,7 +367,11 @@ class Interpreter:
                 break
         return value
 
-    def _compare(self, node: ast.Compare, names: Names) -> Generator[Request, Any, Value]:
+    def _compare(
+        self,
+        node: ast.Compare,
+        names: Names,
+    ) -> Generator[Request, Any, Value]:
         """Return the first comparison that fails, else the last; ``1 < n < 3`` has two."""
         left, holds = (yield from self._value(node.left, names)), True
         for operation, comparator in zip(node.ops, node.comparators, strict=True):
@@ -322,7 +383,11 @@ class Interpreter:
             left = right
         return holds
 
-    def _joined(self, node: ast.JoinedStr, names: Names) -> Generator[Request, Any, str]:
+    def _joined(
+        self,
+        node: ast.JoinedStr,
+        names: Names,
+    ) -> Generator[Request, Any, str]:
         """Return the text of an f-string."""
         text = ""
         for part in node.values:
@@ -338,14 +403,22 @@ class Interpreter:
                 raise ProgramError("a text is too long")
         return text
 
-    def _values(self, nodes: list[ast.expr], names: Names) -> Generator[Request, Any, list[Value]]:
+    def _values(
+        self,
+        nodes: list[ast.expr],
+        names: Names,
+    ) -> Generator[Request, Any, list[Value]]:
         values = []
         for node in nodes:
             value = yield from self._value(node, names)
             values.append(value)
         return values
 
-    def _call(self, node: ast.Call, names: Names) -> Generator[Request, Any, Value]:
+    def _call(
+        self,
+        node: ast.Call,
+        names: Names,
+    ) -> Generator[Request, Any, Value]:
         called = [keyword.arg for keyword in node.keywords if keyword.arg]
         if len(called) < len(node.keywords):
             raise ProgramError("** is not allowed")
@@ -367,13 +440,20 @@ class Interpreter:
             return self._make(apply(FUNCTIONS[name], *arguments))
         return self._make((yield from self.action(name, arguments)))
 
-    def _arguments(self, node: ast.Call, names: Names) -> Generator[Request, Any, list[Value]]:
+    def _arguments(
+        self,
+        node: ast.Call,
+        names: Names,
+    ) -> Generator[Request, Any, list[Value]]:
         """Return the arguments in the order in which they are written, those with names last."""
         named = [keyword.value for keyword in node.keywords]
         return (yield from self._values([*node.args, *named], names))
 
     def _call_own(
-        self, function: Function, arguments: list[Value], called: list[str]
+        self,
+        function: Function,
+        arguments: list[Value],
+        called: list[str],
     ) -> Generator[Request, Any, Value]:
         """Call one of the program's own functions; the last arguments are ``called`` by name."""
         parameters = function.parameters
@@ -389,7 +469,11 @@ class Interpreter:
             raise ProgramError(f"{function.node.name} needs {', '.join(missing)}")
         return (yield from self._enter(function, names))
 
-    def _enter(self, function: Function, names: Names) -> Generator[Request, Any, Value]:
+    def _enter(
+        self,
+        function: Function,
+        names: Names,
+    ) -> Generator[Request, Any, Value]:
         """Run the body of a function with its variables."""
         try:
             yield from self._block(function.node.body, names)
@@ -399,7 +483,11 @@ class Interpreter:
             raise ProgramError("there is no loop to break or to continue") from error
         return None
 
-    def _function(self, node: ast.FunctionDef, names: Names) -> Generator[Request, Any, Function]:
+    def _function(
+        self,
+        node: ast.FunctionDef,
+        names: Names,
+    ) -> Generator[Request, Any, Function]:
         """Return a function if it has plain parameters only, and no decorators."""
         args = node.args
         if node.decorator_list or args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs:

@@ -78,7 +78,11 @@ class Prompts:
         PromptError: If there is neither such a set nor such a folder.
     """
 
-    def __init__(self, source: str | Path | None = None, dialect: str | None = None) -> None:
+    def __init__(
+        self,
+        source: str | Path | None = None,
+        dialect: str | None = None,
+    ) -> None:
         self.dialect = dialect
         name = STANDARD if source is None else str(source)
         self.folder = None if name in SETS else Path(name)
@@ -90,7 +94,13 @@ class Prompts:
         self.read: dict[str, str] = {}
         self.replaced: set[str] = set()
 
-    def of(self, agent: str, game: str, *, needs: tuple[str, ...] = ()) -> Template:
+    def of(
+        self,
+        agent: str,
+        game: str,
+        *,
+        needs: tuple[str, ...] = (),
+    ) -> Template:
         """Return an agent's prompt for a game.
 
         Raises:
@@ -135,7 +145,12 @@ class Prompts:
         """
         return self._text("form", form)
 
-    def _text(self, folder: str, name: str, needs: tuple[str, ...] = ()) -> str:
+    def _text(
+        self,
+        folder: str,
+        name: str,
+        needs: tuple[str, ...] = (),
+    ) -> str:
         path = f"{folder}/{name}.txt"
         own = self._own(path)
         if own:

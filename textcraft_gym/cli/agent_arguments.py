@@ -81,7 +81,11 @@ def arguments_of(name: str, games: Sequence[str]) -> list[Argument]:
     return arguments
 
 
-def _settings(name: str, uses: Sequence[str], games: Sequence[str]) -> list[Argument]:
+def _settings(
+    name: str,
+    uses: Sequence[str],
+    games: Sequence[str],
+) -> list[Argument]:
     """Return the settings that an agent uses, with the defaults of the games that it plays."""
     defaults: dict[str, dict[str, int]] = {setting: {} for setting in uses}
     for game in games:

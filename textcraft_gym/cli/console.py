@@ -22,7 +22,9 @@ class Console(rich.console.Console):
         super().__init__(emoji=False, **options)  # a folder may be named :key:
 
     def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
+        self,
+        renderable: RenderableType,
+        options: ConsoleOptions | None = None,
     ) -> Iterable[Segment]:
         """Yield the pieces of what is printed."""
         for segment in super().render(renderable, options):

@@ -60,7 +60,12 @@ def demonstrations(
     """
     form = find_format(format)
     for trajectory in expert_trajectories(
-        env_id, split, thoughts=thoughts, seed=seed, limit=limit, **env_args
+        env_id,
+        split,
+        thoughts=thoughts,
+        seed=seed,
+        limit=limit,
+        **env_args,
     ):
         if trajectory is None:
             yield None

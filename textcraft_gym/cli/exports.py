@@ -16,7 +16,10 @@ DEFAULT_GAME = "default"
 
 
 def run_trajectories(
-    folder: str | Path, *, won_only: bool = False, limit: int | None = None
+    folder: str | Path,
+    *,
+    won_only: bool = False,
+    limit: int | None = None,
 ) -> Iterator[Trajectory | None]:
     """Yield the trajectory of each episode of a run, None for one that is left out.
 
@@ -50,7 +53,10 @@ def run_trajectories(
 
 
 def _trajectory(
-    config: Mapping[str, Any], record: Record, turns: Sequence[tuple[str, str]], system: str
+    config: Mapping[str, Any],
+    record: Record,
+    turns: Sequence[tuple[str, str]],
+    system: str,
 ) -> Trajectory:
     return Trajectory(
         config["env"],
@@ -71,7 +77,8 @@ def _trajectory(
 
 
 def last_way(
-    transcript: Sequence[tuple[str | None, str]], restores: Mapping[int, int]
+    transcript: Sequence[tuple[str | None, str]],
+    restores: Mapping[int, int],
 ) -> list[tuple[str, str]]:
     """Return what the player read and answered on the way to its last action.
 

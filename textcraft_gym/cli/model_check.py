@@ -71,7 +71,13 @@ _GET = Tool(
         "required": ["count", "item"],
     },
 )
-_PLAIN = CompletionRequest(_READY, stop=(), max_tokens=64, temperature=0.0, sample=0)
+_PLAIN = CompletionRequest(
+    _READY,
+    stop=(),
+    max_tokens=64,
+    temperature=0.0,
+    sample=0,
+)
 _ORDER = (Message("system", "You answer in one word."), Message("user", _READY))
 _FURTHER: Mapping[str, CompletionRequest] = {
     "temperature": _PLAIN._replace(temperature=0.7, sample=1),
@@ -337,7 +343,15 @@ def check_model(spec: str, form: str | None = None) -> Check:
         ValueError: If there is no such form.
     """
     args = {"form": form} if form else {}
-    run = Run(RunSpec(ENV, SPLIT, "react", model=spec, agent_args=args))
+    run = Run(
+        RunSpec(
+            ENV,
+            SPLIT,
+            "react",
+            model=spec,
+            agent_args=args,
+        )
+    )
     agent = run.agent  # raises if there is no such form
     try:
         model = Recorder(make_model(spec))
@@ -348,7 +362,13 @@ def check_model(spec: str, form: str | None = None) -> Check:
     plain = _ask_plain(model)
     if plain.error and limit_of_error(plain.error) is None:
         problem = str(plain.error)
-        return _check(spec, model, status=2, problem=problem, advice=advice_on(problem))
+        return _check(
+            spec,
+            model,
+            status=2,
+            problem=problem,
+            advice=advice_on(problem),
+        )
     further = {}
     if plain.completion and not plain.completion.is_empty:
         further = _ask_further(model)
@@ -389,7 +409,13 @@ def _completions(calls: Iterable[Call]) -> list[Completion]:
     return [call.completion for call in calls if call.completion]
 
 
-def _check(spec: str, model: Recorder, *, more_reasoning: bool = False, **results: Any) -> Check:
+def _check(
+    spec: str,
+    model: Recorder,
+    *,
+    more_reasoning: bool = False,
+    **results: Any,
+) -> Check:
     """Return a check with all that the calls of a model show.
 
     Args:
@@ -488,7 +514,11 @@ def _learned_results(learned: Learned, results: Mapping[str, str]) -> dict[str, 
     return changed
 
 
-def _reasoning(model: Recorder, answers: Sequence[Completion], has_learned_to_reason: bool) -> str:
+def _reasoning(
+    model: Recorder,
+    answers: Sequence[Completion],
+    has_learned_to_reason: bool,
+) -> str:
     """Return where a model's reasoning stands, and how long it is at most."""
     texts = [answer.reasoning for answer in answers if answer.reasoning]
     tokens = _most_reasoning_tokens(answers)
@@ -515,7 +545,10 @@ def _place_of_reasoning(model: Recorder) -> str:
 
 
 def _episode_results(
-    runner: EpisodeRunner, answers: Sequence[Completion], reader: CommandReader, form: str
+    runner: EpisodeRunner,
+    answers: Sequence[Completion],
+    reader: CommandReader,
+    form: str,
 ) -> dict[str, Any]:
     """Return the fields of a check that an episode shows."""
     episode, failure = runner.episode, runner.failure
@@ -545,7 +578,11 @@ def _episode_results(
     return results
 
 
-def _failure_results(episode: Episode, failure: Exception, form: str) -> dict[str, Any]:
+def _failure_results(
+    episode: Episode,
+    failure: Exception,
+    form: str,
+) -> dict[str, Any]:
     """Return why an episode failed, and what to do about it."""
     problem = str(failure)
     advice = _ADVICE_ON_LIMITS.get(episode.limit or "") or advice_on(problem)

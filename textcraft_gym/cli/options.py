@@ -30,7 +30,8 @@ Split = Annotated[
 FormatOption = Annotated[
     str,
     typer.Option(
-        "--format", help=f"Dialogue format, named after its readers: {', '.join(FORMATS)}."
+        "--format",
+        help=f"Dialogue format, named after its readers: {', '.join(FORMATS)}.",
     ),
 ]
 ErrorsOption = Annotated[
@@ -68,7 +69,11 @@ DryRun = Annotated[
 class EnvCommand(TyperCommand):
     """A command whose argument is an environment, which may be given as ``--env``, too."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(
+        self,
+        ctx: Any,
+        args: list[str],
+    ) -> list[str]:
         """Put the value of ``--env`` in the place of the argument."""
         for index, word in enumerate(args):
             option, equals, value = word.partition("=")

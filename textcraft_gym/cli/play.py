@@ -40,7 +40,13 @@ MIN_MEANING_WIDTH = 30
 _ONE_COUNT = re.compile(r"(\w+) \d+( \D+)")
 
 
-def play(env_id: str, *, task: str | None = None, seed: int | None = None, **env_args: Any) -> bool:
+def play(
+    env_id: str,
+    *,
+    task: str | None = None,
+    seed: int | None = None,
+    **env_args: Any,
+) -> bool:
     """Play one episode, until it or the input ends, and return whether it was won.
 
     Args:
@@ -91,7 +97,10 @@ class Session:
     """
 
     def __init__(
-        self, env: gym.Env[str, str], profile: GameProfile, forms: Sequence[CommandForm] = ()
+        self,
+        env: gym.Env[str, str],
+        profile: GameProfile,
+        forms: Sequence[CommandForm] = (),
     ) -> None:
         self.env = env
         self.profile = profile
@@ -163,17 +172,33 @@ class Session:
         if possible:
             more = f" and {len(possible) - MAX_POSSIBLE} more" if possible[MAX_POSSIBLE:] else ""
             shown = "; ".join(possible[:MAX_POSSIBLE])
-            self._print_entry("Possible now:", f"{shown}{more}", "bold", gap=1, hanging=INDENT)
+            self._print_entry(
+                "Possible now:",
+                f"{shown}{more}",
+                "bold",
+                gap=1,
+                hanging=INDENT,
+            )
         self._list("For you", list(OWN_COMMANDS.items()))
 
-    def _list(self, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    def _list(
+        self,
+        title: str,
+        rows: Sequence[tuple[str, str]],
+    ) -> None:
         if rows:
             self._print(f"[bold]{title}:[/]")
         for form, description in rows:
             self._print_entry(" " * INDENT + form, description, "cyan")
 
     def _print_entry(
-        self, head: str, text: str, style: str, *, gap: int = 2, hanging: int | None = None
+        self,
+        head: str,
+        text: str,
+        style: str,
+        *,
+        gap: int = 2,
+        hanging: int | None = None,
     ) -> None:
         """Print a text beside its head; what a terminal has no room for is indented below it."""
         beside = len(head) + gap

@@ -43,7 +43,10 @@ def progress_console(as_json: bool) -> Console:
 
 
 def evaluate_with_progress(
-    spec: RunSpec, out: Path, bar_on: Console = console, asked: str = ""
+    spec: RunSpec,
+    out: Path,
+    bar_on: Console = console,
+    asked: str = "",
 ) -> Records:
     """Run an evaluation and show its progress.
 
@@ -108,7 +111,9 @@ class _Bar:
         self.title = title
         self.tally = Tally(0)
         self.live = Live(
-            get_renderable=self._lines, console=console, refresh_per_second=REFRESHES_A_SECOND
+            get_renderable=self._lines,
+            console=console,
+            refresh_per_second=REFRESHES_A_SECOND,
         )
 
     def __enter__(self) -> None:

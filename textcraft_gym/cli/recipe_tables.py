@@ -23,7 +23,12 @@ def show_tree(book: RecipeBook, item: str) -> None:
     console.print(root)
 
 
-def _grow(branch: Tree, book: RecipeBook, item: str, drawn: set[str]) -> None:
+def _grow(
+    branch: Tree,
+    book: RecipeBook,
+    item: str,
+    drawn: set[str],
+) -> None:
     """Add the recipes of an item to a branch.
 
     A subtree is drawn once, since recipes can form cycles, such as ingot and block.
@@ -39,7 +44,11 @@ def _grow(branch: Tree, book: RecipeBook, item: str, drawn: set[str]) -> None:
                     _grow(twig, book, member, drawn)
 
 
-def _twigs(branch: Tree, book: RecipeBook, slot: Slot) -> list[tuple[str, Tree]]:
+def _twigs(
+    branch: Tree,
+    book: RecipeBook,
+    slot: Slot,
+) -> list[tuple[str, Tree]]:
     """Add the ingredient of a slot to a branch, and return its items with their twigs."""
     members = book.members[slot.ingredient]
     if len(members) == 1:
@@ -133,7 +142,8 @@ def show_leakage(leakage: Leakage, train: str, test: str) -> None:
         met[met_as].append(name_of(item))
 
     table = new_table(
-        f"Overlap of {train} with {test}", (f"intermediates of {test}", "n", "such as")
+        f"Overlap of {train} with {test}",
+        (f"intermediates of {test}", "n", "such as"),
     )
     for label, items in (
         (f"goals in {train}", met["goal"]),

@@ -63,7 +63,11 @@ def show_runs(runs: Runs) -> None:
         print_table(table)
 
 
-def _show_by_group(title: str, headings: Sequence[str], rows: Rows) -> None:
+def _show_by_group(
+    title: str,
+    headings: Sequence[str],
+    rows: Rows,
+) -> None:
     """Print rows of runs and groups; a run's name stands in its first row alone."""
     table = new_table(title, headings, RANKED, NEEDED)
     previous = ""

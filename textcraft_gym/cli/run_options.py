@@ -20,7 +20,8 @@ _TYPES = get_type_hints(RunSpec, localns={"Backend": Backend})
 
 
 def takes_run_spec(
-    without: Collection[str] = (), **fixed: Any
+    without: Collection[str] = (),
+    **fixed: Any,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Replace a command's parameter ``spec`` with the options of a run.
 

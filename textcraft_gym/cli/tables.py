@@ -97,7 +97,12 @@ class Table:
     needed: int = 1
     rows: list[Row] = field(default_factory=list)
 
-    def add_row(self, *cells: str, style: str = "", end_section: bool = False) -> None:
+    def add_row(
+        self,
+        *cells: str,
+        style: str = "",
+        end_section: bool = False,
+    ) -> None:
         """Add a row; its cells are texts of one line, since two would look like two rows."""
         padded = (*map(printable, cells), *[""] * (len(self.headings) - len(cells)))
         self.rows.append(Row(padded, style, end_section))
@@ -172,21 +177,30 @@ class Column:
 
 
 def new_table(
-    title: str, headings: Iterable[str], ranked: Sequence[str] = (), needed: int = 1
+    title: str,
+    headings: Iterable[str],
+    ranked: Sequence[str] = (),
+    needed: int = 1,
 ) -> Table:
     """Return a table without rows."""
     return Table(title, list(headings), ranked, needed)
 
 
 def show_rows(
-    title: str, rows: Sequence[Mapping[str, Any]], ranked: Sequence[str] = (), needed: int = 1
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    ranked: Sequence[str] = (),
+    needed: int = 1,
 ) -> list[str]:
     """Print rows with the same keys as a table, where None is a dash; see ``print_table``."""
     return print_table(table_of(title, rows, ranked, needed))
 
 
 def table_of(
-    title: str, rows: Sequence[Mapping[str, Any]], ranked: Sequence[str] = (), needed: int = 1
+    title: str,
+    rows: Sequence[Mapping[str, Any]],
+    ranked: Sequence[str] = (),
+    needed: int = 1,
 ) -> Table:
     """Return rows with the same keys as a table; None is a dash."""
     table = new_table(title, rows[0] if rows else (), ranked, needed)
@@ -230,7 +244,11 @@ def _laid_out(table: Table, limit: int) -> tuple[list[Column], dict[int, int]]:
     return columns, widths
 
 
-def print_words(text: str, indent: int = 0, hanging: int = 0) -> None:
+def print_words(
+    text: str,
+    indent: int = 0,
+    hanging: int = 0,
+) -> None:
     """Print a text of one line, broken between words where the terminal ends.
 
     Args:
@@ -242,7 +260,13 @@ def print_words(text: str, indent: int = 0, hanging: int = 0) -> None:
         say(line)
 
 
-def fitted(columns: Sequence[Column], room: int, needed: int, *, folded: bool) -> dict[int, int]:
+def fitted(
+    columns: Sequence[Column],
+    room: int,
+    needed: int,
+    *,
+    folded: bool,
+) -> dict[int, int]:
     """Return the widths of the columns that fit into a room, by their places.
 
     Args:
@@ -307,7 +331,11 @@ def _start(text: str, width: int) -> str:
     return start
 
 
-def _drawn(table: Table, columns: Sequence[Column], widths: Mapping[int, int]) -> RichTable:
+def _drawn(
+    table: Table,
+    columns: Sequence[Column],
+    widths: Mapping[int, int],
+) -> RichTable:
     """Return a table as Rich draws it."""
     drawing = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     shown = [column for column in columns if column.index in widths]

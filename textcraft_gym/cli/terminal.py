@@ -61,7 +61,11 @@ def has_width(stream: Any) -> bool:
     return is_terminal(stream) or ("COLUMNS" in os.environ and not is_log)
 
 
-def wrapped(line: str, width: int | None, hanging: int = 0) -> list[str]:
+def wrapped(
+    line: str,
+    width: int | None,
+    hanging: int = 0,
+) -> list[str]:
     """Return a line in rows of a width, broken between words.
 
     Args:
@@ -89,7 +93,9 @@ def print_json(value: list[Any] | Mapping[str, Any]) -> None:
 
 
 def show_exception(
-    kind: type[BaseException], error: BaseException, where: TracebackType | None
+    kind: type[BaseException],
+    error: BaseException,
+    where: TracebackType | None,
 ) -> None:
     """Print the traceback of an exception that nobody expected, as ``sys.excepthook`` does."""
     text = "".join(traceback.format_exception(kind, error, where))

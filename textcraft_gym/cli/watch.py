@@ -90,7 +90,12 @@ class View:
             nothing.
     """
 
-    def __init__(self, console: Console, status: Status, profile: GameProfile) -> None:
+    def __init__(
+        self,
+        console: Console,
+        status: Status,
+        profile: GameProfile,
+    ) -> None:
         self.console = console
         self.status = status
         self.profile = profile
@@ -111,7 +116,12 @@ class View:
         played = f"Task {episode.task}, seed {episode.seed}"
         self.say(0, f"{claim} {played}, stop reason {episode.stop_reason}.")
 
-    def say(self, level: int, text: str, style: str = "") -> None:
+    def say(
+        self,
+        level: int,
+        text: str,
+        style: str = "",
+    ) -> None:
         """Print lines at a level of the tree."""
         encoding = self.console.encoding
         # A model may write anything, such as control characters that a terminal would obey.
@@ -138,7 +148,12 @@ class View:
             else:
                 return
 
-    def _show_part(self, node: Node, part: Node | int | str, episode: Episode) -> None:
+    def _show_part(
+        self,
+        node: Node,
+        part: Node | int | str,
+        episode: Episode,
+    ) -> None:
         """Print one part of a node: a node that is opened, a note, or a turn of the game."""
         level = len(self._branches) - 1
         if isinstance(part, Node):
@@ -151,7 +166,12 @@ class View:
         else:
             self._show_turn(part, level, episode)
 
-    def _show_turn(self, index: int, level: int, episode: Episode) -> None:
+    def _show_turn(
+        self,
+        index: int,
+        level: int,
+        episode: Episode,
+    ) -> None:
         """Print an action with its observation, a reset, or a return to an earlier moment."""
         action, observation = episode.transcript[index]
         origin = dict(episode.restores).get(index)

@@ -153,7 +153,11 @@ class TextEnv(gym.Env[str, str], ABC):
     default_split: ClassVar[str | Callable[..., str] | None] = None
     _tasks: Sequence[Any] | None = None
 
-    def __new__(cls: type[Env], *arguments: Any, **named: Any) -> Env:
+    def __new__(
+        cls: type[Env],
+        *arguments: Any,
+        **named: Any,
+    ) -> Env:
         """Check the names of arguments: Python's own error does not suggest near names."""
         known = _parameters(cls.__init__)
         for name in named:
@@ -163,7 +167,11 @@ class TextEnv(gym.Env[str, str], ABC):
         return super().__new__(cls)
 
     def __init__(
-        self, *, admissible: bool = False, expert: bool = False, render_mode: str | None = None
+        self,
+        *,
+        admissible: bool = False,
+        expert: bool = False,
+        render_mode: str | None = None,
     ) -> None:
         true_or_false("admissible", admissible)
         true_or_false("expert", expert)
@@ -204,7 +212,10 @@ class TextEnv(gym.Env[str, str], ABC):
         self._tasks = tasks
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[str, dict[str, Any]]:
         """Begin a task: the one in ``options``, or one that the seed draws from the split.
 
@@ -299,7 +310,11 @@ class TextEnv(gym.Env[str, str], ABC):
         self.np_random.bit_generator.state = json.loads(snapshot.random)
         self._np_random_seed = snapshot.seed
 
-    def set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
+    def set_split(
+        self,
+        split: str,
+        depths: int | Iterable[int] | None = None,
+    ) -> None:
         """Draw the tasks of the next resets from a split, as ``gym.make`` does.
 
         Args:
@@ -367,7 +382,12 @@ class TextEnv(gym.Env[str, str], ABC):
         """Return the state of the game as an immutable value."""
         raise self.unsupported("snapshot", "its game cannot go back")
 
-    def _go_back(self, task: Any, draw: int, position: Any) -> None:
+    def _go_back(
+        self,
+        task: Any,
+        draw: int,
+        position: Any,
+    ) -> None:
         """Continue a task from a position; ``self.task`` and ``self._draw`` are not set yet."""
         raise self.unsupported("snapshot", "its game cannot go back")
 
@@ -379,7 +399,12 @@ class TextEnv(gym.Env[str, str], ABC):
             return None
         return self._find_task(options["task"])
 
-    def _check(self, method: str, returned: Any, expected: type) -> None:
+    def _check(
+        self,
+        method: str,
+        returned: Any,
+        expected: type,
+    ) -> None:
         if not isinstance(returned, expected):
             raise TypeError(
                 f"{type(self).__name__}.{method} must return a {expected.__name__}, "

@@ -102,7 +102,13 @@ class CallLog:
             call.error = f"{type(answer).__name__}: {answer}"
         self._keep(call, node)
 
-    def report(self, report: Report, *, entry: int, node: Node) -> None:
+    def report(
+        self,
+        report: Report,
+        *,
+        entry: int,
+        node: Node,
+    ) -> None:
         """Add what an agent had from elsewhere, if it says what it asked."""
         if report.prompt is None:
             return
@@ -110,7 +116,11 @@ class CallLog:
         call.tokens, call.cost, call.seconds = report.tokens, float(report.cost), report.seconds
         self._keep(call, node)
 
-    def pay(self, cost: float, tokens: Mapping[str, int]) -> None:
+    def pay(
+        self,
+        cost: float,
+        tokens: Mapping[str, int],
+    ) -> None:
         """Add to the last call what it took."""
         call, _ = self._calls[-1]
         call.cost, call.tokens = cost, dict(tokens)
@@ -129,7 +139,11 @@ class CallLog:
         self._calls.append((call, node))
 
 
-def _add_paths(node: Node, path: list[int], paths: dict[int, list[int]]) -> None:
+def _add_paths(
+    node: Node,
+    path: list[int],
+    paths: dict[int, list[int]],
+) -> None:
     """Add the path to each node of a trace: the index of a part at each level."""
     paths[id(node)] = path
     for index, part in enumerate(node.parts):

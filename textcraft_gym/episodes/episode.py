@@ -331,7 +331,10 @@ class EpisodeRunner:
         self.limits = limits
         self.deadline: float | None = None
         self.episode = Episode(
-            job.task, job.seed, job.repeat, trace=Node(job.task or "", "agent", 0)
+            job.task,
+            job.seed,
+            job.repeat,
+            trace=Node(job.task or "", "agent", 0),
         )
         self.failure: Exception | None = None
         self.log = CallLog() if keeps_calls else None
@@ -345,7 +348,10 @@ class EpisodeRunner:
         executor = model.get("executor") if isinstance(model, Mapping) else model
         form: Form = "line" if executor is None else form_of(executor)
         self.play = Play(
-            Step("", 0.0, False, False, {}), node=self.episode.trace, form=form, reading=reading
+            Step("", 0.0, False, False, {}),
+            node=self.episode.trace,
+            form=form,
+            reading=reading,
         )
         self._calls = self._play()
         self._call: ModelCall | None = None
@@ -579,7 +585,12 @@ class EpisodeRunner:
         except Unsupported as refusal:
             return _Thrown(refusal)
         return _Moment(
-            self.episode, self.position, self.total, tuple(self.play.history), self.last, game
+            self.episode,
+            self.position,
+            self.total,
+            tuple(self.play.history),
+            self.last,
+            game,
         )
 
     def _go_back(self, moment: object) -> Step:
@@ -681,7 +692,12 @@ class EpisodeRunner:
         # Seeds of 31 bits are accepted by every server.
         seed = _derived_seed(self.play.seed, sample) >> 33 if temperature > 0 else 0
         return CompletionRequest(
-            request.prompt, request.stop, request.max_tokens, temperature, seed, request.tools
+            request.prompt,
+            request.stop,
+            request.max_tokens,
+            temperature,
+            seed,
+            request.tools,
         )
 
     def _log(
@@ -695,7 +711,13 @@ class EpisodeRunner:
         if self.log:
             entry, node = len(self.episode.transcript), self.play.node
             self.log.add(
-                role, model, request, answer, seconds=round(seconds, 6), entry=entry, node=node
+                role,
+                model,
+                request,
+                answer,
+                seconds=round(seconds, 6),
+                entry=entry,
+                node=node,
             )
 
     def _count(self, answer: Completion | Exception) -> Exception | None:
@@ -752,7 +774,12 @@ def _check_claim(expected: str, claim: object) -> None:
         raise AgentError(f"expected {expected} True, False or None, got {claim!r}") from None
 
 
-def _check_types(method: str, observation: Any, info: Any, reward: Any = 0.0) -> None:
+def _check_types(
+    method: str,
+    observation: Any,
+    info: Any,
+    reward: Any = 0.0,
+) -> None:
     """Make sure that a record can have what a world returns, before the episode is played."""
     for part, value, kind, expected in (
         ("observation", observation, str, "a text"),

@@ -112,7 +112,11 @@ class ModelCalls:
         max_batch: Maximum number of requests of a batch; None for no limit.
     """
 
-    def __init__(self, max_threads: int = DEFAULT_THREADS, max_batch: int | None = None) -> None:
+    def __init__(
+        self,
+        max_threads: int = DEFAULT_THREADS,
+        max_batch: int | None = None,
+    ) -> None:
         # Daemon threads, so that an interrupted run ends without waiting for a slow server.
         # concurrent.futures joins its threads at exit.
         self._threads: list[threading.Thread] = []

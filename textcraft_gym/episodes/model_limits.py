@@ -23,14 +23,17 @@ _LIMITS: dict[str, Limit] = {
 
 
 def limit_of_answers(
-    completions: Sequence[Completion], max_tokens: int, prompt: Prompt
+    completions: Sequence[Completion],
+    max_tokens: int,
+    prompt: Prompt,
 ) -> ModelLimit | None:
     """Return the limit that the samples of a request hit: none has a text or a tool call."""
     if not all(completion.is_empty for completion in completions):
         return None
     first = completions[0]
     return ModelLimit(
-        why_empty(first, max_tokens, prompt), _LIMITS.get(first.finish_reason, "empty")
+        why_empty(first, max_tokens, prompt),
+        _LIMITS.get(first.finish_reason, "empty"),
     )
 
 

@@ -144,7 +144,11 @@ def run_jobs(
                 on_interrupt(runner)
 
 
-def _advance(runner: EpisodeRunner, budget: Budget, answered: ModelCall | None) -> ModelCall | None:
+def _advance(
+    runner: EpisodeRunner,
+    budget: Budget,
+    answered: ModelCall | None,
+) -> ModelCall | None:
     """Play an episode until its next model call; once the budget is spent, none may go out.
 
     Args:

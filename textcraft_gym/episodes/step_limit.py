@@ -22,7 +22,11 @@ def registered_limit(env: gym.Env[Any, Any]) -> int:
     return (registered and registered.max_episode_steps) or DEFAULT_MAX_STEPS
 
 
-def step_budget(env: gym.Env[str, str], agent: Agent, max_steps: int | None = None) -> int:
+def step_budget(
+    env: gym.Env[str, str],
+    agent: Agent,
+    max_steps: int | None = None,
+) -> int:
     """Return the maximum number of actions: as given, as the agent declares, or as registered.
 
     Raises:

@@ -101,7 +101,13 @@ def game(
         "env_args": env_args,
     }
     samples = []
-    for start in starts(env, split, seeds=seeds, wrappers=layers, **env_args):
+    for start in starts(
+        env,
+        split,
+        seeds=seeds,
+        wrappers=layers,
+        **env_args,
+    ):
         sample = Sample(
             id=f"{start.task or 'seed'}#{start.seed}",
             input=start.observation,
@@ -117,9 +123,18 @@ def _world(name: str, env: str) -> Callable[..., Task]:
 
     @task(name=name)
     def world(
-        split: str | None = None, seeds: int = 1, max_steps: int | None = None, **others: Any
+        split: str | None = None,
+        seeds: int = 1,
+        max_steps: int | None = None,
+        **others: Any,
     ) -> Task:
-        return game(env, split, seeds, max_steps, **others)
+        return game(
+            env,
+            split,
+            seeds,
+            max_steps,
+            **others,
+        )
 
     return cast(Callable[..., Task], world)
 
@@ -191,7 +206,10 @@ def command_tool(prompts: str | None = None) -> Solver:
                 return not episode.over and idle_turns < MAX_IDLE_TURNS
 
             agent = react(
-                prompt=_manual(state, prompts), tools=[command()], submit=False, on_continue=goes_on
+                prompt=_manual(state, prompts),
+                tools=[command()],
+                submit=False,
+                on_continue=goes_on,
             )
             return await as_solver(agent)(state, generate)
 
@@ -361,7 +379,9 @@ class SuiteModel(ModelAPI):
         read = completion.usage.get("prompt_tokens", 0)
         written = completion.usage.get("completion_tokens", 0)
         output.usage = ModelUsage(
-            input_tokens=read, output_tokens=written, total_tokens=read + written
+            input_tokens=read,
+            output_tokens=written,
+            total_tokens=read + written,
         )
         return output
 

@@ -52,7 +52,11 @@ class McpGame(BaseToolGame):
             lines.append(f"{len(ids) - end} more: list_tasks(start={end})")
         return "\n".join(lines) or f"There are {len(ids)} tasks."
 
-    def begin(self, task: str | None = None, seed: int = 0) -> str:
+    def begin(
+        self,
+        task: str | None = None,
+        seed: int = 0,
+    ) -> str:
         """Begin an episode.
 
         Args:

@@ -85,10 +85,12 @@ class TextObservation(Observation):  # type: ignore[misc, unused-ignore]
     text: str = Field(description="What the player reads.")
     task: str | None = Field(default=None, description="The id of the task.")
     won: bool | None = Field(
-        default=None, description="Whether the task is done; null if the game does not say."
+        default=None,
+        description="Whether the task is done; null if the game does not say.",
     )
     invalid_reason: str | None = Field(
-        default=None, description="Code of why the command had no effect, if so."
+        default=None,
+        description="Code of why the command had no effect, if so.",
     )
     admissible_commands: list[str] = Field(
         default_factory=list,
@@ -104,15 +106,18 @@ class TextState(State):  # type: ignore[misc, unused-ignore]
     episode_id: Unicode | None = Field(default=None, max_length=MAX_NAME)
     task: Unicode | None = Field(default=None, description="The id of the task.")
     split: Unicode | None = Field(
-        default=None, description="The split that the task was drawn from."
+        default=None,
+        description="The split that the task was drawn from.",
     )
     seed: int | None = Field(default=None, ge=0, description="The seed of the reset.")
     reward: float = Field(default=0.0, description="The sum of the rewards.")
     won: bool | None = Field(
-        default=None, description="Whether the task is done; null if the game does not say."
+        default=None,
+        description="Whether the task is done; null if the game does not say.",
     )
     done: bool = Field(
-        default=True, description="Whether the episode is over; so it is before the first reset."
+        default=True,
+        description="Whether the episode is over; so it is before the first reset.",
     )
 
 
@@ -253,7 +258,10 @@ class TextEnvironment(
         return _observation(episode, reward=None)
 
     def step(
-        self, action: TextAction, timeout_s: float | None = None, **ignored: Any
+        self,
+        action: TextAction,
+        timeout_s: float | None = None,
+        **ignored: Any,
     ) -> TextObservation:
         """Play a command.
 
@@ -308,7 +316,11 @@ class TextEnvironment(
         """Return the tasks of a split."""
         return self.get_task_range(split)
 
-    def get_task(self, split: str, index: int) -> dict[str, Any]:
+    def get_task(
+        self,
+        split: str,
+        index: int,
+    ) -> dict[str, Any]:
         """Return one task of a split.
 
         Raises:
@@ -317,7 +329,10 @@ class TextEnvironment(
         return _described(_task_at(self._listed(split), index), index)
 
     def get_task_range(
-        self, split: str, start: int | None = None, stop: int | None = None
+        self,
+        split: str,
+        start: int | None = None,
+        stop: int | None = None,
     ) -> list[dict[str, Any]]:
         """Return the tasks of a split from one number up to another, as a slice has them."""
         tasks = self._listed(split)
@@ -395,7 +410,8 @@ def create_app(
         TextObservation,
         env_name=env_id,
         concurrency_config=ConcurrencyConfig(
-            max_concurrent_envs=max_sessions, session_timeout=session_seconds
+            max_concurrent_envs=max_sessions,
+            session_timeout=session_seconds,
         ),
         state_cls=TextState,
     )
@@ -417,7 +433,12 @@ class _OpenPaths:
         self.app = app
         self.is_open = re.compile(paths).fullmatch
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+    ) -> None:
         if scope["type"] == "lifespan" or self.is_open(scope["path"]):
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":

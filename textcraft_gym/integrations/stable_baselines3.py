@@ -23,7 +23,12 @@ OWN_ARGUMENTS = ("length", "actions", "gamma", "max_episode_steps", "disable_env
 
 
 def make_env(
-    id: str, *, length: int = 128, actions: int = 64, gamma: float | None = None, **arguments: Any
+    id: str,
+    *,
+    length: int = 128,
+    actions: int = 64,
+    gamma: float | None = None,
+    **arguments: Any,
 ) -> gym.Env[Any, Any]:
     """Make an environment of token ids, with a discrete action for each admissible command.
 
@@ -46,7 +51,13 @@ def make_env(
     return ActionMasking(TokenIds(game, length), actions, overflow="drop")
 
 
-def make_vec(id: str, n: int, *, processes: bool = False, **arguments: Any) -> VecMonitor:
+def make_vec(
+    id: str,
+    n: int,
+    *,
+    processes: bool = False,
+    **arguments: Any,
+) -> VecMonitor:
     """Make a ``VecEnv`` of n such environments that logs the rewards and lengths of episodes.
 
     Args:
@@ -88,7 +99,9 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
             )
         self.vector: Any = vector
         super().__init__(
-            vector.num_envs, vector.single_observation_space, vector.single_action_space
+            vector.num_envs,
+            vector.single_observation_space,
+            vector.single_action_space,
         )
 
     def reset(self) -> Any:
@@ -98,7 +111,9 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
             others = [dict(own) for own in options]
             tasks = [own.pop("task", None) for own in others]
             observations, infos = self.vector.reset(
-                seed=self._seeds, options=_shared(others), tasks=tasks
+                seed=self._seeds,
+                options=_shared(others),
+                tasks=tasks,
             )
         else:
             observations, infos = self.vector.reset(seed=self._seeds, options=_shared(options))
@@ -133,24 +148,39 @@ class SB3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
         """Close the vector."""
         self.vector.close()
 
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+    def get_attr(
+        self,
+        attr_name: str,
+        indices: Any = None,
+    ) -> list[Any]:
         """Return an attribute of each environment."""
         return [env.get_wrapper_attr(attr_name) for env in self._some(indices)]
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+    def set_attr(
+        self,
+        attr_name: str,
+        value: Any,
+        indices: Any = None,
+    ) -> None:
         """Set an attribute of each environment."""
         for env in self._some(indices):
             env.set_wrapper_attr(attr_name, value)
 
     def env_method(
-        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: Any = None,
+        **method_kwargs: Any,
     ) -> list[Any]:
         """Return the results of a method of each environment, such as ``action_masks``."""
         methods = self.get_attr(method_name, indices)
         return [method(*method_args, **method_kwargs) for method in methods]
 
     def env_is_wrapped(
-        self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: Any = None
+        self,
+        wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]],
+        indices: Any = None,
     ) -> list[bool]:
         """Return whether each environment has a wrapper of this class around it."""
         return [_has(env, wrapper_class) for env in self._some(indices)]

@@ -25,7 +25,9 @@ TAGS = [
 
 
 def tokenizer_for(
-    dialogues: Iterable[list[dict[str, Any]]], tools: Sequence[Any] = (), size: int = 600
+    dialogues: Iterable[list[dict[str, Any]]],
+    tools: Sequence[Any] = (),
+    size: int = 600,
 ) -> PreTrainedTokenizerFast:
     """Return a byte-level tokenizer trained on dialogues, with Qwen3's chat template and marks.
 
@@ -48,7 +50,10 @@ def tokenizer_for(
     bytewise.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=size, special_tokens=MARKS, initial_alphabet=alphabet, show_progress=False
+        vocab_size=size,
+        special_tokens=MARKS,
+        initial_alphabet=alphabet,
+        show_progress=False,
     )
     bytewise.train_from_iterator(texts, trainer)
     # Tags are plain tokens: the parser of tool calls reads them, and so the decoder must not skip
@@ -59,7 +64,9 @@ def tokenizer_for(
 
 def _chat(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
     chat = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, eos_token=MARKS[2], pad_token=MARKS[0]
+        tokenizer_object=tokenizer,
+        eos_token=MARKS[2],
+        pad_token=MARKS[0],
     )
     template = Path(trl.__file__).parent / "chat_templates" / "qwen3_instruct_2507.jinja"
     chat.chat_template = template.read_text(encoding="utf-8")
@@ -67,7 +74,11 @@ def _chat(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
 
 
 def network_for(
-    tokenizer: PreTrainedTokenizerFast, *, width: int = 64, layers: int = 2, seed: int = 0
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    width: int = 64,
+    layers: int = 2,
+    seed: int = 0,
 ) -> Qwen3ForCausalLM:
     """Return a network with random weights."""
     set_seed(seed)

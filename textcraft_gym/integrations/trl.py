@@ -107,7 +107,12 @@ VERBS: dict[str, type[VerbGame]] = {"textcraft": TextCraftGame, "webshop": WebSh
 """The games that have a tool for each verb, by the names of their profiles."""
 
 
-def game(env_id: str, *, tools: Tools = "step", **arguments: Any) -> Callable[[], BaseToolGame]:
+def game(
+    env_id: str,
+    *,
+    tools: Tools = "step",
+    **arguments: Any,
+) -> Callable[[], BaseToolGame]:
     """Return an ``environment_factory``, which makes a game whenever the trainer wants one more.
 
     Args:
@@ -165,7 +170,13 @@ def dataset(
     message = {"role": "user", "content": prompt}
     rows = [
         {"prompt": [message], "task": start.task, "seed": start.seed, "environment": env_id}
-        for start in starts(env_id, split, seeds=seeds, limit=limit, **arguments)
+        for start in starts(
+            env_id,
+            split,
+            seeds=seeds,
+            limit=limit,
+            **arguments,
+        )
     ]
     return Dataset.from_list(rows)
 

@@ -126,7 +126,10 @@ class GameHarness(vf.Harness[vf.HarnessConfig]):
             messages.extend(map(message_to_wire, prompt or []))
         try:
             async with openai.AsyncOpenAI(
-                base_url=endpoint, api_key=secret, max_retries=0, timeout=None
+                base_url=endpoint,
+                api_key=secret,
+                max_retries=0,
+                timeout=None,
             ) as client:
                 await client.chat.completions.create(model=ctx.model, messages=messages)
         except openai.OpenAIError as error:  # a limit of the rollout raises it, too

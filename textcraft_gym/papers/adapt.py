@@ -140,7 +140,10 @@ TABLE_3 = Table(
     (
         Row("react", "ReAct", TEXTCRAFT, cells("26.9 1.8 ? 1.0 1.0")),
         Row(
-            "adapt", "ADaPT, d_max 4", with_agent(TEXTCRAFT, "adapt"), cells("78.2 38.7 0= 1.9 2.8")
+            "adapt",
+            "ADaPT, d_max 4",
+            with_agent(TEXTCRAFT, "adapt"),
+            cells("78.2 38.7 0= 1.9 2.8"),
         ),
     ),
     notes=(
@@ -204,7 +207,10 @@ TABLE_7 = Table(
         ),
         Row("try_again", "Retry Execution", with_agent(WEBSHOP, "try_again"), cells("45.4 30.0")),
         Row(
-            "naive", "Naive", replace(WEBSHOP, agent="naive_buyer", asks=False), cells("58.3 24.0")
+            "naive",
+            "Naive",
+            replace(WEBSHOP, agent="naive_buyer", asks=False),
+            cells("58.3 24.0"),
         ),
         Row("reflexion", "Reflexion", with_agent(WEBSHOP, "reflexion"), cells("64.2† 35.0†")),
         Row("lats", "LATS", with_agent(WEBSHOP, "lats"), cells("75.9† 38.0†")),

@@ -32,7 +32,11 @@ TYPES: Mapping[str, str] = {
     "Pick Two": "pick_two_obj_and_place",
 }
 SHOWN = replace(
-    ALFWORLD, agent="react", args={"demonstrations": "task"}, wrappers=(), max_steps=ACTIONS
+    ALFWORLD,
+    agent="react",
+    args={"demonstrations": "task"},
+    wrappers=(),
+    max_steps=ACTIONS,
 )
 """ReAct with whole tasks in its prompt."""
 REFLEXION = replace(

@@ -236,7 +236,9 @@ TABLE_19 = Table(
         Row(f"{model}_{key}", f"{name}, {label}", rounds(number), cells(published))
         for model, (name, *both) in MODELS.items()
         for (key, label, number), published in zip(
-            (("baseline", "baseline", 0), ("deps", "DEPS", None)), both, strict=True
+            (("baseline", "baseline", 0), ("deps", "DEPS", None)),
+            both,
+            strict=True,
         )
     ),
 )
@@ -351,7 +353,13 @@ def tasks(published: Mapping[str, str]) -> Iterable[Row]:
     for group, lines in published.items():
         for line in lines.strip().splitlines():
             task, _, numbers = line.strip().partition(" ")
-            yield Row(task, f"{group}, {task.replace('_', ' ')}", played, cells(numbers), task=task)
+            yield Row(
+                task,
+                f"{group}, {task.replace('_', ' ')}",
+                played,
+                cells(numbers),
+                task=task,
+            )
 
 
 TABLE_21 = Table(

@@ -167,14 +167,20 @@ def collected(reproduction: Reproduction, records: Mapping[Job, Sequence[Record]
 
 
 def estimates(
-    reproduction: Reproduction, table: Table, out: Path
+    reproduction: Reproduction,
+    table: Table,
+    out: Path,
 ) -> Iterator[tuple[Job, Estimate]]:
     """Yield what each run of a table is expected to take; a training is not counted."""
     for job in reproduction.jobs(table):
         yield job, estimate(reproduction.spec(job), reproduction.folder(job, out))
 
 
-def played_with(reproduction: Reproduction, jobs: Iterable[Job], out: Path) -> Iterator[str]:
+def played_with(
+    reproduction: Reproduction,
+    jobs: Iterable[Job],
+    out: Path,
+) -> Iterator[str]:
     """Yield a line for each model: its digest, its prompts, and which version played it when."""
     dates: dict[tuple[str, str, str], list[str]] = {}
     for job in jobs:
@@ -223,7 +229,11 @@ def _part(
 
     def trained() -> RunSpec:
         done = optimise_plan(
-            spec, place, batch=training.batch, iterations=training.iterations, run=run
+            spec,
+            place,
+            batch=training.batch,
+            iterations=training.iterations,
+            run=run,
         )
         return reproduction.spec(job, done[-1].plan)
 

@@ -154,7 +154,12 @@ def _number(summary: Summary, measure: Measure) -> float | None:
     return None if share is None else 100 * share
 
 
-def cell(row: Row, index: int, column: Column, played: Played) -> Value | None:
+def cell(
+    row: Row,
+    index: int,
+    column: Column,
+    played: Played,
+) -> Value | None:
     """Return the number of a row in a column; None if it was not played."""
     setting = row.setting(index)
     if setting is None or setting not in played:
@@ -234,7 +239,12 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
     ]
 
 
-def _verdict(order: Order, changes: Sequence[Fraction], p_value: float, level: float) -> Verdict:
+def _verdict(
+    order: Order,
+    changes: Sequence[Fraction],
+    p_value: float,
+    level: float,
+) -> Verdict:
     difference = float(sum(changes) / len(changes))
     low, high = paired_interval(changes, level)
     judgement: Judgement = "as published" if difference > 0 else "the other way"
@@ -243,7 +253,11 @@ def _verdict(order: Order, changes: Sequence[Fraction], p_value: float, level: f
     return Verdict(order, 100 * difference, 100 * low, 100 * high, p_value, judgement)
 
 
-def _changes(table: Table, order: Order, played: Played) -> list[Fraction]:
+def _changes(
+    table: Table,
+    order: Order,
+    played: Played,
+) -> list[Fraction]:
     """Return how much more the upper row has of each shared task; empty if one was not played."""
     headings = [column.heading for column in table.columns]
     index = headings.index(order.column)

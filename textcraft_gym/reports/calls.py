@@ -149,7 +149,8 @@ def lines_of(calls: Sequence[Call]) -> str:
         length += len(line) + 1
         if length > MAX_CALLS:
             warn(
-                f"an episode's calls are too long: kept {len(lines)} of {len(calls)}", stacklevel=2
+                f"an episode's calls are too long: kept {len(lines)} of {len(calls)}",
+                stacklevel=2,
             )
             break
         lines.append(line + "\n")

@@ -185,7 +185,9 @@ def compare(
 
 
 def verdict(
-    runs: Mapping[str, Iterable[Mapping[str, Any]]], *, errors: Errors = "exclude"
+    runs: Mapping[str, Iterable[Mapping[str, Any]]],
+    *,
+    errors: Errors = "exclude",
 ) -> Verdict:
     """Rank runs by their episode records, paired by task; ``errors`` as in ``compare``.
 
@@ -204,7 +206,9 @@ def points(difference: float | None) -> str:
 
 
 def verdicts(
-    runs: Mapping[str, Iterable[Mapping[str, Any]]], *, errors: Errors = "exclude"
+    runs: Mapping[str, Iterable[Mapping[str, Any]]],
+    *,
+    errors: Errors = "exclude",
 ) -> list[Verdict]:
     """Rank runs as ``verdict`` does, those that share few tasks apart from each other."""
     counts = {run: _counts_by_task(records, errors) for run, records in runs.items()}
@@ -256,14 +260,19 @@ def _verdict(counts: Mapping[str, Mapping[str, _Count]]) -> Verdict:
 
 
 def _pairs(
-    ranked: Sequence[str], shares: Mapping[str, Mapping[str, Fraction]], pairing: _Pairing
+    ranked: Sequence[str],
+    shares: Mapping[str, Mapping[str, Fraction]],
+    pairing: _Pairing,
 ) -> list[Pair]:
     names = list(combinations(ranked, 2))
     comparisons = [_compare(shares[worse], shares[better], pairing) for better, worse in names]
     adjusted = holm([comparison.p_value for comparison in comparisons])
     pairs = []
     for (better, worse), comparison, (p_value, level) in zip(
-        names, comparisons, adjusted, strict=True
+        names,
+        comparisons,
+        adjusted,
+        strict=True,
     ):
         low, high = paired_interval(_changes(shares[worse], shares[better]), level)
         pairs.append(Pair(better, worse, comparison, p_value, low, high))
@@ -322,7 +331,9 @@ def _share(count: _Count) -> Fraction:
 
 
 def _compare(
-    before: Mapping[str, Fraction], after: Mapping[str, Fraction], pairing: _Pairing
+    before: Mapping[str, Fraction],
+    after: Mapping[str, Fraction],
+    pairing: _Pairing,
 ) -> Comparison:
     gained, lost = [], []
     both = neither = 0

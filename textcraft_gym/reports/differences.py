@@ -111,7 +111,12 @@ def _different(configs: Mapping[str, Config], settings: Sequence[_Setting]) -> I
             yield phrase
 
 
-def _options(configs: Mapping[str, Config], key: str, *, is_shared: bool) -> Iterator[str]:
+def _options(
+    configs: Mapping[str, Config],
+    key: str,
+    *,
+    is_shared: bool,
+) -> Iterator[str]:
     """Yield the options of worlds or agents that differ.
 
     Args:
@@ -175,7 +180,11 @@ def _code(configs: Mapping[str, Config], has_one_agent: bool) -> Iterator[str]:
         yield phrase
 
 
-def _phrase(phrase: str, values: Mapping[str, Any], unset: str) -> str:
+def _phrase(
+    phrase: str,
+    values: Mapping[str, Any],
+    unset: str,
+) -> str:
     """Return a phrase with the values of all runs; empty if they are equal.
 
     Of more than two runs, those of each value are named.

@@ -208,7 +208,11 @@ class Selection:
             self._read[name] = run.file_id, len(run.changes)
 
 
-def changed(run: GrowingRun, first: int, last: int) -> list[int]:
+def changed(
+    run: GrowingRun,
+    first: int,
+    last: int,
+) -> list[int]:
     """Return the places of the episodes that lines of a range tell of, each once."""
     return list(dict.fromkeys(run.changes[first:last]))
 
@@ -233,7 +237,8 @@ def find_runs(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def grown(
-    runs: Iterable[tuple[str, Path]], held: Mapping[str, GrowingRun]
+    runs: Iterable[tuple[str, Path]],
+    held: Mapping[str, GrowingRun],
 ) -> dict[str, GrowingRun]:
     """Return the runs of folders as they are now; those that are held read only what is new.
 

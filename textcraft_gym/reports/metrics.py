@@ -127,7 +127,9 @@ def summarise(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude
 
 
 def summarise_by_group(
-    records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude"
+    records: Iterable[Mapping[str, Any]],
+    *,
+    errors: Errors = "exclude",
 ) -> dict[str, Summary]:
     """Return a summary for each group, in order, and one for ``all``; see ``summarise``.
 
@@ -194,7 +196,11 @@ class _Sums:
         if outcome != "error":
             self._add_played(record, outcome)
 
-    def _add_played(self, record: Mapping[str, Any], outcome: Outcome) -> None:
+    def _add_played(
+        self,
+        record: Mapping[str, Any],
+        outcome: Outcome,
+    ) -> None:
         self.steps += record["steps"]
         self.tokens += sum(record["tokens"].values())
         self.calls.update(record["calls"])

@@ -37,7 +37,8 @@ def so_far(records: Sequence[Record], config: Config) -> str:
 
 
 def unfinished(
-    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]
+    runs: Mapping[str, Sequence[Record]],
+    configs: Mapping[str, Config],
 ) -> dict[str, str]:
     """Return how far each unfinished run is."""
     states = {run: so_far(records, configs[run]) for run, records in runs.items()}

@@ -144,7 +144,9 @@ def html_page(
 
 
 def live_page(
-    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config], state: str
+    runs: Mapping[str, Sequence[Record]],
+    configs: Mapping[str, Config],
+    state: str,
 ) -> str:
     """Return the page of runs that may go on, which asks its server for the episodes.
 
@@ -223,7 +225,13 @@ def encodable(page: str) -> str:
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
-def policy(script: str, *, scripts: str = "", connects: str = "", forms: str = "'none'") -> str:
+def policy(
+    script: str,
+    *,
+    scripts: str = "",
+    connects: str = "",
+    forms: str = "'none'",
+) -> str:
     """Return the content security policy of a page: only its own script runs, and nothing loads.
 
     Args:
@@ -242,7 +250,8 @@ def policy(script: str, *, scripts: str = "", connects: str = "", forms: str = "
 
 
 def _facts(
-    runs: Mapping[str, Sequence[Record]], configs: Mapping[str, Config]
+    runs: Mapping[str, Sequence[Record]],
+    configs: Mapping[str, Config],
 ) -> dict[str, Settings]:
     """Return the settings of the runs, and those that are folded away."""
     settings: dict[str, Config] = {}
@@ -275,7 +284,8 @@ def _worlds(
 
 
 def _tables(
-    runs: Mapping[str, Sequence[Record]], by_group: Mapping[str, Mapping[str, Summary]]
+    runs: Mapping[str, Sequence[Record]],
+    by_group: Mapping[str, Mapping[str, Summary]],
 ) -> dict[str, Any]:
     """Return the headings and the rows of all tables; a table without rows has no headings."""
     effort, replies = effort_table(by_group), replies_table(by_group)
@@ -294,7 +304,8 @@ def _tables(
 
 
 def _plots(
-    runs: Mapping[str, Sequence[Record]], by_group: Mapping[str, Mapping[str, Summary]]
+    runs: Mapping[str, Sequence[Record]],
+    by_group: Mapping[str, Mapping[str, Summary]],
 ) -> dict[str, Markup]:
     """Return all plots; those of models show the runs that asked one.
 
@@ -334,7 +345,8 @@ def _index(runs: Mapping[str, Sequence[Record]], starts: Sequence[int]) -> dict[
 
 
 def _shown_calls(
-    runs: Mapping[str, Iterable[Record]], calls: Mapping[str, Calls]
+    runs: Mapping[str, Iterable[Record]],
+    calls: Mapping[str, Calls],
 ) -> dict[str, set[Key]]:
     """Return the episodes of each run whose calls are in the page."""
     shown: dict[str, set[Key]] = {run: set() for run in runs}
@@ -395,7 +407,11 @@ def templates() -> Environment:
     environment = html_environment("textcraft_gym.reports")
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.globals.update(
-        percent=percent, points=points, behind=_behind, p_value=_p_value, min_shared=MIN_SHARED
+        percent=percent,
+        points=points,
+        behind=_behind,
+        p_value=_p_value,
+        min_shared=MIN_SHARED,
     )
     return environment
 
@@ -427,7 +443,12 @@ def _world(config: Config) -> str:
     return f"{config['env']}, split {config['split']}"
 
 
-def _game(name: str, verdict: Verdict, runs: Mapping[str, Pool], errors: Errors) -> Game:
+def _game(
+    name: str,
+    verdict: Verdict,
+    runs: Mapping[str, Pool],
+    errors: Errors,
+) -> Game:
     configs = {run: pool.config for run, pool in runs.items()}
     first, *others = runs
     comparisons = {}

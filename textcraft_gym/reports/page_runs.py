@@ -79,7 +79,11 @@ def run_lines(runs: Mapping[str, GrowingRun]) -> list[RunLine]:
 
 
 def runs_page(
-    title: str, lines: Sequence[RunLine], addresses: Mapping[str, str], *, is_live: bool
+    title: str,
+    lines: Sequence[RunLine],
+    addresses: Mapping[str, str],
+    *,
+    is_live: bool,
 ) -> str:
     """Return the page of all runs.
 

@@ -139,7 +139,9 @@ def _lower(changes: Sequence[Fraction], level: float) -> float:
     sizes = _in_steps(changes)
     z = -NormalDist().inv_cdf(level / 2)
     share = mean_over_tasks(
-        [abs(float(change)) for change in changes], len(changes) * _scale(changes), z
+        [abs(float(change)) for change in changes],
+        len(changes) * _scale(changes),
+        z,
     )
     total = int(np.abs(sizes).sum())
     if not total or share.mean is None:  # nothing tells gains from losses
@@ -200,7 +202,11 @@ def _least_balance(sizes: np.ndarray, is_clear: bool, tail: float) -> float:
     return expected(_root(excess, lowest, highest)) / total
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
+def _root(
+    function: Callable[[float], float],
+    low: float,
+    high: float,
+) -> float:
     """Return where a growing function is 0, between two values; never the lower of them."""
     # It leaves less than a billionth of the range.
     for _ in range(40):
@@ -222,7 +228,11 @@ def _in_steps(changes: Sequence[Fraction]) -> np.ndarray:
     return np.array([round(change * scale) for change in changes], dtype=np.int64)
 
 
-def power(tasks: int, repeats: int = 1, pairs: int = 1) -> str:
+def power(
+    tasks: int,
+    repeats: int = 1,
+    pairs: int = 1,
+) -> str:
     """Return from which difference on a p-value can be below ``SIGNIFICANT``, as a sentence.
 
     With one episode a task the least p-value is that of as many tasks gained and none lost. With

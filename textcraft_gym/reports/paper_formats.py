@@ -120,7 +120,11 @@ def _latex_rows(table: PaperTable) -> Iterator[str]:
         yield _line(["", *_each(row, table.columns, _latex_interval)])
 
 
-def _each(row: Row, columns: Sequence[Column], write: Callable[[Cell], str]) -> Iterator[str]:
+def _each(
+    row: Row,
+    columns: Sequence[Column],
+    write: Callable[[Cell], str],
+) -> Iterator[str]:
     for column in columns:
         cell = row.cells.get(column)
         yield "" if cell is None else write(cell)

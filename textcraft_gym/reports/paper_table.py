@@ -185,7 +185,11 @@ def _place(config: Config) -> tuple[str, str]:
     return str(config["env"]), str(config["split"])
 
 
-def _worlds(pooled: Sequence[Pool], labels: Mapping[str, str], errors: Errors) -> list[_World]:
+def _worlds(
+    pooled: Sequence[Pool],
+    labels: Mapping[str, str],
+    errors: Errors,
+) -> list[_World]:
     by_place: dict[tuple[str, str], dict[str, Pool]] = {}
     for pool in pooled:
         by_place.setdefault(_place(pool.config), {})[labels[pool.name]] = pool
@@ -264,7 +268,10 @@ def _rates(summaries: Mapping[str, Mapping[str, Summary]], group: str) -> dict[s
 
 
 def _spread(
-    pool: Pool, group: str, summary: Summary, errors: Errors
+    pool: Pool,
+    group: str,
+    summary: Summary,
+    errors: Errors,
 ) -> tuple[float, float, float | None]:
     """Return the interval of a rate, and the standard deviation between runs."""
     if len(pool.runs) == 1:
@@ -278,7 +285,11 @@ def _spread(
     return *cluster_bootstrap(list(_shares(pool, group, errors))), between_runs
 
 
-def _shares(pool: Pool, group: str, errors: Errors) -> Iterator[Fraction]:
+def _shares(
+    pool: Pool,
+    group: str,
+    errors: Errors,
+) -> Iterator[Fraction]:
     """Yield the share of each task's episodes that were won, over all runs."""
     counts: dict[str, list[int]] = {}
     for record in pool.records:
@@ -300,7 +311,11 @@ def _so_far(pooled: Iterable[Pool]) -> str:
     return "; ".join(states)
 
 
-def _notes(pooled: Sequence[Pool], worlds: Sequence[_World], rows: Sequence[Row]) -> Iterator[str]:
+def _notes(
+    pooled: Sequence[Pool],
+    worlds: Sequence[_World],
+    rows: Sequence[Row],
+) -> Iterator[str]:
     yield "Success in %, with 95% intervals over tasks."
     seeds = max(len(pool.runs) for pool in pooled)
     if seeds > 1:

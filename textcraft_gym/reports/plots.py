@@ -173,7 +173,13 @@ def figure(table: PaperTable) -> str:
     width = WIDTH + 2 * MARGIN
     image = _element(
         "svg",
-        _element("rect", x=-MARGIN, width=width, height=y, fill="#fff"),
+        _element(
+            "rect",
+            x=-MARGIN,
+            width=width,
+            height=y,
+            fill="#fff",
+        ),
         *drawn,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"{-MARGIN} 0 {width} {y:g}",
@@ -205,7 +211,11 @@ def as_pdf(image: str) -> bytes:
 
 
 def _grouped(
-    drawn: list[Markup], column: Column, rows: Sequence[Row], axis: Axis, y: float
+    drawn: list[Markup],
+    column: Column,
+    rows: Sequence[Row],
+    axis: Axis,
+    y: float,
 ) -> float:
     """Draw the bars of a group, one a row of the table, and return where the next begins."""
     height = RATE_BAR * len(rows)
@@ -263,7 +273,10 @@ def k_max_by_group(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Markup:
 
 
 def _depths(
-    run: str, group: str, records: Sequence[Mapping[str, Any]], colours: Mapping[int, Colour]
+    run: str,
+    group: str,
+    records: Sequence[Mapping[str, Any]],
+    colours: Mapping[int, Colour],
 ) -> Bar:
     """Return the bar of a group: the share of its episodes at each level."""
     levels = [record["k_max"] for record in records if group in (record["group"], ALL)]
@@ -295,13 +308,22 @@ def _claims(run: str, summary: Summary) -> Panel:
     return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
 
-def _share(count: int, total: int, colour: Colour, bar: str, outcome: str) -> Part:
+def _share(
+    count: int,
+    total: int,
+    colour: Colour,
+    bar: str,
+    outcome: str,
+) -> Part:
     share = count / total if total else 0.0
     return Part(100 * share, colour, percent(share), f"{bar}: {count} of {total} {outcome}")
 
 
 def _stacked(
-    title: str, unit: str, panels: Sequence[Panel], legend: Mapping[str, Colour]
+    title: str,
+    unit: str,
+    panels: Sequence[Panel],
+    legend: Mapping[str, Colour],
 ) -> Markup:
     """Return a plot of stacked bars: runs one below the other, on one scale."""
     bars = [bar for panel in panels for bar in panel.bars]
@@ -325,7 +347,12 @@ def _stacked(
     return _plot(title, y + 42, [*drawn, *axis.words(y, unit)], legend)
 
 
-def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
+def _bar(
+    bar: Bar,
+    axis: Axis,
+    y: float,
+    height: float,
+) -> list[Markup]:
     drawn, x = [_bar_name(bar.name, axis.left, y + 12)], axis.left
     for part in bar.parts:
         width = part.length * axis.scale
@@ -334,7 +361,15 @@ def _bar(bar: Bar, axis: Axis, y: float, height: float) -> list[Markup]:
         # A label that does not fit is left to the tooltip; the bar's end has that of a single part.
         if part.words != bar.end and width > len(part.words) * LETTER + 4:
             middle, fill = x + width / 2, part.colour.words
-            drawn.append(_text(middle, y + 12, part.words, text_anchor="middle", fill=fill))
+            drawn.append(
+                _text(
+                    middle,
+                    y + 12,
+                    part.words,
+                    text_anchor="middle",
+                    fill=fill,
+                )
+            )
         x += width
     return [*drawn, _text(x + 6, y + 12, bar.end)]
 
@@ -362,7 +397,11 @@ def _legend(legend: Mapping[str, Colour]) -> Markup:
 
 
 def _rate_bar(
-    success: Summary | Cell, axis: Axis, y: float, colour: Colour, hint: str
+    success: Summary | Cell,
+    axis: Axis,
+    y: float,
+    colour: Colour,
+    hint: str,
 ) -> list[Markup]:
     """Return a bar of a success rate with its interval as an error bar, and the rate in percent."""
     rate = success.rate or 0.0
@@ -370,7 +409,10 @@ def _rate_bar(
     low, high = (axis.at(100 * end) for end in (success.low, success.high))
     ends = "".join(f"M{end:.2f} {middle - cap:.2f}v{2 * cap:.2f}" for end in (low, high))
     interval = _element(
-        "path", d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}", fill="none", stroke="currentColor"
+        "path",
+        d=f"M{low:.2f} {middle:.2f}H{high:.2f}{ends}",
+        fill="none",
+        stroke="currentColor",
     )
     bar = _rect(axis.left, y, 100 * rate * axis.scale, RATE_BAR, colour, hint)
     return [
@@ -407,7 +449,13 @@ def _plot(
     image = _element(
         "svg",
         _element("title", title),
-        _text(0, 16, title, font_size=15, font_weight=600),
+        _text(
+            0,
+            16,
+            title,
+            font_size=15,
+            font_weight=600,
+        ),
         *drawn,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {WIDTH} {height:g}",
@@ -420,17 +468,45 @@ def _plot(
 
 
 def _rect(
-    x: float, y: float, width: float, height: float, colour: Colour, hint: str = ""
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    colour: Colour,
+    hint: str = "",
 ) -> Markup:
     children = [_element("title", hint)] if hint else []
-    return _element("rect", *children, x=x, y=y, width=width, height=height, fill=colour.fill)
+    return _element(
+        "rect",
+        *children,
+        x=x,
+        y=y,
+        width=width,
+        height=height,
+        fill=colour.fill,
+    )
 
 
-def _text(x: float, y: float, text: str, **attributes: str | float) -> Markup:
-    return _element("text", text, x=x, y=y, **attributes)
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    **attributes: str | float,
+) -> Markup:
+    return _element(
+        "text",
+        text,
+        x=x,
+        y=y,
+        **attributes,
+    )
 
 
-def _element(tag: str, *children: str, **attributes: str | float) -> Markup:
+def _element(
+    tag: str,
+    *children: str,
+    **attributes: str | float,
+) -> Markup:
     """Return an element; text and attributes are escaped, ``Markup`` not. ``class_`` is class."""
     attribute_text = Markup()
     for name, value in attributes.items():

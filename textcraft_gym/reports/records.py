@@ -99,7 +99,11 @@ class Records(Sequence[Record]):
         self._failed: dict[int, float] = {}
         self._spent: dict[int, float] = {}
 
-    def add(self, record: Mapping[str, Any], start: int) -> int:
+    def add(
+        self,
+        record: Mapping[str, Any],
+        start: int,
+    ) -> int:
         """Add the record of a line, which replaces an earlier one of the same episode.
 
         Returns:

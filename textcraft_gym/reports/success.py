@@ -88,7 +88,11 @@ def pass_rates(counts: Iterable[tuple[int, int]]) -> tuple[PassRates, ...]:
     return tuple(rates)
 
 
-def mean_over_tasks(shares: Sequence[float], episodes: int, z: float = Z_95) -> TaskMean:
+def mean_over_tasks(
+    shares: Sequence[float],
+    episodes: int,
+    z: float = Z_95,
+) -> TaskMean:
     """Return the mean of a share over tasks, with a Wilson interval.
 
     The interval is that for the effective number of episodes, which is the number of independent
@@ -143,7 +147,11 @@ def cluster_bootstrap(shares: Sequence[Fraction]) -> tuple[float, float]:
     return float(low) / (tasks * scale), float(high) / (tasks * scale)
 
 
-def wilson_interval(successes: float, trials: float, z: float = Z_95) -> tuple[float, float]:
+def wilson_interval(
+    successes: float,
+    trials: float,
+    z: float = Z_95,
+) -> tuple[float, float]:
     """Return the Wilson score interval of a proportion; (0, 1) without trials.
 
     Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA

@@ -157,7 +157,11 @@ def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> st
     return table
 
 
-def _success(run: str, group: str, summary: Summary) -> tuple[str, ...]:
+def _success(
+    run: str,
+    group: str,
+    summary: Summary,
+) -> tuple[str, ...]:
     return (
         run,
         group,
@@ -187,7 +191,12 @@ def interval(low: float, high: float) -> str:
     return f"{100 * low:.1f}-{100 * high:.1f}"
 
 
-def _effort(run: str, group: str, roles: list[str], summary: Summary) -> tuple[str, ...]:
+def _effort(
+    run: str,
+    group: str,
+    roles: list[str],
+    summary: Summary,
+) -> tuple[str, ...]:
     missed = None if summary.recall is None else 1 - summary.recall
     return (
         run,
@@ -221,6 +230,10 @@ def money(cost: float) -> str:
     return f"{cost:.2f}" if cost >= 1 else f"{cost:.2g}"
 
 
-def number(value: float | None, scale: int = 1, digits: int = 1) -> str:
+def number(
+    value: float | None,
+    scale: int = 1,
+    digits: int = 1,
+) -> str:
     """Return a number for a table; a dash where there is none."""
     return "-" if value is None else f"{scale * value:.{digits}f}"

@@ -61,7 +61,12 @@ class Tally:
         """Take note of an episode that begins, by its record's fields about the task."""
         self._time_left.begin(task["task"], task["group"], self.clock())
 
-    def ask(self, key: Key, request: Request, episode: Episode) -> None:
+    def ask(
+        self,
+        key: Key,
+        request: Request,
+        episode: Episode,
+    ) -> None:
         """Take note of what an episode asks for: the answer of a model, or something else.
 
         Args:

@@ -47,7 +47,11 @@ class TimeLeft:
         under_way: The episodes that are being played, the oldest first.
     """
 
-    def __init__(self, to_play: Mapping[str, int], start: float) -> None:
+    def __init__(
+        self,
+        to_play: Mapping[str, int],
+        start: float,
+    ) -> None:
         self.under_way: list[Begun] = []
         self._start = start
         self._to_play = Counter(to_play)
@@ -55,7 +59,12 @@ class TimeLeft:
         self._ended = Counter(dict.fromkeys(to_play, 0))
         self._seconds = dict.fromkeys(to_play, 0.0)
 
-    def begin(self, task: str, group: str, now: float) -> None:
+    def begin(
+        self,
+        task: str,
+        group: str,
+        now: float,
+    ) -> None:
         """Take note of an episode that begins."""
         self.under_way.append(Begun(task, group, now, is_first=not self._ended[group]))
 

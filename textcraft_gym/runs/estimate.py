@@ -143,7 +143,10 @@ def _unknown(agent: str, env_id: str) -> str:
 
 
 def _from_records(
-    bare: Estimate, records: Sequence[Record], missing: Sequence[str], workers: int
+    bare: Estimate,
+    records: Sequence[Record],
+    missing: Sequence[str],
+    workers: int,
 ) -> Estimate:
     """Return the estimate of the rest of a run, by group, from the episodes that it has."""
     by_group: dict[str, list[Record]] = {}
@@ -173,7 +176,11 @@ def _from_records(
     )
 
 
-def _from_figures(bare: Estimate, episodes: Sequence[ByRole], spec: RunSpec) -> Estimate:
+def _from_figures(
+    bare: Estimate,
+    episodes: Sequence[ByRole],
+    spec: RunSpec,
+) -> Estimate:
     """Return the estimate of a run from the figures of each of its episodes."""
     sums = _sums_by_role(episodes)
     models = spec.models

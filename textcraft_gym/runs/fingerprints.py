@@ -141,7 +141,11 @@ def fingerprint(env_id: str, **env_args: Any) -> Fingerprint:
     return made
 
 
-def _of_split(world: World, env_args: Mapping[str, Any], hashes: dict[str, str]) -> dict[str, Any]:
+def _of_split(
+    world: World,
+    env_args: Mapping[str, Any],
+    hashes: dict[str, str],
+) -> dict[str, Any]:
     """Return the fingerprint of one split.
 
     ``hashes`` holds the digests of tasks by their ids, and gets those of the split.
@@ -270,7 +274,11 @@ def official_data() -> dict[str, tuple[int, str]]:
     return data
 
 
-def _played(env: gym.Env[str, str], expert_env: gym.Env[str, str], task: Task) -> Iterator[Any]:
+def _played(
+    env: gym.Env[str, str],
+    expert_env: gym.Env[str, str],
+    task: Task,
+) -> Iterator[Any]:
     """Yield what is read, scored and known along the expert's plan, and along random actions."""
     plan = expert_env.reset(seed=0, options={"task": task.id})[1].get("expert_plan", [])
     observation, info = env.reset(seed=0, options={"task": task.id})
@@ -292,7 +300,11 @@ def _played(env: gym.Env[str, str], expert_env: gym.Env[str, str], task: Task) -
             break
 
 
-def _make(world: World, env_args: Mapping[str, Any], **wanted: Any) -> gym.Env[str, str]:
+def _make(
+    world: World,
+    env_args: Mapping[str, Any],
+    **wanted: Any,
+) -> gym.Env[str, str]:
     """Make an environment with those of the wanted arguments that it takes."""
     known = {name: value for name, value in wanted.items() if name in world.parameters}
     return world.make(**env_args, **known)

@@ -74,7 +74,12 @@ class Iteration(NamedTuple):
     cost: float
 
 
-def holds_plans(folder: Path, spec: RunSpec, task_type: str | None, batch: int) -> bool:
+def holds_plans(
+    folder: Path,
+    spec: RunSpec,
+    task_type: str | None,
+    batch: int,
+) -> bool:
     """Return whether a folder is that of this optimisation, which would go on in it."""
     with closing(Run(_training_spec(spec, folder))) as training:
         name, _ = _batches(training, task_type, batch)
@@ -174,7 +179,8 @@ def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
 
     cassette = spec.cassette or None
     on_one_machine = spec.backend in ("loop", "process") or isinstance(
-        spec.backend, LoopBackend | ProcessBackend
+        spec.backend,
+        LoopBackend | ProcessBackend,
     )
     if not cassette and on_one_machine:
         cassette = out / CASSETTE
@@ -187,7 +193,11 @@ def _training_spec(spec: RunSpec, out: Path) -> RunSpec:
     )
 
 
-def _batches(run: Run, task_type: str | None, size: int) -> tuple[str | None, Iterator[RunSpec]]:
+def _batches(
+    run: Run,
+    task_type: str | None,
+    size: int,
+) -> tuple[str | None, Iterator[RunSpec]]:
     """Return the name of the type in full, and the runs of the batches without end."""
     spec, agent = run.spec, cast("AutoPlanAgent", run.agent)
     tasks = tasks_of(run.env)
@@ -227,7 +237,11 @@ def full_name(task_type: str, groups: Sequence[str]) -> str:
     return named[0]
 
 
-def draw(ids: Sequence[str], seed: int, size: int) -> Iterator[list[str]]:
+def draw(
+    ids: Sequence[str],
+    seed: int,
+    size: int,
+) -> Iterator[list[str]]:
     """Yield batches of distinct tasks without end, each task once before any comes again."""
     waiting: list[str] = []
     passes = count()
@@ -243,7 +257,12 @@ def draw(ids: Sequence[str], seed: int, size: int) -> Iterator[list[str]]:
         yield batch
 
 
-def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) -> Iteration:
+def _update(
+    spec: RunSpec,
+    out: Path,
+    number: int,
+    records: Sequence[Record],
+) -> Iteration:
     """Return an iteration, after the update that ends it; one on disk is not asked for again."""
     _check_batch(spec, number, records)
 
@@ -271,7 +290,11 @@ def _update(spec: RunSpec, out: Path, number: int, records: Sequence[Record]) ->
     return Iteration(number, plan, won, len(records), dict(calls), dict(tokens), cost)
 
 
-def _check_batch(spec: RunSpec, number: int, records: Sequence[Record]) -> None:
+def _check_batch(
+    spec: RunSpec,
+    number: int,
+    records: Sequence[Record],
+) -> None:
     """Make sure that an update can be asked for: every episode ended with an outcome.
 
     Raises:
@@ -299,7 +322,13 @@ def _ask(spec: RunSpec, records: Sequence[Record]) -> dict[str, Any]:
 
     max_tokens = agent.settings.planner_tokens
     model = _update_model(spec.make_models())
-    answer = model.complete(prompt, stop=(), max_tokens=max_tokens, temperature=0.0, sample=0)
+    answer = model.complete(
+        prompt,
+        stop=(),
+        max_tokens=max_tokens,
+        temperature=0.0,
+        sample=0,
+    )
     tokens = token_counts(answer)
     if limit := limit_of_answers([answer], max_tokens, prompt):
         raise limit  # an empty plan would be followed from then on

@@ -16,7 +16,8 @@ from textcraft_gym.runs.run_spec import RunSpec
 
 
 def rollouts(
-    spec: RunSpec, jobs: Iterable[Job | tuple[str | None, int]]
+    spec: RunSpec,
+    jobs: Iterable[Job | tuple[str | None, int]],
 ) -> Generator[Episode, None, None]:
     """Play episodes and yield each as it ends, in no particular order.
 

@@ -90,7 +90,13 @@ class Run:
         if not name and not inspect.isclass(named):  # it reads no prompts any more
             return as_agent(named, args=args)
         prompts = self.prompts
-        agent = as_agent(named, name=name, profile=self.profile, prompts=prompts, args=args)
+        agent = as_agent(
+            named,
+            name=name,
+            profile=self.profile,
+            prompts=prompts,
+            args=args,
+        )
         if name and prompts.folder and not prompts.replaced:
             raise PromptError(
                 f"{prompts.folder} has no prompt that {name} reads: {list(prompts.read)}"

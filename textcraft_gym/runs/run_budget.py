@@ -35,5 +35,8 @@ def rest_of(spec: RunSpec, budget: Budget) -> RunSpec:
     max_cost = None if budget.max_cost is None else max(0.0, budget.max_cost - budget.cost)
     max_tokens = None if budget.max_tokens is None else max(0, budget.max_tokens - budget.tokens)
     return replace(
-        spec, max_cost=max_cost, max_tokens_total=max_tokens, max_seconds=budget.seconds_left
+        spec,
+        max_cost=max_cost,
+        max_tokens_total=max_tokens,
+        max_seconds=budget.seconds_left,
     )

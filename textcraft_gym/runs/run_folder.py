@@ -119,7 +119,12 @@ class RunFolder:
                 advice += ", or delete this one, of which every episode ended with an error"
             raise RunError(f"{self.path} holds another run ({differences}); {advice}")
 
-    def begin(self, identity: Mapping[str, Any], code: str, episodes: int | None = None) -> None:
+    def begin(
+        self,
+        identity: Mapping[str, Any],
+        code: str,
+        episodes: int | None = None,
+    ) -> None:
         """Write the config of a new run, with a digest of its code.
 
         Args:
@@ -165,7 +170,12 @@ class RunFolder:
             stacklevel=3,
         )
 
-    def append(self, record: Record, line: str, calls: str = "") -> None:
+    def append(
+        self,
+        record: Record,
+        line: str,
+        calls: str = "",
+    ) -> None:
         """Write the record of an episode, whose line this is (see ``line_of``), or nothing at all.
 
         Its calls (see ``lines_of``) are written first: an episode that has a record has its calls.
@@ -281,7 +291,11 @@ def _set_aside(damaged: Sequence[Line], file: Path) -> None:
             os.fsync(stream.fileno())
 
 
-def _copy(source: IO[bytes], target: IO[bytes], length: int) -> None:
+def _copy(
+    source: IO[bytes],
+    target: IO[bytes],
+    length: int,
+) -> None:
     while length:
         block = source.read(min(BLOCK, length))
         target.write(block)

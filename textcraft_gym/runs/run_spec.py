@@ -47,7 +47,12 @@ _AMOUNTS = ("max_cost", "max_seconds", "episode_cost", "episode_seconds", "won_a
 """The numbers that may have a fraction."""
 
 
-def _about(help: str, *, flag: str = "", decides: bool = True) -> dict[str, Any]:
+def _about(
+    help: str,
+    *,
+    flag: str = "",
+    decides: bool = True,
+) -> dict[str, Any]:
     """Return the metadata of a field.
 
     Args:
@@ -102,7 +107,8 @@ class RunSpec:
         ),
     )
     planner: str | Model | None = field(
-        default=None, metadata=_about("Separate model for the planner.")
+        default=None,
+        metadata=_about("Separate model for the planner."),
     )
     prompts: str | Path | None = field(
         default=None,
@@ -124,7 +130,8 @@ class RunSpec:
         ),
     )
     seed: int = field(
-        default=0, metadata=_about("Seed of every reset; without tasks, of the first episode.")
+        default=0,
+        metadata=_about("Seed of every reset; without tasks, of the first episode."),
     )
     limit: int | None = field(
         default=None,
@@ -135,7 +142,8 @@ class RunSpec:
     tasks: tuple[str, ...] | None = field(
         default=None,
         metadata=_about(
-            "Task id to play, instead of the whole split; may be repeated.", flag="task"
+            "Task id to play, instead of the whole split; may be repeated.",
+            flag="task",
         ),
     )
     max_steps: int | None = field(
@@ -145,7 +153,8 @@ class RunSpec:
         ),
     )
     max_calls: int = field(
-        default=DEFAULT_MAX_CALLS, metadata=_about("Maximum completions per episode.")
+        default=DEFAULT_MAX_CALLS,
+        metadata=_about("Maximum completions per episode."),
     )
     reading: Reading = field(
         default="lenient",
@@ -176,7 +185,8 @@ class RunSpec:
     max_tokens_total: int | None = field(
         default=None,
         metadata=_about(
-            "Stop once the models have read and written this many tokens.", decides=False
+            "Stop once the models have read and written this many tokens.",
+            decides=False,
         ),
     )
     max_seconds: float | None = field(
@@ -188,7 +198,8 @@ class RunSpec:
         ),
     )
     episode_cost: float | None = field(
-        default=None, metadata=_about("Maximum cost of an episode; beyond it the episode is lost.")
+        default=None,
+        metadata=_about("Maximum cost of an episode; beyond it the episode is lost."),
     )
     episode_tokens: int | None = field(
         default=None,
@@ -221,7 +232,8 @@ class RunSpec:
         metadata=_about("File that records the models' answers and replays them.", decides=False),
     )
     replay_only: bool = field(
-        default=False, metadata=_about("Answer from the cassette only.", decides=False)
+        default=False,
+        metadata=_about("Answer from the cassette only.", decides=False),
     )
 
     calls: bool = field(
@@ -378,7 +390,10 @@ class RunSpec:
     def _made(self, model: str) -> Model:
         try:
             return make_model(
-                model, cassette=self.cassette, replay_only=self.replay_only, seed=self.seed
+                model,
+                cassette=self.cassette,
+                replay_only=self.replay_only,
+                seed=self.seed,
             )
         except ModelError as error:
             is_of_suite = isinstance(self.agent, str) and self.agent in AGENTS

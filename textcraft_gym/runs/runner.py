@@ -104,7 +104,15 @@ def evaluate(
     def started(planned: Mapping[Key, Planned], done: Records) -> None:
         on_start(len(planned), done)
 
-    return list(play_run(spec, out, on_start=started, on_episode=on_episode, on_stop=on_stop))
+    return list(
+        play_run(
+            spec,
+            out,
+            on_start=started,
+            on_episode=on_episode,
+            on_stop=on_stop,
+        )
+    )
 
 
 def play_run(
@@ -171,7 +179,10 @@ def play_run(
 
 
 def _conclude(
-    folder: RunFolder, records: Records, rule: StopRule, so_far: str
+    folder: RunFolder,
+    records: Records,
+    rule: StopRule,
+    so_far: str,
 ) -> RunStopped | None:
     """Write the summary of a run that ended, or the report of one that stopped; return its stop."""
     stop = rule.stop(so_far)

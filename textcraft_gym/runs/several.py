@@ -70,7 +70,12 @@ def play_several(
         yield name, records
 
 
-def _move(budget: Budget, limits: RunSpec, folders: Iterable[Path], sign: int) -> None:
+def _move(
+    budget: Budget,
+    limits: RunSpec,
+    folders: Iterable[Path],
+    sign: int,
+) -> None:
     """Add what some folders have cost to a budget, or take it away."""
     spent = budget_of(limits, folders)
     budget.spend(sign * spent.cost, sign * spent.tokens)
@@ -82,5 +87,6 @@ def _of_all(stop: RunStopped, budget: Budget, whole: str) -> RunStopped:
         return RunStopped(str(stop), at_limit=False)
     how = "Start it again with a higher limit" if budget.is_spent else "Start it again"
     return RunStopped(
-        f"stopped at the limit of the {whole}: {budget.state}. {how} to go on.", at_limit=True
+        f"stopped at the limit of the {whole}: {budget.state}. {how} to go on.",
+        at_limit=True,
     )

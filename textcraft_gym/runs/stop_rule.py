@@ -64,7 +64,8 @@ class StopRule:
         if self.trouble:
             reason = f"stopped: {self.trouble.removesuffix('.')}"  # an error may be a sentence
             return RunStopped(
-                f"{reason}. {so_far}; fix this, and run it again to go on.", at_limit=False
+                f"{reason}. {so_far}; fix this, and run it again to go on.",
+                at_limit=False,
             )
         if self.left:
             reason = f"stopped at its limit: {self.budget.state}"

@@ -85,7 +85,10 @@ Results: TypeAlias = dict[Cell, dict[str, Summary]]
 
 
 def grid(
-    agents: Sequence[str], d_max: Sequence[int], models: Sequence[str], seeds: Sequence[int] = ()
+    agents: Sequence[str],
+    d_max: Sequence[int],
+    models: Sequence[str],
+    seeds: Sequence[int] = (),
 ) -> Iterator[Cell]:
     """Yield every combination of what an agent has: not each has ``d_max``, or asks a model."""
     for agent in agents:
@@ -172,7 +175,13 @@ def cell_specs(base: RunSpec, cells: Sequence[Cell]) -> dict[Cell, RunSpec]:
             args["d_max"] = cell.d_max
         seed = base.seed if cell.seed is None else cell.seed
         model = base.model if cell.model is None else cell.model
-        specs[cell] = replace(base, agent=cell.agent, agent_args=args, model=model, seed=seed)
+        specs[cell] = replace(
+            base,
+            agent=cell.agent,
+            agent_args=args,
+            model=model,
+            seed=seed,
+        )
     return specs
 
 

@@ -80,7 +80,12 @@ class Guard:
         self.body_seconds = body_seconds
         self.answer_seconds = answer_seconds
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Pass a request on, or refuse it."""
         kind = scope["type"]
         refusal = self._refusal(scope) if kind in ("http", "websocket") else None
@@ -114,7 +119,12 @@ class Guard:
     def _too_large(self) -> _Refusal:
         return _Refusal(413, f"expected a body of at most {self.max_body} bytes")
 
-    async def _serve(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def _serve(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+    ) -> None:
         try:
             body = await asyncio.wait_for(self._body(receive), self.body_seconds)
         except asyncio.TimeoutError:

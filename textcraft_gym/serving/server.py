@@ -116,7 +116,10 @@ def run_server(
         # Connections inherit it; without it the second part of an answer waits 40 ms on Linux.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         guard = Guard(
-            app, hosts={host, *allowed_hosts}, any_address=not _is_loopback(host), max_body=max_body
+            app,
+            hosts={host, *allowed_hosts},
+            any_address=not _is_loopback(host),
+            max_body=max_body,
         )
         config = uvicorn.Config(
             guard,

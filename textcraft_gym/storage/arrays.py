@@ -60,7 +60,13 @@ class RecordWriter:
             then.
     """
 
-    def __init__(self, append: Append, name: str, *, deferred: bool = False) -> None:
+    def __init__(
+        self,
+        append: Append,
+        name: str,
+        *,
+        deferred: bool = False,
+    ) -> None:
         self._append, self._name, self._deferred = append, name, deferred
         self._waiting, self._ends, self._size = bytearray(), array("q"), 0
 
@@ -84,7 +90,11 @@ class RecordWriter:
         self._waiting = bytearray()
 
 
-def write_records(append: Append, name: str, values: Iterable[object]) -> None:
+def write_records(
+    append: Append,
+    name: str,
+    values: Iterable[object],
+) -> None:
     """Append the arrays of values that ``Records`` reads."""
     writer = RecordWriter(append, name)
     for value in values:
@@ -102,7 +112,11 @@ class Names:
         self._hashes, self._indices = arrays[f"{kind}_hashes"], arrays[f"{kind}_indices"]
 
     @staticmethod
-    def write(append: Append, kind: str, names: Iterable[tuple[str, int]]) -> None:
+    def write(
+        append: Append,
+        kind: str,
+        names: Iterable[tuple[str, int]],
+    ) -> None:
         """Append the arrays of names and indices; of the same names, the first comes first."""
         hashes, indices = array("Q"), array("i")
         for name, index in names:

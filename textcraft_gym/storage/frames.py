@@ -121,7 +121,11 @@ def _length(header: bytes) -> int:
     return length
 
 
-def _is_member(file: IO[bytes], span: Span, size: int) -> bool:
+def _is_member(
+    file: IO[bytes],
+    span: Span,
+    size: int,
+) -> bool:
     """Return whether the length in a header is right: at its end is another header, or nothing.
 
     Otherwise one of the two is damaged, and the text has to be read.

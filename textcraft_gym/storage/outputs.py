@@ -23,7 +23,11 @@ def run_files(folder: Path) -> list[Path]:
     return [folder / name for name in RUN_FILES]
 
 
-def check_output(file: Path, reads: Iterable[object] = (), suffixes: Sequence[str] = ()) -> None:
+def check_output(
+    file: Path,
+    reads: Iterable[object] = (),
+    suffixes: Sequence[str] = (),
+) -> None:
     """Make sure that a file to write is of its format, none of a run, and none that is read.
 
     Args:

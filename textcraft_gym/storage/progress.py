@@ -23,7 +23,8 @@ def progress_bar(title: str) -> Iterator[Progress]:
     """
     if not sys.stderr.isatty():
         yield _every(
-            LINE_SECONDS, lambda done, total: sys.stderr.write(f"{title}: {done / total:.0%}\n")
+            LINE_SECONDS,
+            lambda done, total: sys.stderr.write(f"{title}: {done / total:.0%}\n"),
         )
         return
     # Imported here: it takes a tenth of a second, and is rarely needed.

@@ -149,7 +149,9 @@ class Written(NamedTuple):
 
 
 def write_trajectories(
-    trajectories: Iterable[Trajectory | None], file: str | Path, format: str = "openai"
+    trajectories: Iterable[Trajectory | None],
+    file: str | Path,
+    format: str = "openai",
 ) -> Written:
     """Write trajectories as JSON lines; the file is written whole or not at all.
 

@@ -113,7 +113,12 @@ class Entry(NamedTuple):
         return {"agent": self.agent, "env_args": env_args}
 
 
-def submit(folder: Path, board: Path = BOARD, *, trusted: Collection[str] = ()) -> Entry:
+def submit(
+    folder: Path,
+    board: Path = BOARD,
+    *,
+    trusted: Collection[str] = (),
+) -> Entry:
     """Recheck a run, and add it to a board.
 
     Args:
@@ -180,7 +185,11 @@ def entry_of(folder: Path, trusted: Collection[str] = ()) -> Entry:
     )
 
 
-def _recheck(folder: Path, config: Mapping[str, Any], trusted: Collection[str]) -> None:
+def _recheck(
+    folder: Path,
+    config: Mapping[str, Any],
+    trusted: Collection[str],
+) -> None:
     """Raise RunError for a run that chose its tasks or changed its world, or is not replayed."""
     # What an agent is told is no other world: its line has a mark.
     changed = {name: value for name, value in config["env_args"].items() if name not in INFO_OF}

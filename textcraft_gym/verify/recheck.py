@@ -143,7 +143,11 @@ class Verification:
             self.unverifiable.append(printable(what))
 
 
-def _listed(items: Sequence[str], count: int, shown: int) -> list[str]:
+def _listed(
+    items: Sequence[str],
+    count: int,
+    shown: int,
+) -> list[str]:
     """Return the first items as lines, and one that counts the rest."""
     lines = [f"  {item}" for item in items[:shown]]
     if count > shown:
@@ -215,7 +219,10 @@ def not_rechecked() -> list[str]:
 
 
 def _run(
-    spec: RunSpec, config: Mapping[str, Any], trusted: Collection[str], outcome: Verification
+    spec: RunSpec,
+    config: Mapping[str, Any],
+    trusted: Collection[str],
+    outcome: Verification,
 ) -> Run:
     """Return the run.
 
@@ -243,7 +250,11 @@ def _substitute(observation: str, info: Mapping[str, Any]) -> str:
     return ""
 
 
-def _compare_identity(config: Mapping[str, Any], planned: Plan, outcome: Verification) -> None:
+def _compare_identity(
+    config: Mapping[str, Any],
+    planned: Plan,
+    outcome: Verification,
+) -> None:
     """Compare the digests of the game's data, the tasks and the prompts with those here."""
     digests = {"env_sha256": "game data differ", "tasks_sha256": "tasks differ"}
     # A substitute reads no prompts: there is nothing to compare.
@@ -267,7 +278,10 @@ def _compare_identity(config: Mapping[str, Any], planned: Plan, outcome: Verific
 
 
 def _replay_all(
-    folder: Path, env: gym.Env[str, str], planned: Plan, outcome: Verification
+    folder: Path,
+    env: gym.Env[str, str],
+    planned: Plan,
+    outcome: Verification,
 ) -> Records:
     """Replay every record, and return the last one for each episode, in the order of the run."""
     records = Records(folder / "episodes.jsonl")
@@ -323,7 +337,10 @@ def _is_counted(
 
 
 def _compare_summary(
-    folder: Path, config: Mapping[str, Any], records: Sequence[Record], outcome: Verification
+    folder: Path,
+    config: Mapping[str, Any],
+    records: Sequence[Record],
+    outcome: Verification,
 ) -> None:
     """Compare the summary and the report with those of the records."""
     if not (folder / "summary.json").exists() and not config.get("finished"):
@@ -355,7 +372,11 @@ def _named(key: Key) -> str:
     return f"{task}, repeat {repeat}" if repeat else task
 
 
-def _leaves(recorded: Any, here: Any, path: str = "") -> Iterator[tuple[str, str, str]]:
+def _leaves(
+    recorded: Any,
+    here: Any,
+    path: str = "",
+) -> Iterator[tuple[str, str, str]]:
     """Yield each path at which two JSON values differ, with both values."""
     if isinstance(recorded, dict) and isinstance(here, dict):
         for key in dict.fromkeys([*here, *recorded]):

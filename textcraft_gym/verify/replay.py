@@ -60,7 +60,9 @@ class RecordedActions:
     """
 
     def __init__(
-        self, transcript: Sequence[tuple[str | None, str]], restores: Iterable[tuple[int, int]] = ()
+        self,
+        transcript: Sequence[tuple[str | None, str]],
+        restores: Iterable[tuple[int, int]] = (),
     ) -> None:
         self.transcript = transcript
         self.restores = dict(restores)
@@ -111,7 +113,13 @@ def differences(
     transcript: Sequence[tuple[str | None, str]] = record["transcript"]
     recorded = RecordedActions(transcript, record["restores"])
     runner = EpisodeRunner(
-        env, recorded, planned.job, None, max_steps, spec.max_calls, won_at=spec.won_at
+        env,
+        recorded,
+        planned.job,
+        None,
+        max_steps,
+        spec.max_calls,
+        won_at=spec.won_at,
     )
     runner.advance()
     episode = runner.episode
@@ -132,7 +140,11 @@ def differences(
     yield from inconsistencies(record, episode.trace.task, spec.max_calls)
 
 
-def inconsistencies(record: Mapping[str, Any], task: str, max_calls: int) -> Iterator[str]:
+def inconsistencies(
+    record: Mapping[str, Any],
+    task: str,
+    max_calls: int,
+) -> Iterator[str]:
     """Yield where the parts of a well-formed record do not agree with each other.
 
     Args:
@@ -179,7 +191,8 @@ def _entries(node: Mapping[str, Any]) -> list[int]:
 
 
 def _wrong_steps(
-    nodes: Iterable[Mapping[str, Any]], transcript: Sequence[tuple[str | None, str]]
+    nodes: Iterable[Mapping[str, Any]],
+    transcript: Sequence[tuple[str | None, str]],
 ) -> Iterator[str]:
     """Yield each node whose number of steps is not that of its actions."""
     for node in nodes:
@@ -193,7 +206,9 @@ def _wrong_steps(
 
 
 def _wrong_sums(
-    record: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], max_calls: int
+    record: Mapping[str, Any],
+    nodes: Sequence[Mapping[str, Any]],
+    max_calls: int,
 ) -> Iterator[str]:
     """Yield each number of calls or tokens that the trace or the run's limit contradicts."""
     for name in ("calls", "tokens"):
@@ -225,7 +240,8 @@ def _wrong_depth(record: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) 
 
 
 def _first_difference(
-    transcript: Sequence[tuple[str | None, str]], episode: Episode
+    transcript: Sequence[tuple[str | None, str]],
+    episode: Episode,
 ) -> Iterator[str]:
     """Yield the first step at which the transcript and the replay differ."""
     pairs = zip(transcript, episode.transcript, strict=False)

@@ -52,7 +52,11 @@ class HouseholdAvatar(Avatar):
             "holding": belief.held,
         }
 
-    def command(self, method: str, arguments: Sequence[str]) -> str | None:
+    def command(
+        self,
+        method: str,
+        arguments: Sequence[str],
+    ) -> str | None:
         """Return the command; None to take with full hands, or to put what is not held."""
         if method == "take" and self.household.held:
             return None

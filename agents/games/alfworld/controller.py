@@ -18,7 +18,8 @@ CHOICE_TOKENS = 10
 """Maximum number of tokens of one choice, which is a number or ``done``."""
 
 _STEP = re.compile(
-    r"^[ \t>*-]*(?:#|step )[ \t]*[0-9]{1,4}[:.)]?[ \t]+(.+)$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t>*-]*(?:#|step )[ \t]*[0-9]{1,4}[:.)]?[ \t]+(.+)$",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -55,7 +56,12 @@ class CommandChooser:
         """Return the goal alone: the model that picks the commands finds the alternatives."""
         return (goal,)
 
-    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def pursue(
+        self,
+        play: Play,
+        goal: Goal,
+        scene: Scene,
+    ) -> Generator[Request, Any, str | None]:
         """Play the commands that the model picks."""
         last_turn = "nothing yet"
         for _ in range(CHOICES):

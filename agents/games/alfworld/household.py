@@ -357,7 +357,12 @@ class Household:
                     return self._go(place) or Next(f"use {lamp}")
         return self._search(task.lamp, task, order) if task.lamp else None
 
-    def _search(self, sought: str, task: HouseholdTask, order: Order) -> Next | None:
+    def _search(
+        self,
+        sought: str,
+        task: HouseholdTask,
+        order: Order,
+    ) -> Next | None:
         wanted = task.places
         for place in order(sought):
             if not wanted or place in wanted or kind(place) in wanted:

@@ -40,7 +40,12 @@ class AnswerGiver:
         """Return the goal alone."""
         return (goal,)
 
-    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def pursue(
+        self,
+        play: Play,
+        goal: Goal,
+        scene: Scene,
+    ) -> Generator[Request, Any, str | None]:
         """Give the answer, which ends the episode."""
         yield from play.act(goal.line, claim=True)
         return None

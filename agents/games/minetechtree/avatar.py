@@ -20,6 +20,8 @@ class TechTreeAvatar(Avatar):
         "smelt": Method("smelt {1} {0} using {2}"),
         "equip": Method("equip {0}"),
         "count": Method(
-            "inventory", lambda answer, arguments: has(read_held(answer), arguments[0]), 1
+            "inventory",
+            lambda answer, arguments: has(read_held(answer), arguments[0]),
+            1,
         ),
     }

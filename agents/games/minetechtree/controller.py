@@ -58,7 +58,12 @@ class TechTreeController:
         inventory = (yield from play.act("inventory")).observation
         held = dict.fromkeys(read_near(around), 1) | read_held(inventory)
         return Scene(
-            held, inventory, around, read_around(around), read_sight(around), read_place(around)
+            held,
+            inventory,
+            around,
+            read_around(around),
+            read_sight(around),
+            read_place(around),
         )
 
     def alternatives(self, goal: Goal, scene: Scene) -> Sequence[Goal]:
@@ -79,10 +84,21 @@ class TechTreeController:
         missing = max(0, count - has(scene.held, known))
         steps = scene.distances.get(source(item)) or 0
         return Subgoal(
-            recipe.verb, item, missing, steps, source(item), goal.tool or recipe.tool, scene.place
+            recipe.verb,
+            item,
+            missing,
+            steps,
+            source(item),
+            goal.tool or recipe.tool,
+            scene.place,
         )
 
-    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def pursue(
+        self,
+        play: Play,
+        goal: Goal,
+        scene: Scene,
+    ) -> Generator[Request, Any, str | None]:
         """Get, make or equip all that a goal asks for."""
         for index, (wanted, count) in enumerate(goal.have.items()):
             name = _known(wanted)
@@ -98,14 +114,23 @@ class TechTreeController:
                 return reason
         return None
 
-    def _equip(self, play: Play, name: str) -> Generator[Request, Any, str | None]:
+    def _equip(
+        self,
+        play: Play,
+        name: str,
+    ) -> Generator[Request, Any, str | None]:
         answer: str = (yield from play.act(f"equip {name}")).observation
         if answer.startswith(DONE):
             return None
         return answer
 
     def _have(
-        self, play: Play, name: str, count: int, goal: Goal, scene: Scene
+        self,
+        play: Play,
+        name: str,
+        count: int,
+        goal: Goal,
+        scene: Scene,
     ) -> Generator[Request, Any, str | None]:
         for _ in range(TRIES):
             missing = count - has(scene.held, name)
@@ -128,7 +153,12 @@ class TechTreeController:
         in_view = [woods[name] for name in scene.distances if name in woods]
         return [replace(goal, choice=wood) for wood in in_view] or [goal]
 
-    def _skill(self, name: str, goal: Goal, scene: Scene) -> Recipe:
+    def _skill(
+        self,
+        name: str,
+        goal: Goal,
+        scene: Scene,
+    ) -> Recipe:
         """Return the recipe for an item.
 
         Planks come from the wood of which most logs are held, logs from the chosen or nearest wood.
@@ -141,7 +171,13 @@ class TechTreeController:
         rank = {name: index for index, name in enumerate(scene.distances)}
         return min(chosen or recipes, key=lambda recipe: rank.get(source(recipe.makes.item), FAR))
 
-    def _next(self, name: str, missing: int, goal: Goal, scene: Scene) -> Recipe:
+    def _next(
+        self,
+        name: str,
+        missing: int,
+        goal: Goal,
+        scene: Scene,
+    ) -> Recipe:
         """Return the next recipe towards ``missing`` items; for planks it uses one wood's logs."""
         recipe = self._skill(name, goal, scene)
         if name == "planks":

@@ -247,7 +247,11 @@ def burnt(fuel: str, count: int) -> int:
     return count  # an unknown fuel is taken to smelt one item a piece
 
 
-def command(recipe: Recipe, held: Mapping[str, int], like: Iterable[str] = ()) -> str:
+def command(
+    recipe: Recipe,
+    held: Mapping[str, int],
+    like: Iterable[str] = (),
+) -> str:
     """Return the action for a recipe, with held items in place of kinds, ``like`` first."""
     if recipe.verb not in ("craft", "smelt"):
         return str(recipe)
@@ -257,7 +261,11 @@ def command(recipe: Recipe, held: Mapping[str, int], like: Iterable[str] = ()) -
     return f"{recipe.verb} {recipe.makes.amount} {recipe.makes.item} using {listed(parts)}"
 
 
-def _shares(part: Want, held: Mapping[str, int], like: Iterable[str]) -> list[Want]:
+def _shares(
+    part: Want,
+    held: Mapping[str, int],
+    like: Iterable[str],
+) -> list[Want]:
     """Return members of a kind that make up the amount: ``like`` first, then the most held."""
     choices = sorted(members(part.item), key=lambda item: (item not in like, -held.get(item, 0)))
     shares, left = [], part.amount

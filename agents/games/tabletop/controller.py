@@ -53,7 +53,12 @@ class Placing:
         """Return the goal alone."""
         return (goal,)
 
-    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def pursue(
+        self,
+        play: Play,
+        goal: Goal,
+        scene: Scene,
+    ) -> Generator[Request, Any, str | None]:
         """Give a goal until it is reached; the game ends the episode when the goals are spent."""
         while True:
             answer = (yield from play.act(goal.line)).observation

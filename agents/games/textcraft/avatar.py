@@ -18,6 +18,8 @@ class CraftingAvatar(Avatar):
         "craft": Method("craft {1} {0} using {2}"),
         "inventory": Method("inventory"),
         "has": Method(
-            "inventory", lambda answer, arguments: has(read_held(answer), arguments[0]), 1
+            "inventory",
+            lambda answer, arguments: has(read_held(answer), arguments[0]),
+            1,
         ),
     }

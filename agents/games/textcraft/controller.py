@@ -34,7 +34,12 @@ class CraftingController:
         """Return the goal and the others on its line."""
         return goal.alternatives
 
-    def pursue(self, play: Play, goal: Goal, scene: Scene) -> Generator[Request, Any, str | None]:
+    def pursue(
+        self,
+        play: Play,
+        goal: Goal,
+        scene: Scene,
+    ) -> Generator[Request, Any, str | None]:
         """Get or craft the missing amount of each item of a goal."""
         crafts = read_crafts(play.first.observation)
         names = _names(crafts)
@@ -54,12 +59,22 @@ class CraftingController:
                 return reason
         return None
 
-    def _get(self, play: Play, name: str, count: int) -> Generator[Request, Any, str | None]:
+    def _get(
+        self,
+        play: Play,
+        name: str,
+        count: int,
+    ) -> Generator[Request, Any, str | None]:
         answer = (yield from play.act(f"get {count} {name}")).observation
         return None if answer.startswith("Got ") else answer
 
     def _craft(
-        self, play: Play, crafts: Crafts, recipes: list[Recipe], count: int, goal: Goal
+        self,
+        play: Play,
+        crafts: Crafts,
+        recipes: list[Recipe],
+        count: int,
+        goal: Goal,
     ) -> Generator[Request, Any, str | None]:
         """Repeat a command whose parts are all held, until ``count`` items are made."""
         for _ in range(recipes[0].times(count)):
@@ -86,7 +101,10 @@ def _names(crafts: Crafts) -> set[str]:
 
 
 def _possible(
-    recipes: Sequence[Recipe], crafts: Crafts, held: Mapping[str, int], goal: Goal
+    recipes: Sequence[Recipe],
+    crafts: Crafts,
+    held: Mapping[str, int],
+    goal: Goal,
 ) -> Recipe | None:
     """Return the first recipe whose parts are all held, with held items in place of kinds."""
     for recipe in recipes:
@@ -96,7 +114,12 @@ def _possible(
     return None
 
 
-def _filled(recipe: Recipe, crafts: Crafts, held: Mapping[str, int], goal: Goal) -> Recipe | None:
+def _filled(
+    recipe: Recipe,
+    crafts: Crafts,
+    held: Mapping[str, int],
+    goal: Goal,
+) -> Recipe | None:
     """Return a recipe with held items in place of kinds; None if a part is not held."""
     parts = []
     for part in recipe.parts:

@@ -16,7 +16,8 @@ ABOUT = ("description", "features", "reviews", "attributes")
 INVALID = "Invalid action!"
 
 _LISTED = re.compile(
-    r"^\[(?P<asin>[^\]\n]{1,10})\] ?\n(?P<title>[^\n]*?) ?\n\$(?P<price>[0-9.]+)", re.MULTILINE
+    r"^\[(?P<asin>[^\]\n]{1,10})\] ?\n(?P<title>[^\n]*?) ?\n\$(?P<price>[0-9.]+)",
+    re.MULTILINE,
 )
 _AMOUNT = re.compile(r"[0-9.]+")
 _OPTION = re.compile(r"(?P<name>[^\[]+?) (?P<values>(?:\[[^\]]+\]+)+)")

@@ -39,7 +39,12 @@ class Search:
         """Return whether the step is ``Search[...]`` or ``search for ...``."""
         return _QUERY.fullmatch(step) is not None
 
-    def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
+    def attempt(
+        self,
+        play: Play,
+        step: str,
+        known: Known,
+    ) -> Generator[Request, Any, str | None]:
         """Search, from the first page."""
         match = _QUERY.fullmatch(step)
         words = match[1].strip(" \"'") if match else step
@@ -61,14 +66,21 @@ class SimpleMatch:
         """Return whether the step is ``SimpleMatch[...]``."""
         return _SIMPLE_MATCH.match(step) is not None
 
-    def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
+    def attempt(
+        self,
+        play: Play,
+        step: str,
+        known: Known,
+    ) -> Generator[Request, Any, str | None]:
         """Ask about the page in view, and open nothing."""
         page = last_page(play)
         if not read_listings(page):
             return None
         prompt = self.prompt.fill(situation=known.situation, task=step, information=page)
         completion = yield from play.ask(
-            prompt, role="simple_match", max_tokens=SIMPLE_MATCH_TOKENS
+            prompt,
+            role="simple_match",
+            max_tokens=SIMPLE_MATCH_TOKENS,
         )
         play.note(completion.text)
         named = play.understand(lambda text: _named(text, ASIN.findall(page)), completion.text)
@@ -87,7 +99,12 @@ class DetailMatch:
         """Return whether the step is ``DetailMatch[...]``."""
         return _DETAIL_MATCH.match(step) is not None
 
-    def attempt(self, play: Play, step: str, known: Known) -> Generator[Request, Any, str | None]:
+    def attempt(
+        self,
+        play: Play,
+        step: str,
+        known: Known,
+    ) -> Generator[Request, Any, str | None]:
         """Stay on the product's page if it matches, and go back to the results if it does not."""
         asin = ASIN.search(step.upper())
         if asin is None:
@@ -98,10 +115,14 @@ class DetailMatch:
         features = (yield from play.act("click[features]")).observation
         yield from play.act("click[< prev]")  # back to the product
         prompt = self.prompt.fill(
-            situation=known.situation, task=step, information=f"{page}\nFeatures:\n{features}"
+            situation=known.situation,
+            task=step,
+            information=f"{page}\nFeatures:\n{features}",
         )
         completion = yield from play.ask(
-            prompt, role="detail_match", max_tokens=DETAIL_MATCH_TOKENS
+            prompt,
+            role="detail_match",
+            max_tokens=DETAIL_MATCH_TOKENS,
         )
         play.note(completion.text)
         if play.understand(_is_yes, completion.text):

@@ -112,7 +112,11 @@ def _games_of(reasons: dict[str, str]) -> str:
     return f"all but {', '.join(others)}" if len(others) <= 2 else ", ".join(played)
 
 
-def _show_arguments(name: str, games: list[str], as_json: bool) -> None:
+def _show_arguments(
+    name: str,
+    games: list[str],
+    as_json: bool,
+) -> None:
     """Print what an agent is, and its arguments."""
     summary = summary_of(name)
     arguments = arguments_of(name, games)

@@ -34,7 +34,12 @@ def demos(
     env_args = key_values(env_arg or [])
     check_output(out, [split, *env_args.values()], [".jsonl"])
     trajectories = expert_trajectories(
-        env, split, thoughts=thoughts, seed=seed, limit=limit, **env_args
+        env,
+        split,
+        thoughts=thoughts,
+        seed=seed,
+        limit=limit,
+        **env_args,
     )
     written = write_trajectories(trajectories, out, format)
 

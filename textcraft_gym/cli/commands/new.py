@@ -79,7 +79,11 @@ def _title(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def _write(out: Path, templates: Mapping[str, str], names: Mapping[str, str]) -> None:
+def _write(
+    out: Path,
+    templates: Mapping[str, str],
+    names: Mapping[str, str],
+) -> None:
     """Write the template of each file, with its names replaced.
 
     Raises:

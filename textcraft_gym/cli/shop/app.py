@@ -73,7 +73,12 @@ class Sessions:
             self._sessions.move_to_end(name)
             return self._sessions[name]
 
-    def act(self, session: Session, number: int, action: str) -> None:
+    def act(
+        self,
+        session: Session,
+        number: int,
+        action: str,
+    ) -> None:
         """Play an action on the page after a move; respond 409 if it is not the last page."""
         with self._lock:
             if number != session.last and not session.is_over:
@@ -90,7 +95,12 @@ class Pages:
         first: The task to offer first.
     """
 
-    def __init__(self, front: Storefront, run: Run | None, first: str | None) -> None:
+    def __init__(
+        self,
+        front: Storefront,
+        run: Run | None,
+        first: str | None,
+    ) -> None:
         self.front = front
         self.run = run
         self.first = first
@@ -166,7 +176,10 @@ class Pages:
         """Show the page after a recorded move, and the action that followed."""
         recording = self._recording(_number(episode))
         return self._shop(
-            recording.session, _number(number), f"/replay/{episode}", recording=recording
+            recording.session,
+            _number(number),
+            f"/replay/{episode}",
+            recording=recording,
         )
 
     def _recording(self, episode: int) -> Recording:
@@ -210,7 +223,11 @@ class Pages:
         )
 
 
-def create_app(front: Storefront, run: Run | None = None, first: str | None = None) -> Flask:
+def create_app(
+    front: Storefront,
+    run: Run | None = None,
+    first: str | None = None,
+) -> Flask:
     """Return the shop as a web application; its server must refuse requests of other sites.
 
     Args:

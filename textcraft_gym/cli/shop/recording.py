@@ -101,7 +101,10 @@ def replayed(front: Storefront, record: Record) -> Recording:
     session.replay(transcript, restores)
     notes = _notes(record["trace"]) if record.get("trace") else {}
     return Recording(
-        session, [observation for _, observation in transcript], notes, record.get("error")
+        session,
+        [observation for _, observation in transcript],
+        notes,
+        record.get("error"),
     )
 
 

@@ -10,7 +10,11 @@ from textcraft_gym.cli.shop.app import MAX_BODY
 from textcraft_gym.serving.wsgi import run_wsgi
 
 
-def run_server(app: Flask, port: int, on_start: Callable[[str], object]) -> None:
+def run_server(
+    app: Flask,
+    port: int,
+    on_start: Callable[[str], object],
+) -> None:
     """Serve until Ctrl-C.
 
     Raises:

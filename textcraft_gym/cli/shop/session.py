@@ -67,7 +67,11 @@ class Storefront:
     fingerprint: str
 
     @classmethod
-    def open(cls, split: str, env_args: Mapping[str, Any]) -> Storefront:
+    def open(
+        cls,
+        split: str,
+        env_args: Mapping[str, Any],
+    ) -> Storefront:
         """Open the market of the environment with these arguments.
 
         Raises:
@@ -127,7 +131,11 @@ class Session:
             raise SessionOver
         self.moves.append(Move(action, navigate(self.front.market, self.state(self.last), action)))
 
-    def replay(self, transcript: list[tuple[str | None, str]], restores: Mapping[int, int]) -> None:
+    def replay(
+        self,
+        transcript: list[tuple[str | None, str]],
+        restores: Mapping[int, int],
+    ) -> None:
         """Play the actions of an episode.
 
         Args:

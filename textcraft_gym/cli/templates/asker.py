@@ -16,7 +16,11 @@ class Asker:
     """
 
     def __init__(
-        self, turns: int = 30, *, prompts: Prompts, profile: GameProfile = DEFAULT
+        self,
+        turns: int = 30,
+        *,
+        prompts: Prompts,
+        profile: GameProfile = DEFAULT,
     ) -> None:
         self.turns = turns
         self.profile = profile

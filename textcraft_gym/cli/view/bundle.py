@@ -29,7 +29,11 @@ class Bundle(NamedTuple):
     size: int
 
 
-def write_bundle(runs: Mapping[str, GrowingRun], title: str, out: Path) -> Bundle:
+def write_bundle(
+    runs: Mapping[str, GrowingRun],
+    title: str,
+    out: Path,
+) -> Bundle:
     """Write the pages of runs into a new or empty folder.
 
     Args:
@@ -66,7 +70,11 @@ def _make_folder(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-def _write_report(runs: Mapping[str, GrowingRun], calls: Mapping[str, str], file: Path) -> None:
+def _write_report(
+    runs: Mapping[str, GrowingRun],
+    calls: Mapping[str, str],
+    file: Path,
+) -> None:
     records = {name: run.records for name, run in runs.items()}
     configs = {name: run.config for name, run in runs.items()}
     of_runs = {name: calls[name] for name in runs if name in calls}

@@ -47,7 +47,11 @@ class Library:
         clock: Returns the time in seconds.
     """
 
-    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.folder = folder
         self._clock = clock
         self._searched: float | None = None

@@ -163,7 +163,8 @@ class ALFWorldEnv(TextEnv):
             Unsupported: Always.
         """
         raise self.unsupported(
-            "possible_commands", "each household has its own objects, tens of thousands in all"
+            "possible_commands",
+            "each household has its own objects, tens of thousands in all",
         )
 
     def _find_task(self, name: Any) -> Task:
@@ -225,7 +226,8 @@ class ALFWorldEnv(TextEnv):
     def _settings(self) -> Settings:
         if self._real:
             raise self.unsupported(
-                "snapshot", "the official engine cannot go back; use engine='native'"
+                "snapshot",
+                "the official engine cannot go back; use engine='native'",
             )
         return "ALFWorld", (("dialect", self.dialect),)
 
@@ -234,7 +236,12 @@ class ALFWorldEnv(TextEnv):
         contents = tuple([place.content for place in places])
         return self.game.fingerprint, (location, held, contents, flags, won), self._moves
 
-    def _go_back(self, task: Task, draw: int, position: Position) -> None:
+    def _go_back(
+        self,
+        task: Task,
+        draw: int,
+        position: Position,
+    ) -> None:
         fingerprint, (location, held, contents, flags, won), moves_so_far = position
         game = task.game(self.dialect)
         # The id alone does not identify a game: folders may have different games of the same id.

@@ -50,7 +50,11 @@ def can_win(game: Game, state: State) -> bool:
     return is_won(game, state) or any(_Routes(game, state).to_goal())
 
 
-def _commands(game: Game, state: State, route: Route) -> Iterator[str]:
+def _commands(
+    game: Game,
+    state: State,
+    route: Route,
+) -> Iterator[str]:
     """Yield the commands of a route."""
     location = state.location
     opened: set[int] = set()  # by the plan; the state is that before it

@@ -32,7 +32,12 @@ _WORDS = {
 }
 
 
-def explain(game: Game, state: State, command: str, reason: str) -> str:
+def explain(
+    game: Game,
+    state: State,
+    command: str,
+    reason: str,
+) -> str:
     """Explain why a command did nothing, given the code of ``reasons.REASONS``."""
     parsed = read(command)
     if parsed is None or reason not in _WORDS:

@@ -195,7 +195,11 @@ class Game:
             place = self.places[key] = Place(location, content)
         return place
 
-    def contents(self, state: State, receptacle: int) -> tuple[int, ...]:
+    def contents(
+        self,
+        state: State,
+        receptacle: int,
+    ) -> tuple[int, ...]:
         """Return the objects in a receptacle."""
         location = self.location_of[receptacle]
         return state.places[location].content.contents[self.here[location].index(receptacle)]
@@ -289,7 +293,11 @@ class Game:
 class _Indices(dict[str, int]):
     """The index of each receptacle among the receptacles, and of each object among the objects."""
 
-    def __init__(self, receptacles: Iterable[str], objects: Iterable[str]) -> None:
+    def __init__(
+        self,
+        receptacles: Iterable[str],
+        objects: Iterable[str],
+    ) -> None:
         for ids in (receptacles, objects):
             for index, id in enumerate(ids):
                 self[id] = index
@@ -332,7 +340,11 @@ def _sorted_ids(arguments: Iterable[tuple[str, ...]]) -> list[str]:
     return sorted({id for id, *_ in arguments}, key=str.lower)
 
 
-def _only_values(pairs: Sequence[tuple[str, ...]], ids: list[str], relation: str) -> list[str]:
+def _only_values(
+    pairs: Sequence[tuple[str, ...]],
+    ids: list[str],
+    relation: str,
+) -> list[str]:
     """Return the value of each id, of which it must have exactly one."""
     values: dict[str, str] = {}
     for id, value in pairs:

@@ -50,7 +50,11 @@ def can_start_in(task_type: str, target: str, rtype: str) -> bool:
     return task_type != "pick_cool_then_place_in_recep" or rtype != "Fridge"
 
 
-def draw_goal(rng: Uniform, task_type: str, options: Sequence[tuple[str, tuple[str, ...]]]) -> Goal:
+def draw_goal(
+    rng: Uniform,
+    task_type: str,
+    options: Sequence[tuple[str, tuple[str, ...]]],
+) -> Goal:
     """Draw an object type and one of its targets."""
     otype, targets = pick(rng, options)
     target = pick(rng, targets)
@@ -65,14 +69,22 @@ def _treatable(task_type: str, otypes: Sequence[str]) -> list[str]:
     return [otype for otype in otypes if otype in PROPERTIES[predicate]]
 
 
-def _targets(task_type: str, room: Room, holders: Sequence[str]) -> Iterator[str]:
+def _targets(
+    task_type: str,
+    room: Room,
+    holders: Sequence[str],
+) -> Iterator[str]:
     """Yield the targets that leave some holder of the object for it to start in."""
     for target in _fit_targets(task_type, room, holders):
         if any(can_start_in(task_type, target, rtype) for rtype in holders):
             yield target
 
 
-def _fit_targets(task_type: str, room: Room, holders: Sequence[str]) -> Sequence[str]:
+def _fit_targets(
+    task_type: str,
+    room: Room,
+    holders: Sequence[str],
+) -> Sequence[str]:
     if task_type == "look_at_obj_in_light":
         return room.lamps
     unfit: Container[str | None] = (APPLIANCES.get(task_type),)

@@ -28,7 +28,10 @@ def draw_point_near(rng: Uniform, centre: Point) -> Point:
 
 
 def draw_id(
-    rng: Uniform, type_name: str, used: set[str], near: Point | None = None
+    rng: Uniform,
+    type_name: str,
+    used: set[str],
+    near: Point | None = None,
 ) -> tuple[str, Point]:
     """Draw an unused id and the point that it encodes, and add the id to ``used``."""
     while True:

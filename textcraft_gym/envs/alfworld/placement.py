@@ -34,7 +34,11 @@ Placement: TypeAlias = tuple[str, Receptacle]
 """An object type and the receptacle in which an object of it starts."""
 
 
-def choose_receptacles(room: Room, goal: Goal, count: int | None) -> tuple[Receptacle, ...]:
+def choose_receptacles(
+    room: Room,
+    goal: Goal,
+    count: int | None,
+) -> tuple[Receptacle, ...]:
     """Choose receptacles of a room, among them all that the task needs.
 
     Args:
@@ -64,7 +68,11 @@ def choose_receptacles(room: Room, goal: Goal, count: int | None) -> tuple[Recep
 
 
 def place_objects(
-    rng: Uniform, room: Room, goal: Goal, receptacles: Sequence[Receptacle], difficulty: Difficulty
+    rng: Uniform,
+    room: Room,
+    goal: Goal,
+    receptacles: Sequence[Receptacle],
+    difficulty: Difficulty,
 ) -> list[PlacedObject]:
     """Draw the objects of a game, sorted by type, with the receptacles that they start in."""
     placements = [
@@ -87,7 +95,8 @@ def draw_start(rng: Uniform, room: Room) -> str:
 
 
 def _sources(
-    goal: Goal, receptacles: Sequence[Receptacle]
+    goal: Goal,
+    receptacles: Sequence[Receptacle],
 ) -> tuple[list[Receptacle], list[Receptacle]]:
     """Return the closed and the open receptacles in which a goal object may start."""
     otype, target = bare(goal.otype), bare(goal.target)
@@ -105,7 +114,9 @@ def _sources(
 
 
 def _place_standing(
-    rng: Uniform, room: Room, receptacles: Sequence[Receptacle]
+    rng: Uniform,
+    room: Room,
+    receptacles: Sequence[Receptacle],
 ) -> Iterator[Placement]:
     """Place the lamps and, if there is anything that it may stand on, each ornament."""
     stands = [receptacle for receptacle in receptacles if receptacle.rtype in STANDS]
@@ -117,7 +128,10 @@ def _place_standing(
 
 
 def _place_goal_objects(
-    rng: Uniform, goal: Goal, receptacles: Sequence[Receptacle], hidden: int
+    rng: Uniform,
+    goal: Goal,
+    receptacles: Sequence[Receptacle],
+    hidden: int,
 ) -> Iterator[Placement]:
     closed_sources, open_sources = _sources(goal, receptacles)
     least = 2 if goal.task_type == "pick_two_obj_and_place" else 1
@@ -128,7 +142,11 @@ def _place_goal_objects(
 
 
 def _place_distractors(
-    rng: Uniform, room: Room, goal: Goal, receptacles: Sequence[Receptacle], count: int | None
+    rng: Uniform,
+    room: Room,
+    goal: Goal,
+    receptacles: Sequence[Receptacle],
+    count: int | None,
 ) -> Iterator[Placement]:
     holders = _holders(room, goal, receptacles)
     otypes: list[str] = []
@@ -143,7 +161,9 @@ def _place_distractors(
 
 
 def _holders(
-    room: Room, goal: Goal, receptacles: Sequence[Receptacle]
+    room: Room,
+    goal: Goal,
+    receptacles: Sequence[Receptacle],
 ) -> dict[str, list[Receptacle]]:
     """Return the receptacles for each type of distractor that has any."""
     holders: dict[str, list[Receptacle]] = {}

@@ -293,7 +293,9 @@ def _declarations(forms: Iterable[Any]) -> dict[str, str]:
 
 
 def _are_declared(
-    predicate: str, arguments: Sequence[tuple[str, ...]], declared: dict[str, str]
+    predicate: str,
+    arguments: Sequence[tuple[str, ...]],
+    declared: dict[str, str],
 ) -> bool:
     """Return whether all facts of a predicate have its number of arguments, of the right sorts."""
     sorts = PREDICATES.get(predicate)

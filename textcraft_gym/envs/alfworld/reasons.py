@@ -72,7 +72,12 @@ def _unknown_name(game: Game, arguments: dict[str, str]) -> str | None:
     return None
 
 
-def _why(game: Game, state: State, form: str, arguments: dict[str, str]) -> str:
+def _why(
+    game: Game,
+    state: State,
+    form: str,
+    arguments: dict[str, str],
+) -> str:
     if form == "slice":
         has_tool = arguments["tool"] == _held_name(game, state)
         return "not_possible" if has_tool else "not_carrying"
@@ -89,7 +94,11 @@ def _why(game: Game, state: State, form: str, arguments: dict[str, str]) -> str:
 
 
 def _why_here(
-    game: Game, state: State, form: str, arguments: dict[str, str], receptacle: int
+    game: Game,
+    state: State,
+    form: str,
+    arguments: dict[str, str],
+    receptacle: int,
 ) -> str:
     """Return the reason where the agent is at the receptacle of the command."""
     if form == "open":
@@ -117,7 +126,12 @@ def _why_not_open(game: Game, verb: str, receptacle: int) -> str:
     return "already_open" if verb == "open" else "already_closed"
 
 
-def _why_not_take(game: Game, state: State, name: str, receptacle: int) -> str:
+def _why_not_take(
+    game: Game,
+    state: State,
+    name: str,
+    receptacle: int,
+) -> str:
     if game.is_closed(state, receptacle):
         return "closed"
     if state.held != NOTHING:

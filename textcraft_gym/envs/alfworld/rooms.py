@@ -120,7 +120,11 @@ def _draw_types(rng: Uniform, types: Sequence[tuple[str, int]]) -> tuple[str, ..
     return tuple(name for name, rooms in types if rng() * FLOOR_PLANS_OF_A_KIND < rooms)
 
 
-def _draw_furniture(rng: Uniform, kind: RoomKind, has_lamps: bool) -> list[str]:
+def _draw_furniture(
+    rng: Uniform,
+    kind: RoomKind,
+    has_lamps: bool,
+) -> list[str]:
     """Draw the types of a room's receptacles, starting with one of each essential type."""
     others: list[str] = []
     for furniture in kind.furniture:
@@ -169,7 +173,9 @@ def _place_receptacles(rng: Uniform, rtypes: Sequence[str]) -> tuple[Receptacle,
 
 
 def _draw_fixtures(
-    rng: Uniform, kind: RoomKind, receptacles: Sequence[Receptacle]
+    rng: Uniform,
+    kind: RoomKind,
+    receptacles: Sequence[Receptacle],
 ) -> Iterator[Fixture]:
     locations = {receptacle.location for receptacle in receptacles}
     ids: set[str] = set()

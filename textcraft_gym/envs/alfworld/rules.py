@@ -74,7 +74,11 @@ class Moves(NamedTuple):
     commands: tuple[str, ...]
 
 
-def apply(game: Game, state: State, command: str) -> Turn[State]:
+def apply(
+    game: Game,
+    state: State,
+    command: str,
+) -> Turn[State]:
     """Play a command; an impossible one changes nothing and answers ``Nothing happens.``."""
     # As in the official engine, the rest of the match is exact, case included.
     command = command.strip()
@@ -235,7 +239,10 @@ def _describe(game: Game, place: Place, receptacle: int) -> str:
         contents = [game.objects[obj] for obj in place.content.contents[position]]
         opened = place.content.opened[position]
         description = text.receptacle(
-            game.receptacles[receptacle], receptacle in game.openable, opened, contents
+            game.receptacles[receptacle],
+            receptacle in game.openable,
+            opened,
+            contents,
         )
         place.seen[receptacle] = description
     return description
@@ -272,7 +279,13 @@ def _rules(game: Game, place: Place, held: int) -> Rules:
     return rules
 
 
-def _add_contents(rules: Rules, game: Game, place: Place, held: int, position: int) -> None:
+def _add_contents(
+    rules: Rules,
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+) -> None:
     """Add the commands about a receptacle and the objects in it."""
     receptacle = game.here[place.location][position]
     name = game.receptacles[receptacle]
@@ -291,7 +304,13 @@ def _add_contents(rules: Rules, game: Game, place: Place, held: int, position: i
             rules[f"use {game.objects[obj]}"] = _used, position, obj
 
 
-def _add_held(rules: Rules, game: Game, place: Place, held: int, position: int) -> None:
+def _add_held(
+    rules: Rules,
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+) -> None:
     """Add the commands that put the held object into a receptacle, or treat it there."""
     receptacle = game.here[place.location][position]
     name, rtype = game.receptacles[receptacle], game.receptacle_type[receptacle]
@@ -309,11 +328,23 @@ def _add_held(rules: Rules, game: Game, place: Place, held: int, position: int) 
         rules[f"cool {thing} with {name}"] = _cooled, position, held
 
 
-def _examined(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _examined(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     return Move(_describe(game, place, game.here[place.location][position]), None, held)
 
 
-def _opened_or_closed(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _opened_or_closed(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     receptacle = game.here[place.location][position]
     name, opened = game.receptacles[receptacle], place.content.opened[position]
     content = place.content._replace(opened=_with(place.content.opened, position, not opened))
@@ -323,7 +354,13 @@ def _opened_or_closed(game: Game, place: Place, held: int, position: int, obj: i
     return Move(f"You open the {name}. {description}", content, held)
 
 
-def _taken(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _taken(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     receptacle, content = game.here[place.location][position], place.content
     # The object leaves the receptacle and the location; ``taken`` records where it came from (see
     # ``look``).
@@ -339,7 +376,13 @@ def _taken(game: Game, place: Place, held: int, position: int, obj: int) -> Move
     return Move(answer, after, obj)
 
 
-def _put(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _put(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     receptacle, content = game.here[place.location][position], place.content
     after = Content(
         content.opened,
@@ -351,33 +394,73 @@ def _put(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
     return Move(answer, after, NOTHING)
 
 
-def _used(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _used(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     # As in the official domain, nothing turns it off again.
     return Move(f"You turn on the {game.objects[obj]}.", None, held, obj, TOGGLED)
 
 
-def _cleaned(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _cleaned(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     return Move(_treated("clean", game, place, position, obj), None, held, obj, CLEAN)
 
 
-def _heated(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _heated(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     return Move(_treated("heat", game, place, position, obj), None, held, obj, HOT, COOL)
 
 
-def _cooled(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _cooled(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     return Move(_treated("cool", game, place, position, obj), None, held, obj, COOL, HOT)
 
 
-def _treated(verb: str, game: Game, place: Place, position: int, obj: int) -> str:
+def _treated(
+    verb: str,
+    game: Game,
+    place: Place,
+    position: int,
+    obj: int,
+) -> str:
     appliance = game.receptacles[game.here[place.location][position]]
     return f"You {verb} the {game.objects[obj]} using the {appliance}."
 
 
-def _sliced(game: Game, place: Place, held: int, position: int, obj: int) -> Move:
+def _sliced(
+    game: Game,
+    place: Place,
+    held: int,
+    position: int,
+    obj: int,
+) -> Move:
     answer = f"You sliced the {game.objects[obj]} with the {game.objects[held]}."
     return Move(answer, None, held, obj, SLICED)
 
 
-def _with(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
+def _with(
+    values: tuple[T, ...],
+    index: int,
+    value: T,
+) -> tuple[T, ...]:
     """Return a tuple with one item replaced."""
     return (*values[:index], value, *values[index + 1 :])

@@ -129,7 +129,12 @@ class Games:
             bounds.
     """
 
-    def __init__(self, source: str | Path, split: str, difficulty: Difficulty) -> None:
+    def __init__(
+        self,
+        source: str | Path,
+        split: str,
+        difficulty: Difficulty,
+    ) -> None:
         self.generated = source == "generated"
         self.difficulty = difficulty
         if self.generated:
@@ -390,7 +395,11 @@ def _playable(source: Path | str, dialect: Dialect) -> Game:
     return game
 
 
-def _split(split: str, tasks: Sequence[Task], skipped: Sequence[str] = ()) -> _Split:
+def _split(
+    split: str,
+    tasks: Sequence[Task],
+    skipped: Sequence[str] = (),
+) -> _Split:
     if split == "dev":
         tasks = sorted(_first_of_each_type(tasks), key=lambda task: task.id)
     return _Split(tuple(tasks), {task.id: task for task in tasks}, tuple(skipped))

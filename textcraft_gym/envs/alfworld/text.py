@@ -47,10 +47,16 @@ class Wording(NamedTuple):
 
 WORDINGS: Mapping[Dialect, Wording] = {
     "0.3": Wording(
-        "put {o} in/on {r}", "You put the {o} in/on the {r}.", arrives_at_locations=True, help=""
+        "put {o} in/on {r}",
+        "You put the {o} in/on the {r}.",
+        arrives_at_locations=True,
+        help="",
     ),
     "0.4": Wording(
-        "move {o} to {r}", "You move the {o} to the {r}.", arrives_at_locations=False, help=HELP
+        "move {o} to {r}",
+        "You move the {o} to the {r}.",
+        arrives_at_locations=False,
+        help=HELP,
     ),
 }
 
@@ -77,7 +83,12 @@ def facing(receptacles: Sequence[str], floor: Sequence[str]) -> str:
     return f"You are facing the {_joined(receptacles)}. Next to it, you see {listing(floor)}."
 
 
-def receptacle(name: str, openable: bool, opened: bool, contents: Sequence[str]) -> str:
+def receptacle(
+    name: str,
+    openable: bool,
+    opened: bool,
+    contents: Sequence[str],
+) -> str:
     """Describe a receptacle and its contents."""
     if not openable:
         return f"On the {name}, you see {listing(contents)}."
@@ -116,7 +127,12 @@ def thing(
     return f"There's nothing special about {name}."
 
 
-def _condition(clean: bool, hot: bool, cool: bool, sliced: bool) -> str:
+def _condition(
+    clean: bool,
+    hot: bool,
+    cool: bool,
+    sliced: bool,
+) -> str:
     if hot:
         return "hot and clean" if clean else "hot"
     if cool and clean:

@@ -46,7 +46,12 @@ def _subgoal(plan: Sequence[str]) -> str:
     return plan[-1]
 
 
-def _thought(goal: Goal, action: str, subgoal: str, has_taken: bool) -> str:
+def _thought(
+    goal: Goal,
+    action: str,
+    subgoal: str,
+    has_taken: bool,
+) -> str:
     """Return the thought before an action that leads to a subgoal, or is one."""
     here = "and it is here"
     if action.startswith(_GO):

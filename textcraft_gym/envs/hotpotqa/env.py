@@ -182,7 +182,11 @@ class HotpotQAEnv(TextEnv):
         """A text with every word that an observation may contain."""
         return self.reading.library.vocabulary
 
-    def thoughts(self, task: Task, plan: Iterable[str]) -> list[str]:
+    def thoughts(
+        self,
+        task: Task,
+        plan: Iterable[str],
+    ) -> list[str]:
         """Return the thought before each action of a winning plan."""
         return expert.thoughts(task.world, list(plan))
 
@@ -247,6 +251,11 @@ class HotpotQAEnv(TextEnv):
     def _position(self) -> State:
         return self._state
 
-    def _go_back(self, task: Task, draw: int, position: State) -> None:
+    def _go_back(
+        self,
+        task: Task,
+        draw: int,
+        position: State,
+    ) -> None:
         self._set_up(task)
         self._state = position

@@ -123,7 +123,11 @@ def thoughts(world: World, actions: Sequence[str]) -> list[str]:
     return [" ".join(thought.split()) for thought in written]
 
 
-def _name_in(world: World, read: Iterable[str], page: Page) -> str:
+def _name_in(
+    world: World,
+    read: Iterable[str],
+    page: Page,
+) -> str:
     """Return the name by which what was read speaks of a page; its title where it does not.
 
     A player does not know that a title has brackets, or that a name leads to another title.

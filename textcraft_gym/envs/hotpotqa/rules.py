@@ -162,7 +162,11 @@ class State(NamedTuple):
 START = State()
 
 
-def apply(world: World, state: State, action: str) -> Turn[State]:
+def apply(
+    world: World,
+    state: State,
+    action: str,
+) -> Turn[State]:
     """Play an action, any string; after an answer, everything is answered as that was."""
     if state.answer is not None:
         return state, text.finished(world.dialect, is_right(world.question, state.answer)), "", ""
@@ -235,7 +239,11 @@ def sentences(page: Page, kind: Sentences) -> list[str]:
     return divided
 
 
-def results(world: World, title: str, keyword: str) -> list[str]:
+def results(
+    world: World,
+    title: str,
+    keyword: str,
+) -> list[str]:
     """Return a page's sentences with a keyword, in any case; none if there is no such page."""
     page = world.wiki.page(title)
     if page is None:
@@ -308,7 +316,11 @@ def normalised(answer: str) -> str:
     return " ".join(_ARTICLE.sub(" ", answer.lower().translate(_NO_PUNCTUATION)).split())
 
 
-def _search(world: World, state: State, entity: str) -> Turn[State]:
+def _search(
+    world: World,
+    state: State,
+    entity: str,
+) -> Turn[State]:
     page = _named(world, entity)
     if page and not _is_ambiguous(page):
         opened = state.opened
@@ -332,7 +344,11 @@ def _search(world: World, state: State, entity: str) -> Turn[State]:
     return after, text.not_found(world.dialect, query, listed), NO_SUCH_PAGE, ""
 
 
-def _look_up(world: World, state: State, keyword: str) -> Turn[State]:
+def _look_up(
+    world: World,
+    state: State,
+    keyword: str,
+) -> Turn[State]:
     if not state.page:
         return state, text.no_page(world.dialect), NO_PAGE, ""
     matches = results(world, state.page, keyword)
@@ -439,7 +455,11 @@ def titles_in(world: World, words: str) -> Iterator[str]:
         start += taken
 
 
-def _titles_of(world: World, words: str, kind: str) -> Iterator[str]:
+def _titles_of(
+    world: World,
+    words: str,
+    kind: str,
+) -> Iterator[str]:
     """Yield words that are a title without the punctuation around them, or with a kind."""
     # With brackets first, which may be its own: ``Mercer (film)``.
     names = [words.strip(around).removesuffix("'s") for around in (_MARKS, f"{_MARKS}()[]")]

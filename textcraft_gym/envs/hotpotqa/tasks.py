@@ -44,7 +44,11 @@ class Library:
             data has them.
     """
 
-    def __init__(self, corpus: Corpus, opened_by: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        opened_by: tuple[Any, ...],
+    ) -> None:
         self._wiki = corpus.wiki
         self.page = corpus.wiki.page
         self.find = corpus.wiki.find
@@ -72,7 +76,11 @@ class Library:
         return open_library, self._opened_by
 
     def similar(
-        self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
+        self,
+        entity: str,
+        count: int = 5,
+        *,
+        among: Sequence[str] | None = None,
     ) -> list[str]:
         """Return titles of pages that a search finds, as those of the wiki; the last are kept."""
         key = entity, count, among
@@ -190,7 +198,11 @@ class Task:
         return "\n".join(lines)
 
 
-def open_library(data: str | Path | Corpus = MADE, pages: int = PAGES, seed: int = 0) -> Library:
+def open_library(
+    data: str | Path | Corpus = MADE,
+    pages: int = PAGES,
+    seed: int = 0,
+) -> Library:
     """Return the library of made pages, of a folder of the original's data, or of a corpus.
 
     Those that were opened last are kept, so that equal arguments return the same object; but not

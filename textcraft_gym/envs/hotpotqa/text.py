@@ -44,7 +44,11 @@ def no_page(dialect: Dialect) -> str:
     return NO_MORE_RESULTS
 
 
-def not_found(dialect: Dialect, entity: str, similar: Sequence[str]) -> str:
+def not_found(
+    dialect: Dialect,
+    entity: str,
+    similar: Sequence[str],
+) -> str:
     """Answer a search that found no page."""
     entity = entity[:MAX_ECHO]
     if dialect == "reflexion":

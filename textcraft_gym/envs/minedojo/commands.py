@@ -19,7 +19,12 @@ Command: TypeAlias = NDArray[np.int64]
 _AHEAD = 12
 
 
-def command(function: str = "no_op", *, makes: int = 0, place: int = 0) -> Command:
+def command(
+    function: str = "no_op",
+    *,
+    makes: int = 0,
+    place: int = 0,
+) -> Command:
     """Return the action that calls one function without moving; ``place`` is an inventory slot."""
     movement = [0, 0, 0, _AHEAD, _AHEAD]
     return np.array([*movement, FUNCTIONS.index(function), makes, place], dtype=np.int64)

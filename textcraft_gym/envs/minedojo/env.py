@@ -219,7 +219,8 @@ class MineDojoEnv(TextEnv):
             Unsupported: Always.
         """
         raise self.unsupported(
-            "possible_commands", "commands name counts, and any count may be named"
+            "possible_commands",
+            "commands name counts, and any count may be named",
         )
 
     def _find_task(self, name: Any) -> Task:
@@ -230,7 +231,9 @@ class MineDojoEnv(TextEnv):
         self._task_id = _id_of(task)
         with _specification_kept(self._task_id):
             self._simulator = self._make(
-                self._task_id, image_size=self.image_size, seed=draw % (1 << 31)
+                self._task_id,
+                image_size=self.image_size,
+                seed=draw % (1 << 31),
             )
         self.observation = self._simulator.reset()
         self._ticks = 0
@@ -306,7 +309,11 @@ class MineDojoEnv(TextEnv):
             self._send(next_command)
         return text.done(action.verb, {action.item: self._count(item) - before}), ""
 
-    def _put(self, verb: str, name: str) -> tuple[str, str]:
+    def _put(
+        self,
+        verb: str,
+        name: str,
+    ) -> tuple[str, str]:
         slot = place_of(self.observation, old_name(name.replace(" ", "_")))
         if slot is None:
             why = f"requires 1 {name[: text.ECHO_LENGTH]}"

@@ -37,7 +37,10 @@ def admissible_commands(game: Game, state: State) -> list[str]:
     """
     inventory = state.inventory
     commands = chain(
-        _gathers(game, inventory), _crafts(inventory), _smelts(inventory), _equips(state)
+        _gathers(game, inventory),
+        _crafts(inventory),
+        _smelts(inventory),
+        _equips(state),
     )
     return ["look", "inventory", *dict.fromkeys(commands)]
 

@@ -211,7 +211,11 @@ class MineTechTreeEnv(TextEnv):
         self._state: State = FIRST
         self._plan: list[str] = []
 
-    def _set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
+    def _set_split(
+        self,
+        split: str,
+        depths: int | Iterable[int] | None = None,
+    ) -> None:
         self.tasks = of_depths(split_tasks(split, self.rules), depths)
 
     @property
@@ -241,7 +245,8 @@ class MineTechTreeEnv(TextEnv):
                 counts.
         """
         raise self.unsupported(
-            "possible_commands", "commands name counts, and any count may be named"
+            "possible_commands",
+            "commands name counts, and any count may be named",
         )
 
     def _find_task(self, name: Any) -> Task:
@@ -296,7 +301,13 @@ class MineTechTreeEnv(TextEnv):
         """Generate the world of a task."""
         world, limit, luck = generate(task.id, draw), self.ticks or task.ticks, f"{task.id}/{draw}"
         self.game = Game(
-            world, task.aims, limit, self.around, self.durability, self.reliability, luck
+            world,
+            task.aims,
+            limit,
+            self.around,
+            self.durability,
+            self.reliability,
+            luck,
         )
 
     def _settings(self) -> Settings:
@@ -323,12 +334,23 @@ class MineTechTreeEnv(TextEnv):
             tuple(self._plan),
         )
 
-    def _go_back(self, task: Task, draw: int, position: Position) -> None:
+    def _go_back(
+        self,
+        task: Task,
+        draw: int,
+        position: Position,
+    ) -> None:
         if (self.task, self._draw) != (task, draw):
             self._set_up(task, draw)
         inventory, equipped, (at, ticks, obtained), wear, tries, plan = position
         self._state = State(
-            dict(inventory), dict(equipped), at, ticks, obtained, dict(wear), dict(tries)
+            dict(inventory),
+            dict(equipped),
+            at,
+            ticks,
+            obtained,
+            dict(wear),
+            dict(tries),
         )
         self._plan = list(plan)
 

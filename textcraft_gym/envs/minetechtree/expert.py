@@ -77,7 +77,8 @@ def ways(wood: str) -> Mapping[str, Way]:
     known: dict[str, Way] = {}
     # Candidates of the wood come first, so that they win ties.
     candidates = sorted(
-        _candidates(), key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_")
+        _candidates(),
+        key=lambda candidate: not candidate[0].startswith(f"minecraft:{wood}_"),
     )
     changed = True
     while changed:
@@ -134,7 +135,11 @@ def _candidates() -> Iterator[tuple[str, Technique | None]]:
             yield technique.item, technique
 
 
-def _gathered(known: Mapping[str, Way], item: str, source: Source) -> Way | None:
+def _gathered(
+    known: Mapping[str, Way],
+    item: str,
+    source: Source,
+) -> Way | None:
     if not source.level:
         return Way(frozenset({item}), source)
     tool, skills = _least(known, tools_for(source), frozenset())
@@ -143,7 +148,11 @@ def _gathered(known: Mapping[str, Way], item: str, source: Source) -> Way | None
     return Way(skills | {item}, source, tool=tool)
 
 
-def _made(known: Mapping[str, Way], technique: Technique, wood: str) -> Way | None:
+def _made(
+    known: Mapping[str, Way],
+    technique: Technique,
+    wood: str,
+) -> Way | None:
     """Choose a member for each slot, greedily, so that each adds as few skills as possible."""
     needs = [slot.members for slot in technique.slots]
     smelts = technique.verb == "smelt"
@@ -172,7 +181,10 @@ def _made(known: Mapping[str, Way], technique: Technique, wood: str) -> Way | No
 
 
 def _least(
-    known: Mapping[str, Way], members: Iterable[str], skills: Skills, wood: str = ""
+    known: Mapping[str, Way],
+    members: Iterable[str],
+    skills: Skills,
+    wood: str = "",
 ) -> tuple[str, Skills]:
     """Return the member that adds the fewest skills, of ``wood`` among equals, and all skills."""
 
@@ -186,7 +198,11 @@ def _least(
     return best, skills | known[best].skills
 
 
-def _plan(game: Game, state: State, wood: str) -> list[str]:
+def _plan(
+    game: Game,
+    state: State,
+    wood: str,
+) -> list[str]:
     missing = [aim for aim in game.aims if aim.item not in state.obtained]
     bill = _Bill(ways(wood), game, state, [aim.item for aim in missing])
     plan = [_action(step) for step in bill.steps()]
@@ -206,7 +222,11 @@ def _action(step: Step) -> str:
     return text.mine(step.item, step.amount, step.tool)
 
 
-def _ticks(game: Game, state: State, plan: list[str]) -> int | None:
+def _ticks(
+    game: Game,
+    state: State,
+    plan: list[str],
+) -> int | None:
     """Return the ticks of a plan; None if it does not win in time."""
     for action in plan:
         state, _, reason, _ = apply(game, state, action)
@@ -229,7 +249,11 @@ class _Bill:
     """
 
     def __init__(
-        self, way_of: Mapping[str, Way], game: Game, state: State, goals: Iterable[str]
+        self,
+        way_of: Mapping[str, Way],
+        game: Game,
+        state: State,
+        goals: Iterable[str],
     ) -> None:
         self.way_of = way_of
         self.durability = game.durability
@@ -268,7 +292,12 @@ class _Bill:
             self.kept.setdefault(way.tool, 1)
         return Step(item, times * technique.makes, tuple(using), way.tool)
 
-    def _tool(self, way: Way, source: Source, amount: int) -> str:
+    def _tool(
+        self,
+        way: Way,
+        source: Source,
+        amount: int,
+    ) -> str:
         """Return the best held tool, or if that cannot mine the amount, the one to make."""
         best = best_tool(source, self.held)
         if tier(source, best).level < source.level or not self._lasts(source, best, amount):
@@ -278,10 +307,20 @@ class _Bill:
         self.worked[best] = self.worked.get(best, 0) + amount
         return best
 
-    def _lasts(self, source: Source, tool: str, amount: int) -> bool:
+    def _lasts(
+        self,
+        source: Source,
+        tool: str,
+        amount: int,
+    ) -> bool:
         return self._needed(source, tool, amount) <= self.held.get(tool, 0)
 
-    def _needed(self, source: Source, tool: str, amount: int) -> int:
+    def _needed(
+        self,
+        source: Source,
+        tool: str,
+        amount: int,
+    ) -> int:
         """Return the number of tools of a kind that this work takes after the planned work."""
         uses = tier(source, tool).uses
         if not self.durability or not uses:
@@ -289,7 +328,12 @@ class _Bill:
         work = self.state.wear.get(tool, 0) + self.worked.get(tool, 0) + amount
         return -(-work // uses)  # rounded up
 
-    def _take(self, members: Iterable[str], chosen: str, amount: int) -> str:
+    def _take(
+        self,
+        members: Iterable[str],
+        chosen: str,
+        amount: int,
+    ) -> str:
         """Reserve an ingredient: the chosen member, or a held one that the plan does not need."""
         if not self._has(chosen, amount):
             for item in members:
@@ -299,7 +343,11 @@ class _Bill:
         self.used[chosen] = self.used.get(chosen, 0) + amount
         return chosen
 
-    def _burn(self, fuel: str, count: int) -> tuple[str, int]:
+    def _burn(
+        self,
+        fuel: str,
+        count: int,
+    ) -> tuple[str, int]:
         # A unit of fuel smelts some tenths of an item: round the quotient up.
         needed = {item: -(-10 * count // tenths) for item, tenths in tech_tree().fuels.items()}
         if not self._has(fuel, needed[fuel]):

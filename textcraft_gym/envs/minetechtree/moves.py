@@ -146,7 +146,9 @@ def _understand_gather(tree: TechTree, action: Gather) -> Move:
     if source is None and action.item in SOURCES:
         gives = " or ".join(map(name_of, SOURCES[action.item].gives))
         return Refused(
-            text.could_not(action.verb, action.item), WRONG_SKILL, f"say what of it: {gives}"
+            text.could_not(action.verb, action.item),
+            WRONG_SKILL,
+            f"say what of it: {gives}",
         )
     if not item:
         return _no_such(action.verb, action.item)
@@ -174,7 +176,12 @@ def _understand_make(tree: TechTree, action: Make) -> Move:
     return read(tree, item, action.amount, using)
 
 
-def _understand_craft(tree: TechTree, item: str, count: int, using: Offer) -> Move:
+def _understand_craft(
+    tree: TechTree,
+    item: str,
+    count: int,
+    using: Offer,
+) -> Move:
     """Return the meaning of a craft.
 
     The ingredients must be exact; of several recipes the most productive counts.
@@ -193,7 +200,12 @@ def _understand_craft(tree: TechTree, item: str, count: int, using: Offer) -> Mo
     return Making("craft", item, amount, offer, offer, station, TICKS_A_CRAFT)
 
 
-def _understand_smelt(tree: TechTree, item: str, count: int, using: Offer) -> Move:
+def _understand_smelt(
+    tree: TechTree,
+    item: str,
+    count: int,
+    using: Offer,
+) -> Move:
     """Return the meaning of a smelt.
 
     The first item is smelted; the others burn in their order, no more than needed.
@@ -231,7 +243,11 @@ def _added(offer: Offer) -> Offer:
     return tuple((item, amount) for item, amount in amounts.items() if amount)
 
 
-def _no_such(verb: str, name: str, unknown: str | None = None) -> Refused:
+def _no_such(
+    verb: str,
+    name: str,
+    unknown: str | None = None,
+) -> Refused:
     strange = (name if unknown is None else unknown)[: text.ECHO_LENGTH]
     return Refused(text.could_not(verb, name), UNKNOWN_ITEM, f"there is no {strange}")
 

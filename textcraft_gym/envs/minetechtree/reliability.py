@@ -123,7 +123,12 @@ def probability(reliability: Reliability, move: Gathering | Making | Equipping) 
     return 1.0
 
 
-def misses(luck: str, item: str, number: int, probability: float) -> bool:
+def misses(
+    luck: str,
+    item: str,
+    number: int,
+    probability: float,
+) -> bool:
     """Return whether the try of this number, from 1, for an item misses.
 
     The draw depends on nothing else, so that no order of goals is luckier than another.

@@ -42,7 +42,11 @@ from textcraft_gym.recipes.recipe import name_of
 _T = TypeVar("_T")
 
 
-def apply(game: Game, state: State, action: str) -> Turn[State]:
+def apply(
+    game: Game,
+    state: State,
+    action: str,
+) -> Turn[State]:
     """Play an action.
 
     One that would end after the limit is not finished: time runs out, and nothing is gained.
@@ -71,7 +75,10 @@ def apply(game: Game, state: State, action: str) -> Turn[State]:
 
 
 def _tried(
-    game: Game, state: State, move: Gathering | Making | Equipping, after: State
+    game: Game,
+    state: State,
+    move: Gathering | Making | Equipping,
+    after: State,
 ) -> tuple[State, bool]:
     """Return the state after a try of a move, and whether it missed."""
     chance = probability(game.reliability, move)
@@ -106,7 +113,11 @@ def _make(state: State, move: Making) -> Turn[State]:
     return _exchanged(state, move.takes, gains, move.ticks), text.done(move.verb, gains), "", ""
 
 
-def _gather(game: Game, state: State, move: Gathering) -> Turn[State]:
+def _gather(
+    game: Game,
+    state: State,
+    move: Gathering,
+) -> Turn[State]:
     source, answer = move.source, text.could_not(move.source.verb, name_of(move.item))
     if move.tool and move.tool not in state.inventory:
         return state, answer, NOT_ENOUGH, text.requires(((move.tool, 1),), state.inventory)
@@ -141,7 +152,13 @@ def _tool_for(game: Game, state: State, move: Gathering) -> str:
     return tool
 
 
-def _worn(state: State, source: Source, tool: str, amount: int, answer: str) -> Turn[State]:
+def _worn(
+    state: State,
+    source: Source,
+    tool: str,
+    amount: int,
+    answer: str,
+) -> Turn[State]:
     """Return the state and the answer after some uses of a tool, which may break."""
     broken, behind = divmod(state.wear.get(tool, 0) + amount, tier(source, tool).uses)
     state = state._replace(wear={**state.wear, tool: behind})
@@ -160,7 +177,11 @@ def _equip(state: State, item: str) -> Turn[State]:
 
 
 def _exchanged(
-    state: State, takes: Offer, gains: dict[str, int], ticks: int, at: Point | None = None
+    state: State,
+    takes: Offer,
+    gains: dict[str, int],
+    ticks: int,
+    at: Point | None = None,
 ) -> State:
     inventory, equipped, wear = state.inventory.copy(), state.equipped, state.wear
     for item, amount in takes:
@@ -175,7 +196,13 @@ def _exchanged(
         inventory[item] = inventory.get(item, 0) + count
     # Faster than _replace, which looks at every field.
     return State(
-        inventory, equipped, at or state.at, state.ticks + ticks, state.obtained, wear, state.tries
+        inventory,
+        equipped,
+        at or state.at,
+        state.ticks + ticks,
+        state.obtained,
+        wear,
+        state.tries,
     )
 
 

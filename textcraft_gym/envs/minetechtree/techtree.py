@@ -66,7 +66,11 @@ class TechTree(NamedTuple):
     ids: dict[str, str]
     fuels: dict[str, int]
 
-    def of(self, verb: str, item: str) -> tuple[Technique, ...]:
+    def of(
+        self,
+        verb: str,
+        item: str,
+    ) -> tuple[Technique, ...]:
         """Return the techniques that craft, or smelt, an item."""
         return (self.crafts if verb == "craft" else self.smelts).get(item, ())
 
@@ -89,7 +93,11 @@ def tech_tree() -> TechTree:
     return TechTree(techniques["craft"], techniques["smelt"], names, ids, _fuels(pack))
 
 
-def fills(offer: Offer, slots: Sequence[Slot], times: int) -> bool:
+def fills(
+    offer: Offer,
+    slots: Sequence[Slot],
+    times: int,
+) -> bool:
     """Return whether an offer is exactly the ingredients of ``times`` crafts.
 
     It is if the totals are equal and no set of slots takes more than the offered amount of its
@@ -146,7 +154,12 @@ def _reference(file: str, entry: dict[str, Any]) -> str:
     return parse_reference(file, entry["item"])
 
 
-def _slot(pack: Pack, file: str, ingredient: Ingredient, amount: int) -> Slot:
+def _slot(
+    pack: Pack,
+    file: str,
+    ingredient: Ingredient,
+    amount: int,
+) -> Slot:
     # A dict, since it keeps the order.
     members: dict[str, None] = {}
     for reference in ingredient:
@@ -154,7 +167,11 @@ def _slot(pack: Pack, file: str, ingredient: Ingredient, amount: int) -> Slot:
     return Slot(tuple(members), amount, name_of_ingredient(ingredient))
 
 
-def _members(pack: Pack, reference: str, file: str) -> list[str]:
+def _members(
+    pack: Pack,
+    reference: str,
+    file: str,
+) -> list[str]:
     if reference.startswith("#"):
         return tag_items(pack, reference, file)
     return [reference]

@@ -174,7 +174,12 @@ def hunt(item: str, count: int) -> str:
     return f"hunt {count} {name_of(item)}"
 
 
-def make(verb: str, item: str, count: int, using: Offer) -> str:
+def make(
+    verb: str,
+    item: str,
+    count: int,
+    using: Offer,
+) -> str:
     """Return the action that crafts or smelts: ``craft 4 stick using 2 oak planks``."""
     ingredients = ", ".join(f"{amount} {name_of(ingredient)}" for ingredient, amount in using)
     return f"{verb} {count} {name_of(item)} using {ingredients}"

@@ -25,7 +25,11 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     return written
 
 
-def _thought(goals: Sequence[str], action: object, rest: Sequence[str]) -> str:
+def _thought(
+    goals: Sequence[str],
+    action: object,
+    rest: Sequence[str],
+) -> str:
     if isinstance(action, Equip):
         return f"I have the {action.item}. It counts when I wear it."
     if not isinstance(action, (Gather, Make)):

@@ -215,6 +215,11 @@ class TabletopEnv(TextEnv):
     def _position(self) -> State:
         return self._state
 
-    def _go_back(self, task: Task, draw: int, position: State) -> None:
+    def _go_back(
+        self,
+        task: Task,
+        draw: int,
+        position: State,
+    ) -> None:
         self._set_up(task, draw)
         self._state = position

@@ -78,7 +78,13 @@ def _fixture(world: World) -> Iterator[Item]:
         yield Item("box", "brown box", WIDTH // 2, BACK, WIDTH - 2, "middle brown")
     else:
         for location, shape in zip(LOCATIONS, world.places, strict=True):
-            yield Item("hole", short(shape), *_HOLES[location], 20, shape=shape)
+            yield Item(
+                "hole",
+                short(shape),
+                *_HOLES[location],
+                20,
+                shape=shape,
+            )
 
 
 def _things(world: World, state: State) -> Iterator[Item]:
@@ -91,13 +97,24 @@ def _things(world: World, state: State) -> Iterator[Item]:
         elif world.kind in (KITS, PACKING):
             label = f"{colour} {short(shape)}".strip()
             yield Item(
-                "object", label, x, y, len(label) + 2, colour, shape, askew=thing in state.spoilt
+                "object",
+                label,
+                x,
+                y,
+                len(label) + 2,
+                colour,
+                shape,
+                askew=thing in state.spoilt,
             )
         else:
             yield Item("block", colour, x, y, 10, colour)
 
 
-def _place(world: World, state: State, thing: int) -> tuple[int, int]:
+def _place(
+    world: World,
+    state: State,
+    thing: int,
+) -> tuple[int, int]:
     """Return where the middle of a thing is."""
     at = state.at[thing]
     if at in (TABLE, BOX, FLOOR):

@@ -80,7 +80,13 @@ def _drawn(item: Item, x: int, y: int) -> str:
     return f'<rect {box} fill="{paint}" stroke="{_LINE}"/>{_label(item.label, x, y + 5, paint)}'
 
 
-def _label(words: str, x: int, y: int, ground: str, size: int = 13) -> str:
+def _label(
+    words: str,
+    x: int,
+    y: int,
+    ground: str,
+    size: int = 13,
+) -> str:
     """Return words in a colour that can be read on a ground."""
     if not words:
         return ""
@@ -91,7 +97,12 @@ def _label(words: str, x: int, y: int, ground: str, size: int = 13) -> str:
     return f'<text x="{x}" y="{y}" font-size="{size}" fill="{ink}">{escape(words)}</text>'
 
 
-def _silhouette(shape: str, x: int, y: int, paint: str) -> str:
+def _silhouette(
+    shape: str,
+    x: int,
+    y: int,
+    paint: str,
+) -> str:
     """Return the outline of an object or a hole."""
     style = f'fill="{paint}" stroke="{_LINE}"'
     if shape.startswith("letter "):
@@ -117,7 +128,11 @@ def _silhouette(shape: str, x: int, y: int, paint: str) -> str:
     return f'<polygon points="{points}" {style}/>'
 
 
-def _polygon(shape: str, x: int, y: int) -> Iterable[tuple[float, float]]:
+def _polygon(
+    shape: str,
+    x: int,
+    y: int,
+) -> Iterable[tuple[float, float]]:
     """Return the corners of a shape with straight sides."""
     if shape == "rectangle":
         return [(x - 18, y - 9), (x + 18, y - 9), (x + 18, y + 9), (x - 18, y + 9)]
@@ -146,7 +161,11 @@ def _polygon(shape: str, x: int, y: int) -> Iterable[tuple[float, float]]:
     return _corners(x, y, radii.get(shape, [17, 7] * 5))  # the last one is a star
 
 
-def _corners(x: int, y: int, radii: list[int]) -> list[tuple[float, float]]:
+def _corners(
+    x: int,
+    y: int,
+    radii: list[int],
+) -> list[tuple[float, float]]:
     """Return points around a middle, the first above it, at these distances."""
     turn = 2 * math.pi / len(radii)
     corners = []

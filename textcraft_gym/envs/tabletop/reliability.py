@@ -32,7 +32,12 @@ RELIABILITIES: Mapping[str, Mapping[str, Rates]] = {
 """The rates of each controller by kind of task."""
 
 
-def outcome(rates: Rates, luck: str, thing: int, number: int) -> Outcome:
+def outcome(
+    rates: Rates,
+    luck: str,
+    thing: int,
+    number: int,
+) -> Outcome:
     """Return how the try of this number to move a thing ends.
 
     The draw depends on nothing else, so that no order of goals is luckier than another.

@@ -93,7 +93,11 @@ class Refusal(NamedTuple):
     text: str
 
 
-def apply(game: Game, state: State, action: str) -> Turn[State]:
+def apply(
+    game: Game,
+    state: State,
+    action: str,
+) -> Turn[State]:
     """Play an action."""
     world, goal = game.world, parse(action)
     if isinstance(goal, Look):
@@ -187,7 +191,12 @@ def holes_of(world: World, shape: str) -> list[str]:
     return [location for location, hole in holes if hole == shape]
 
 
-def _put_in_bowl(world: World, state: State, colour: str, bowl: str) -> Move | Refusal:
+def _put_in_bowl(
+    world: World,
+    state: State,
+    colour: str,
+    bowl: str,
+) -> Move | Refusal:
     blocks = [index for index, thing in enumerate(world.things) if thing.colour == colour]
     if not blocks:
         return _no_such(f"{colour} block")
@@ -200,7 +209,12 @@ def _put_in_bowl(world: World, state: State, colour: str, bowl: str) -> Move | R
     return Move(min(others, key=lambda block: state.at[block] != TABLE), bowl)
 
 
-def _move_ring(world: World, state: State, colour: str, side: str) -> Move | Refusal:
+def _move_ring(
+    world: World,
+    state: State,
+    colour: str,
+    side: str,
+) -> Move | Refusal:
     ring = _find(world, f"{colour} ring")
     if ring is None:
         return _no_such(f"{colour} ring")
@@ -217,7 +231,11 @@ def _move_ring(world: World, state: State, colour: str, side: str) -> Move | Ref
     return Move(ring, side)
 
 
-def _smaller_at(state: State, ring: int, side: str) -> list[int]:
+def _smaller_at(
+    state: State,
+    ring: int,
+    side: str,
+) -> list[int]:
     return [smaller for smaller in range(ring) if state.at[smaller] == side]
 
 
@@ -275,7 +293,12 @@ def _put_on_blocks(world: World, state: State, goal: PutOnBlocks) -> Move | Refu
     return Refusal(NO_SUPPORT, text.not_side_by_side(*pair))
 
 
-def _put_on(world: World, state: State, colour: str, place: str) -> Move | Refusal:
+def _put_on(
+    world: World,
+    state: State,
+    colour: str,
+    place: str,
+) -> Move | Refusal:
     """Put a block on a place whose supports are there."""
     block = _find(world, f"{colour} block")
     if block is None:

@@ -156,7 +156,12 @@ def done(world: World, state: State, thing: int) -> str:
     return f"Done: {_lowered(sentence(world, state, thing))}"
 
 
-def missed(world: World, before: State, state: State, thing: int) -> str:
+def missed(
+    world: World,
+    before: State,
+    state: State,
+    thing: int,
+) -> str:
     """Answer a goal that was possible and was missed."""
     fallen = ""
     for other, at in enumerate(state.at):
@@ -222,7 +227,12 @@ def has_block(name: str) -> str:
     return f"The {name} is there."
 
 
-def goal(world: World, state: State, thing: int, to: str) -> str:
+def goal(
+    world: World,
+    state: State,
+    thing: int,
+    to: str,
+) -> str:
     """Return the goal that moves a thing to a place, whose supports are there."""
     colour, shape = world.things[thing]
     if world.kind == BOWLS:

@@ -42,7 +42,9 @@ def admissible_gets(book: RecipeBook, gets: Offer) -> list[str]:
 
 
 def admissible_crafts(
-    book: RecipeBook, shown: Iterable[Recipe], inventory: Mapping[str, int]
+    book: RecipeBook,
+    shown: Iterable[Recipe],
+    inventory: Mapping[str, int],
 ) -> list[str]:
     """Return the shown crafts that would work now.
 
@@ -118,7 +120,13 @@ class _Tree:
             times = -(-need.pop(item) // maker.makes)  # rounded up
             through.append(maker.id)
 
-    def _take(self, maker: Recipe, times: int, base: str, need: Counter[str]) -> None:
+    def _take(
+        self,
+        maker: Recipe,
+        times: int,
+        base: str,
+        need: Counter[str],
+    ) -> None:
         """Add what a recipe takes: in each slot, the first item that can be made from ``base``."""
         for slot in maker.slots:
             for item in self._members(maker, slot):
@@ -152,7 +160,11 @@ def _wholes(book: RecipeBook, recipe: Recipe) -> tuple[_Whole, ...]:
     return tuple(_Tree(book, recipe).wholes())
 
 
-def offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> Iterator[Offer]:
+def offers(
+    book: RecipeBook,
+    recipe: Recipe,
+    inventory: Mapping[str, int],
+) -> Iterator[Offer]:
     """Yield the ways to fill a recipe that are listed."""
     choices = []
     for slot in recipe.slots:
@@ -171,7 +183,11 @@ def offers(book: RecipeBook, recipe: Recipe, inventory: Mapping[str, int]) -> It
             yield tuple(offer.items())
 
 
-def _fillings(book: RecipeBook, slot: Slot, inventory: Mapping[str, int]) -> list[Offer]:
+def _fillings(
+    book: RecipeBook,
+    slot: Slot,
+    inventory: Mapping[str, int],
+) -> list[Offer]:
     members = book.members[slot.ingredient]
     held = [item for item in inventory if item in members]
     alone: list[Offer] = [((item, slot.amount),) for item in held if inventory[item] >= slot.amount]

@@ -135,7 +135,11 @@ class TextCraftEnv(TextEnv):
         self._inventory: Inventory = {}
         self._plan: list[str] = []
 
-    def _set_split(self, split: str, depths: int | Iterable[int] | None = None) -> None:
+    def _set_split(
+        self,
+        split: str,
+        depths: int | Iterable[int] | None = None,
+    ) -> None:
         tasks = split_tasks(self.book, split, made=self._made)
         if not tasks:
             raise ValueError(
@@ -171,7 +175,8 @@ class TextCraftEnv(TextEnv):
         """
         if self.book.mixes:
             raise self.unsupported(
-                "possible_commands", "with tags='item' ingredients mix, in too many ways to list"
+                "possible_commands",
+                "with tags='item' ingredients mix, in too many ways to list",
             )
         if tasks is None:
             goals = [task.id for task in self.tasks]
@@ -209,7 +214,11 @@ class TextCraftEnv(TextEnv):
         self._inform(info)
         return info
 
-    def _inform(self, info: dict[str, Any], action: str | None = None) -> None:
+    def _inform(
+        self,
+        info: dict[str, Any],
+        action: str | None = None,
+    ) -> None:
         """Add the admissible commands and the expert's plan, if they were asked for."""
         if self.admissible:
             crafts = admissible_crafts(self.book, self._shown, self._inventory)
@@ -241,7 +250,12 @@ class TextCraftEnv(TextEnv):
     def _position(self) -> Position:
         return tuple(self._inventory.items()), tuple(self._plan)
 
-    def _go_back(self, task: Task, draw: int, position: Position) -> None:
+    def _go_back(
+        self,
+        task: Task,
+        draw: int,
+        position: Position,
+    ) -> None:
         if (self.task, self._draw) != (task, draw):
             self._set_up(task, draw)
         held, plan = position
@@ -278,7 +292,11 @@ def _vocabulary(book: RecipeBook) -> str:
     )
 
 
-def _prompt(book: RecipeBook, indices: list[int], goal: str) -> str:
+def _prompt(
+    book: RecipeBook,
+    indices: list[int],
+    goal: str,
+) -> str:
     lines = _lines(book)
     legends: list[str] = []
     if book.mixes:

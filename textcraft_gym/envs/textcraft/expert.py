@@ -12,7 +12,10 @@ from textcraft_gym.recipes.solver import Craft, shortest_plan
 
 
 def expert_plan(
-    book: RecipeBook, goal: str, inventory: Mapping[str, int], useful: Offer = ()
+    book: RecipeBook,
+    goal: str,
+    inventory: Mapping[str, int],
+    useful: Offer = (),
 ) -> list[str]:
     """Return a shortest plan that crafts ``goal`` from ``inventory``.
 
@@ -39,7 +42,10 @@ def expert_plan(
 
 
 def _as_listed(
-    book: RecipeBook, held: Inventory, crafts: Sequence[Craft], commands: Sequence[str]
+    book: RecipeBook,
+    held: Inventory,
+    crafts: Sequence[Craft],
+    commands: Sequence[str],
 ) -> list[str]:
     """Return the commands of a plan, each in an admissible form if the rest of the plan works so.
 
@@ -58,7 +64,11 @@ def _as_listed(
     return chosen
 
 
-def _works(book: RecipeBook, held: Inventory, commands: Iterable[str]) -> bool:
+def _works(
+    book: RecipeBook,
+    held: Inventory,
+    commands: Iterable[str],
+) -> bool:
     for command in commands:
         held, _, reason, _ = apply(world_of(book), held, command)
         if reason:

@@ -35,7 +35,12 @@ def all_recipes(book: RecipeBook) -> tuple[Recipe, ...]:
     return tuple(recipe for recipes in book.recipes.values() for recipe in recipes)
 
 
-def choose(book: RecipeBook, goal: str, draw: int, distractors: int = DISTRACTORS) -> list[int]:
+def choose(
+    book: RecipeBook,
+    goal: str,
+    draw: int,
+    distractors: int = DISTRACTORS,
+) -> list[int]:
     """Return the indices of the recipes to list, in order.
 
     For each ingredient of the goal's recipes, up to ``distractors`` recipes that use it are drawn,

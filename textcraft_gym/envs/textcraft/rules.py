@@ -76,7 +76,11 @@ def world_of(book: RecipeBook) -> World:
     return World(book)
 
 
-def apply(world: World, inventory: Inventory, action: str) -> Turn[Inventory]:
+def apply(
+    world: World,
+    inventory: Inventory,
+    action: str,
+) -> Turn[Inventory]:
     """Play an action; the state is the inventory."""
     # Looking here first saves a call at nearly every step.
     move = world.understood.get(action) or world.understand(action)

@@ -75,7 +75,12 @@ def default_split_of(book: RecipeBook, *, made: bool = False) -> str:
     return "dev" if _named_splits(book, made)["dev"] else "all"
 
 
-def split_tasks(book: RecipeBook, split: str, *, made: bool = False) -> tuple[Task, ...]:
+def split_tasks(
+    book: RecipeBook,
+    split: str,
+    *,
+    made: bool = False,
+) -> tuple[Task, ...]:
     """Return the tasks of a split: a named one, or one in a file, ``my.jsonl:train``.
 
     Args:

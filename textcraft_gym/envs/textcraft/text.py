@@ -37,7 +37,11 @@ def legend(book: RecipeBook, ingredient: Ingredient) -> str:
     return f"{name_of_ingredient(ingredient)}: {members}"
 
 
-def prompt(commands: Iterable[str], legends: Iterable[str], goal: str) -> str:
+def prompt(
+    commands: Iterable[str],
+    legends: Iterable[str],
+    goal: str,
+) -> str:
     """Return the text of a reset."""
     paragraphs = [
         "Crafting commands:\n" + "\n".join(commands),

@@ -27,7 +27,11 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     return written
 
 
-def _thought(move: Action, plan: Sequence[str], moves: Sequence[Action]) -> str:
+def _thought(
+    move: Action,
+    plan: Sequence[str],
+    moves: Sequence[Action],
+) -> str:
     """Return the thought before ``move``, the first action of the remaining plan."""
     if isinstance(move, Get):
         return f"No command makes {move.name}, so I get it, {_uses(move.name, moves)}."

@@ -64,7 +64,11 @@ class Catalogue:
         return self
 
     @classmethod
-    def of(cls, products: Sequence[Product], goals: Sequence[Goal]) -> Catalogue:
+    def of(
+        cls,
+        products: Sequence[Product],
+        goals: Sequence[Goal],
+    ) -> Catalogue:
         """Return the catalogue of these products and goals, the goals in this order."""
         asins = [product.asin for product in products]
         index = Index.build((product.document for product in products), asins)

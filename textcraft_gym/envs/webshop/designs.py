@@ -59,7 +59,11 @@ class Design(NamedTuple):
     price: float
 
 
-def draw_designs(rng: Uniform, template: ProductTemplate, count: int) -> Iterator[Design]:
+def draw_designs(
+    rng: Uniform,
+    template: ProductTemplate,
+    count: int,
+) -> Iterator[Design]:
     """Draw all designs of a template, family by family."""
     for has_options in cycle(shuffle(rng, HAS_OPTIONS)):
         if count == 0:
@@ -109,7 +113,10 @@ def _draw_seller(rng: Uniform, template: ProductTemplate) -> str:
 
 
 def _draw_phrase(
-    rng: Uniform, template: ProductTemplate, purpose: str, usual: Sequence[str]
+    rng: Uniform,
+    template: ProductTemplate,
+    purpose: str,
+    usual: Sequence[str],
 ) -> str:
     if rng() < COMPOSED:
         return compose(rng, template.category, purpose)

@@ -151,7 +151,13 @@ class WebShopLiteEnv(TextEnv):
         super().__init__(admissible=admissible, expert=expert, render_mode=render_mode)
         true_or_false("show_attrs", show_attrs)
         self.market = open_market(
-            data, goals, mode, products_per_page, show_attrs, nouns or default_nouns, num_products
+            data,
+            goals,
+            mode,
+            products_per_page,
+            show_attrs,
+            nouns or default_nouns,
+            num_products,
         )
         self._data = data
         self._filter_goals = filter_goals
@@ -244,7 +250,9 @@ class WebShopLiteEnv(TextEnv):
         """Add the admissible commands and the expert's plan, if they were asked for."""
         if self.admissible:
             info["admissible_commands"] = admissible_commands(
-                self.market, self._state, self.goal.instruction
+                self.market,
+                self._state,
+                self.goal.instruction,
             )
         if self._expert:
             info["expert_plan"] = self._expert.plan(self._state) or []
@@ -276,7 +284,12 @@ class WebShopLiteEnv(TextEnv):
     def _position(self) -> tuple[State, tuple[str, ...]]:
         return self._state, self._past
 
-    def _go_back(self, task: Task, draw: int, position: tuple[State, tuple[str, ...]]) -> None:
+    def _go_back(
+        self,
+        task: Task,
+        draw: int,
+        position: tuple[State, tuple[str, ...]],
+    ) -> None:
         if self.task != task:
             self._set_up(task)
         self._state, self._past = position

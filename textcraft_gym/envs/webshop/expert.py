@@ -63,7 +63,9 @@ class Expert:
         return best
 
     def _shortest(
-        self, approaches: Iterable[Approach], best: list[str] | None = None
+        self,
+        approaches: Iterable[Approach],
+        best: list[str] | None = None,
     ) -> list[str] | None:
         """Return the shortest plan by one of these approaches; ``best`` if none is shorter."""
         for approach, asin, chosen in approaches:
@@ -96,7 +98,10 @@ class Expert:
         yield from self._listed([query], navigate(self.shop, START, query).state.results, 1)
 
     def _listed(
-        self, before: Sequence[str], results: Sequence[str], page: int
+        self,
+        before: Sequence[str],
+        results: Sequence[str],
+        page: int,
     ) -> Iterator[Approach]:
         """Yield the approaches to the products among the results, the goal's own first."""
         own = self.goal.product.asin
@@ -106,7 +111,11 @@ class Expert:
                 turns = [click(NEXT if shown_on > page else PREVIOUS)] * abs(shown_on - page)
                 yield [*before, *turns, click(asin.lower())], asin, {}
 
-    def _clicks(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
+    def _clicks(
+        self,
+        asin: str,
+        chosen: Mapping[str, str],
+    ) -> list[str] | None:
         """Return the fewest clicks on options that let the product earn 1; None if it cannot."""
         values = self._cover(asin, chosen)
         if values is None:
@@ -120,7 +129,11 @@ class Expert:
             return None
         return [click(value) for value in values]
 
-    def _cover(self, asin: str, chosen: Mapping[str, str]) -> list[str] | None:
+    def _cover(
+        self,
+        asin: str,
+        chosen: Mapping[str, str],
+    ) -> list[str] | None:
         """Return the fewest values to click to meet all wanted options; None if one is not met."""
         fitting: list[list[str]] = []
         for wanted in self.goal.options:
@@ -132,7 +145,12 @@ class Expert:
         cover.extend({}, [])
         return cover.best
 
-    def _fitting(self, wanted: WantedOption, asin: str, chosen: Mapping[str, str]) -> list[str]:
+    def _fitting(
+        self,
+        wanted: WantedOption,
+        asin: str,
+        chosen: Mapping[str, str],
+    ) -> list[str]:
         """Return the values that match a wanted option and can be clicked, the best first."""
         option_of = self.shop.options(asin)
         page = State("item", asin=asin)
@@ -145,7 +163,8 @@ class Expert:
         exact = wanted if isinstance(wanted, str) else wanted[1]
         # Try the chosen value first, then the value exactly as it is wanted.
         return sorted(
-            values, key=lambda value: (chosen.get(option_of[value]) != value, value != exact)
+            values,
+            key=lambda value: (chosen.get(option_of[value]) != value, value != exact),
         )
 
 
@@ -172,7 +191,11 @@ class _Cover:
         self.chosen = chosen
         self.best: list[str] | None = None
 
-    def extend(self, picked: Mapping[str, str], clicks: list[str]) -> None:
+    def extend(
+        self,
+        picked: Mapping[str, str],
+        clicks: list[str],
+    ) -> None:
         """Extend the picked values, by option, until they meet every wanted option."""
         if self.best is not None and len(clicks) >= len(self.best):  # branch and bound
             return

@@ -10,7 +10,12 @@ FORMS = "Actions are: search[words]; click[what]."
 _ECHOED = 200
 
 
-def explain(shop: Shop, state: State, action: str, reason: str) -> str:
+def explain(
+    shop: Shop,
+    state: State,
+    action: str,
+    reason: str,
+) -> str:
     """Explain why an action did nothing, given the code of ``rules.REASONS``."""
     if reason == NOTHING_TYPED:
         return "A search needs words: search[words]."

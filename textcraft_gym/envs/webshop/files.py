@@ -98,7 +98,10 @@ def _attributes_file(products: Path) -> Path:
 
 
 def read_shop(
-    files: ShopFiles, seed: int, progress: Progress, num_products: int | None = None
+    files: ShopFiles,
+    seed: int,
+    progress: Progress,
+    num_products: int | None = None,
 ) -> Iterator[tuple[Product, list[Wish]]]:
     """Yield each product with the wishes for it.
 
@@ -197,7 +200,12 @@ def _abbreviated(value: object) -> str:
     return text
 
 
-def _product(entry: _Entry, asin: str, attributes: tuple[str, ...], seed: int) -> Product:
+def _product(
+    entry: _Entry,
+    asin: str,
+    attributes: tuple[str, ...],
+    seed: int,
+) -> Product:
     prices = _prices(entry)
     price = prices[0]
     if len(prices) > 1:
@@ -244,7 +252,8 @@ def _options(entry: _Entry) -> dict[str, tuple[str, ...]]:
     options = entry.get("customization_options") or {}
     if not isinstance(options, dict):
         raise entry.error(
-            "customization_options", f"expected an object, got {_abbreviated(options)}"
+            "customization_options",
+            f"expected an object, got {_abbreviated(options)}",
         )
     return {
         name.lower(): _values(entry, name, values)
@@ -253,14 +262,19 @@ def _options(entry: _Entry) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:
+def _values(
+    entry: _Entry,
+    name: str,
+    values: Any,
+) -> tuple[str, ...]:
     key = f"customization_options.{name}"
     if not isinstance(values, list):
         raise entry.error(key, f"expected a list, got {_abbreviated(values)}")
     for item in values:
         if not isinstance(item, dict) or not isinstance(item.get("value"), str):
             raise entry.error(
-                key, f"expected objects with a text as value, got {_abbreviated(item)}"
+                key,
+                f"expected objects with a text as value, got {_abbreviated(item)}",
             )
     return tuple(item["value"].strip().replace("/", " | ").lower() for item in values)
 
@@ -268,10 +282,17 @@ def _values(entry: _Entry, name: str, values: Any) -> tuple[str, ...]:
 # Wishes
 
 
-def _human_wishes(file: Path | None, product: Product, entries: Any, seed: int) -> Iterator[Wish]:
+def _human_wishes(
+    file: Path | None,
+    product: Product,
+    entries: Any,
+    seed: int,
+) -> Iterator[Wish]:
     if not isinstance(entries, list):
         raise ShopDataError.at(
-            file or Path(), f"expected a list, got {_abbreviated(entries)}", product.asin
+            file or Path(),
+            f"expected a list, got {_abbreviated(entries)}",
+            product.asin,
         )
     for index, values in enumerate(entries):
         entry = _Entry(file, f"{product.asin}[{index}]", values)
@@ -281,12 +302,17 @@ def _human_wishes(file: Path | None, product: Product, entries: Any, seed: int) 
             text = entry.text("instruction").strip(".")
             # The original draws bounds before it seeds: they vary from start to start.
             bound = price_upper(
-                product.price, random.Random(f"bound {seed} {product.asin} {index}")
+                product.price,
+                random.Random(f"bound {seed} {product.asin} {index}"),
             )
             yield Wish(text, attributes, entry.texts("instruction_options"), bound)
 
 
-def _synthetic_wishes(entry: _Entry, product: Product, seed: int) -> Iterator[Wish]:
+def _synthetic_wishes(
+    entry: _Entry,
+    product: Product,
+    seed: int,
+) -> Iterator[Wish]:
     text = entry.text("instruction", "")
     attributes = entry.texts("instruction_attributes")
     if text and attributes:

@@ -39,7 +39,8 @@ _ASIN_LETTERS = "0123456789BCDFGHJKLMNPQRSTVWXYZ"
 
 
 def generate(
-    seed: int = 0, products: int = PRODUCTS
+    seed: int = 0,
+    products: int = PRODUCTS,
 ) -> tuple[tuple[Product, ...], tuple[Goal, ...]]:
     """Generate a shop.
 
@@ -80,7 +81,10 @@ def generate(
 
 
 def _draw_goals(
-    rng: Uniform, bounds_rng: random.Random, design: Design, product: Product
+    rng: Uniform,
+    bounds_rng: random.Random,
+    design: Design,
+    product: Product,
 ) -> Iterator[Goal]:
     """Draw the goals of some customers, all of different wording."""
     instructions: set[str] = set()
@@ -107,7 +111,11 @@ def _draw_options(rng: Uniform, product: Product) -> dict[str, str]:
     return options
 
 
-def _draw_details(rng: Uniform, design: Design, options: dict[str, str]) -> Details:
+def _draw_details(
+    rng: Uniform,
+    design: Design,
+    options: dict[str, str],
+) -> Details:
     """Draw the details that a customer mentions besides the options."""
     fixed = {option: value for option, value in design.fixed.items() if rng() < DETAILS["fixed"]}
     return Details(

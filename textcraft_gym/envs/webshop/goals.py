@@ -51,7 +51,11 @@ def shuffled(goals: Iterable[T]) -> list[T]:
     return order
 
 
-def drawn(weights: Sequence[float], count: int, goals: int) -> list[int]:
+def drawn(
+    weights: Sequence[float],
+    count: int,
+    goals: int,
+) -> list[int]:
     """Return the indices of some goals, drawn by their weights as the original limits goals.
 
     It goes on with the generator that shuffled all goals, and never draws the first.
@@ -102,7 +106,12 @@ class Wish:
         """Return the number of its goals."""
         return 1 if self.options is not None else math.prod(map(len, product.options.values()))
 
-    def goal(self, product: Product, index: int, weight: float = 1.0) -> Goal:
+    def goal(
+        self,
+        product: Product,
+        index: int,
+        weight: float = 1.0,
+    ) -> Goal:
         """Return one of its goals by index."""
         text = self.text
         options: tuple[WantedOption, ...] = self.options or ()

@@ -99,7 +99,10 @@ class Details(NamedTuple):
 
 
 def write_instruction(
-    rng: Uniform, template: ProductTemplate, wanted: Sequence[str], details: Details
+    rng: Uniform,
+    template: ProductTemplate,
+    wanted: Sequence[str],
+    details: Details,
 ) -> str:
     """Write the request of a customer.
 
@@ -140,7 +143,11 @@ def write_instruction(
 
 
 def _add_values(
-    rng: Uniform, body: str, clause: str, values: Sequence[str], is_plural: bool
+    rng: Uniform,
+    body: str,
+    clause: str,
+    values: Sequence[str],
+    is_plural: bool,
 ) -> tuple[str, str]:
     """Add a clause and the wanted values to a sentence.
 
@@ -160,7 +167,11 @@ def _add_values(
     return body + clause, choice.format(joined, them="them" if is_plural else "it")
 
 
-def _open(rng: Uniform, department: str, body: str) -> Iterator[str]:
+def _open(
+    rng: Uniform,
+    department: str,
+    body: str,
+) -> Iterator[str]:
     """Yield a reason, if the customer gives one, and the sentence that asks for the product."""
     gives_reason = rng() < REASONS
     if gives_reason and rng() < ASKERS:
@@ -176,7 +187,11 @@ def _open(rng: Uniform, department: str, body: str) -> Iterator[str]:
     yield opener.format(body)
 
 
-def _write_noun_phrase(noun_phrase: NounPhrase, adjectives: Sequence[str], kind: str) -> str:
+def _write_noun_phrase(
+    noun_phrase: NounPhrase,
+    adjectives: Sequence[str],
+    kind: str,
+) -> str:
     """Name the product, ``a pair of non slip beaded sandals``."""
     article, noun = noun_phrase
     words = " ".join([*adjectives, noun]).split()
@@ -189,7 +204,9 @@ def _write_noun_phrase(noun_phrase: NounPhrase, adjectives: Sequence[str], kind:
 
 
 def _express(
-    rng: Uniform, wanted: Sequence[Attribute], noun_phrase: NounPhrase
+    rng: Uniform,
+    wanted: Sequence[Attribute],
+    noun_phrase: NounPhrase,
 ) -> tuple[list[str], list[str]]:
     """Express up to two attributes by an adjective, and others by a sentence without subject."""
     adjectives: list[str] = []
@@ -220,7 +237,11 @@ def _sort_clauses(rng: Uniform, sentences: Sequence[str]) -> tuple[list[str], li
     return features, materials, clauses
 
 
-def _write_demand(rng: Uniform, sentences: Sequence[str], is_plural: bool) -> str:
+def _write_demand(
+    rng: Uniform,
+    sentences: Sequence[str],
+    is_plural: bool,
+) -> str:
     """Ask for attributes in a separate sentence."""
     infinitive = " and ".join(map(_infinitive, sentences))
     demand = pick(rng, phrases()["demands"])
@@ -245,7 +266,11 @@ def _infinitive(sentence: str) -> str:
     return sentence
 
 
-def _write_values(rng: Uniform, template: ProductTemplate, values: Mapping[str, str]) -> list[str]:
+def _write_values(
+    rng: Uniform,
+    template: ProductTemplate,
+    values: Mapping[str, str],
+) -> list[str]:
     """Ask for each value, ``in size eight``."""
     written = []
     for option, choice in template.options:

@@ -41,7 +41,12 @@ _AFTER_NAME = ("with ", "for ", "in ", "No ", "Supports ", "Source ", "Easy to "
 """Beginnings of attributes that a title cannot put before the name."""
 
 
-def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> Product:
+def write_listing(
+    rng: Uniform,
+    design: Design,
+    asin: str,
+    titles: set[str],
+) -> Product:
     """Write the listing of a design under a new title, and add that to ``titles``."""
     # Designs of the same phrasing get the same wording, as a seller's products of a family do.
     wording = random.Random(f"words {design.phrasing}").random
@@ -72,7 +77,10 @@ def write_listing(rng: Uniform, design: Design, asin: str, titles: set[str]) -> 
 
 
 def _write_title(
-    rng: Uniform, design: Design, attribute_names: Sequence[str], own: Sequence[str]
+    rng: Uniform,
+    design: Design,
+    attribute_names: Sequence[str],
+    own: Sequence[str],
 ) -> str:
     """Add search words to the name until the title has the length that the seller likes."""
     # The order of the draws is part of every generated shop.
@@ -95,7 +103,12 @@ def _write_title(
     return pick(rng, (", ", ", ", ", ", " ", " - ", " | ")).join(parts) + tail
 
 
-def _write_core(rng: Uniform, design: Design, name: str, required: list[str]) -> str:
+def _write_core(
+    rng: Uniform,
+    design: Design,
+    name: str,
+    required: list[str],
+) -> str:
     """Write the start of a title, which may take the first of the required attributes away."""
     core = f"{design.kind} {name}"
     if required and not required[0].startswith(_AFTER_NAME) and rng() < 0.5:
@@ -119,7 +132,9 @@ def _count_words(parts: Sequence[str]) -> int:
 
 
 def _write_bullets(
-    rng: Uniform, design: Design, in_title: Sequence[str]
+    rng: Uniform,
+    design: Design,
+    in_title: Sequence[str],
 ) -> tuple[tuple[str, ...], list[Bullet]]:
     """Write the bullets, and return them with the features that are left for the description.
 
@@ -136,7 +151,9 @@ def _write_bullets(
 
 
 def _choose_bullets(
-    rng: Uniform, design: Design, in_title: Sequence[str]
+    rng: Uniform,
+    design: Design,
+    in_title: Sequence[str],
 ) -> tuple[list[Bullet], list[Bullet]]:
     """Choose the features in the bullets and those that are left for the description."""
     count = pick(rng, BULLETS)
@@ -161,7 +178,9 @@ def _choose_bullets(
 
 
 def _draw_optional_bullets(
-    rng: Uniform, design: Design, of_title: Sequence[Bullet]
+    rng: Uniform,
+    design: Design,
+    of_title: Sequence[Bullet],
 ) -> list[Bullet]:
     """Draw bullets that a listing may have: of attributes in the title, the template, a service."""
     optional = [bullet for bullet in of_title if rng() < 0.6]
@@ -172,7 +191,10 @@ def _draw_optional_bullets(
 
 
 def _write_bullet(
-    bullet_format: str, bullet: Bullet, needs_head: bool, fields: dict[str, str]
+    bullet_format: str,
+    bullet: Bullet,
+    needs_head: bool,
+    fields: dict[str, str],
 ) -> str:
     """Write a bullet in the seller's format."""
     head = _capitalise(bullet.head.format(**fields))
@@ -183,7 +205,11 @@ def _write_bullet(
     return bullet_format.format(head=head, HEAD=head.upper(), body=body)
 
 
-def _write_description(rng: Uniform, design: Design, bullets: Sequence[Bullet]) -> str:
+def _write_description(
+    rng: Uniform,
+    design: Design,
+    bullets: Sequence[Bullet],
+) -> str:
     """Write some sentences, among them one of each of the bullets; none without bullets."""
     if not bullets:
         return ""

@@ -30,7 +30,12 @@ _NOTHING = "None"
 _UNSAFE_IN_HTML = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&'"})
 
 
-def page(shop: Shop, instruction: str, state: State, score: float = 0.0) -> list[Node]:
+def page(
+    shop: Shop,
+    instruction: str,
+    state: State,
+    score: float = 0.0,
+) -> list[Node]:
     """Return the nodes of a page.
 
     Args:

@@ -73,7 +73,10 @@ def default_nouns(title: str) -> list[str]:
 
 
 def reward(
-    goal: Goal, product: Product, options: Mapping[str, str], nouns: Nouns = default_nouns
+    goal: Goal,
+    product: Product,
+    options: Mapping[str, str],
+    nouns: Nouns = default_nouns,
 ) -> Reward:
     """Return the reward of buying ``product`` with the chosen ``options``, values by name."""
     r_type, query_match, category_match, title_score = match_types(goal.product, product, nouns)
@@ -170,7 +173,8 @@ def main_colour(value: str) -> str:
 def alike(first: str, second: str) -> bool:
     """Return whether two texts have nearly the same words, processed and rounded as in thefuzz."""
     ratio = _token_set_ratio()(
-        first.translate(_WITHOUT_LATIN_1), second.translate(_WITHOUT_LATIN_1)
+        first.translate(_WITHOUT_LATIN_1),
+        second.translate(_WITHOUT_LATIN_1),
     )
     return round(ratio) > ALIKE
 

@@ -35,7 +35,11 @@ class World(NamedTuple):
     goal: Goal
 
 
-def apply(world: World, state: State, action: str) -> Turn[State]:
+def apply(
+    world: World,
+    state: State,
+    action: str,
+) -> Turn[State]:
     """Play an action, which may be any string; an invalid one changes nothing."""
     move = navigate(world.shop, state, action)
     return move.state, read(world, move), move.reason, ""
@@ -79,7 +83,11 @@ def clickables(shop: Shop, state: State) -> tuple[str, ...]:
     return (BACK_TO_SEARCH, PREVIOUS) if state.page == "sub" else ()
 
 
-def admissible_commands(shop: Shop, state: State, instruction: str) -> list[str]:
+def admissible_commands(
+    shop: Shop,
+    state: State,
+    instruction: str,
+) -> list[str]:
     """Return every action that does something; of searches, those that the instruction suggests.
 
     An option value with an opening bracket is shown but cannot be clicked, since the bracket

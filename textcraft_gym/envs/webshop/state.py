@@ -150,7 +150,11 @@ class Shop:
             return listed[: self.products_per_page]
         return listed
 
-    def page_of(self, results: Sequence[str], asin: str) -> int | None:
+    def page_of(
+        self,
+        results: Sequence[str],
+        asin: str,
+    ) -> int | None:
         """Return the page of results that shows a product, from 1; None if none does."""
         if asin not in results:
             return None
@@ -171,6 +175,11 @@ class Shop:
             self._options[asin] = options
         return options
 
-    def judge(self, goal: Goal, asin: str, chosen: Mapping[str, str]) -> Reward:
+    def judge(
+        self,
+        goal: Goal,
+        asin: str,
+        chosen: Mapping[str, str],
+    ) -> Reward:
         """Return the reward of buying a product with the chosen options."""
         return reward(goal, self.products[asin], chosen, self.nouns)

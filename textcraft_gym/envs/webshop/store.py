@@ -87,11 +87,16 @@ class StoredGoals(Sequence[Goal]):
             return [self[goal] for goal in range(len(self))[index]]
         product, text, attributes, options, price_upper = self._wishes[int(self._wish[index])]
         wish = Wish(
-            text, tuple(attributes), None if options is None else tuple(options), price_upper
+            text,
+            tuple(attributes),
+            None if options is None else tuple(options),
+            price_upper,
         )
         asin = self._products.asins[product]
         return wish.goal(
-            self._products[asin], int(self._combination[index]), float(self.weights[index])
+            self._products[asin],
+            int(self._combination[index]),
+            float(self.weights[index]),
         )
 
 
@@ -160,7 +165,8 @@ def write_shop(
                 index.add(product.document)
         if not goal_counts:
             raise ShopDataError.at(
-                files.human or files.attributes, "has no goal for any of the products"
+                files.human or files.attributes,
+                "has no goal for any of the products",
             )
         products.close()
         wishes.close()

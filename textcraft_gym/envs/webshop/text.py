@@ -76,7 +76,12 @@ MODES: Mapping[Mode, Callable[[Iterable[Node]], str]] = {
 }
 
 
-def observation(shop: Shop, instruction: str, turn: Transition, earned: float) -> str:
+def observation(
+    shop: Shop,
+    instruction: str,
+    turn: Transition,
+    earned: float,
+) -> str:
     """Return the observation after an action: the page, or a short answer instead."""
     answer = short_answer(shop.mode, turn, earned)
     if answer is not None:
@@ -84,7 +89,11 @@ def observation(shop: Shop, instruction: str, turn: Transition, earned: float) -
     return MODES[shop.mode](page(shop, instruction, turn.state, earned))
 
 
-def recall(past: Sequence[str], num_prev_obs: int, num_prev_actions: int) -> str:
+def recall(
+    past: Sequence[str],
+    num_prev_obs: int,
+    num_prev_actions: int,
+) -> str:
     """Join an observation with some before it and the actions in between, as the original does.
 
     Args:

@@ -24,7 +24,12 @@ def thoughts(task: Task, plan: Sequence[str]) -> list[str]:
     return written
 
 
-def _thought(task: Task, before: State, action: str, turn: Transition) -> str:
+def _thought(
+    task: Task,
+    before: State,
+    action: str,
+    turn: Transition,
+) -> str:
     after = turn.state
     _, target = parse(action)
     if turn.chosen:

@@ -85,7 +85,9 @@ def create_app(
     has_own_order = "split" in env_args and not mapping
     number = _in_order(make()) if has_own_order else kind.number(make(), mapping)
     sessions: Sessions[RecordedEpisode] = Sessions(
-        max_sessions, session_seconds, on_close=RecordedEpisode.close
+        max_sessions,
+        session_seconds,
+        on_close=RecordedEpisode.close,
     )
 
     @asynccontextmanager

@@ -40,7 +40,12 @@ class InOrder:
             number is a task.
     """
 
-    def __init__(self, tasks: Sequence[str], *, again: bool = False) -> None:
+    def __init__(
+        self,
+        tasks: Sequence[str],
+        *,
+        again: bool = False,
+    ) -> None:
         self.tasks = tasks
         self.again = again
 
@@ -65,7 +70,11 @@ class Mapped:
         missing: The others.
     """
 
-    def __init__(self, tasks: Mapping[int, str], exists: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        tasks: Mapping[int, str],
+        exists: Callable[[str], bool],
+    ) -> None:
         self.tasks: dict[int, str] = {}
         self.missing: dict[int, str] = {}
         for number, task in tasks.items():
@@ -130,7 +139,9 @@ def read_mapping(
                 task = task_of(entry)
             except (LookupError, TypeError, ValueError) as error:
                 raise DataError.at(
-                    file, f"expected a number and its task: {error}", index
+                    file,
+                    f"expected a number and its task: {error}",
+                    index,
                 ) from error
             known = tasks.setdefault(number, task)
             if known != task:

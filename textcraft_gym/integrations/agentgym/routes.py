@@ -34,7 +34,11 @@ class RecordedEpisode(TextEpisode):
 
     first = ""
 
-    def reset(self, task: str | None = None, seed: int | None = None) -> str:
+    def reset(
+        self,
+        task: str | None = None,
+        seed: int | None = None,
+    ) -> str:
         """Begin an episode and return its first observation."""
         self.first = super().reset(task, seed)
         return self.first
@@ -197,7 +201,12 @@ class TextCraftRoutes(RoutesById):
         """Repeat the goal."""
         return self.find(id).first.partition("\n\n")[2]
 
-    def _begin(self, session: int, task: str, number: int) -> Answer:
+    def _begin(
+        self,
+        session: int,
+        task: str,
+        number: int,
+    ) -> Answer:
         text = self.find(session).reset(task, seed=abs(number))
         return {"id": session, "observation": text, "done": False, "reward": 0}
 

@@ -59,10 +59,17 @@ class Backend(Protocol):
 
 
 def failed_episode(
-    job: Job, why: str, cost: float = 0.0, tokens: Mapping[str, int] | None = None
+    job: Job,
+    why: str,
+    cost: float = 0.0,
+    tokens: Mapping[str, int] | None = None,
 ) -> Episode:
     """Return the record of an error, with what it took, for a job without an episode."""
     known = cost if math.isfinite(cost) else 0.0
     return Episode(
-        *job, stop_reason="error", error=why[:MAX_ERROR], cost=known, tokens=dict(tokens or {})
+        *job,
+        stop_reason="error",
+        error=why[:MAX_ERROR],
+        cost=known,
+        tokens=dict(tokens or {}),
     )

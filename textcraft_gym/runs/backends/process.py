@@ -99,7 +99,12 @@ class _Meter:
     def __init__(self, memory: Any) -> None:
         self.memory = memory
 
-    def show(self, job: Job, request: Request, episode: Episode) -> None:
+    def show(
+        self,
+        job: Job,
+        request: Request,
+        episode: Episode,
+    ) -> None:
         """Show what an episode has taken up to a request."""
         self.memory[:] = episode.cost, *(episode.tokens.get(kind, 0) for kind in TOKENS)
 
@@ -133,7 +138,13 @@ class _Attempt:
 
     def out_of_time(self, why: str) -> Played:
         """Return an episode lost by its limit of time; what it played went with its process."""
-        trace = Node(self.job.task or "", "agent", 0, tokens=self.tokens.total(), parts=[why])
+        trace = Node(
+            self.job.task or "",
+            "agent",
+            0,
+            tokens=self.tokens.total(),
+            parts=[why],
+        )
         lost = Episode(
             *self.job,
             cost=self.cost,
@@ -163,7 +174,9 @@ class _WorkerProcess:
         self.began = math.inf
         self.meter = _Meter(context.RawArray("d", 1 + len(TOKENS)))
         self.process = context.Process(
-            target=_work, args=(theirs, pickled_spec, self.meter), daemon=True
+            target=_work,
+            args=(theirs, pickled_spec, self.meter),
+            daemon=True,
         )
         try:
             with _signals_held():
@@ -236,7 +249,11 @@ class _Pool:
                     raise _startup_error(worker) from None
                 return
 
-    def play(self, jobs: Iterable[Job], on_interrupt: OnInterrupt) -> Generator[Played, None, None]:
+    def play(
+        self,
+        jobs: Iterable[Job],
+        on_interrupt: OnInterrupt,
+    ) -> Generator[Played, None, None]:
         try:
             yield from self.play_jobs(jobs)
         finally:
@@ -268,7 +285,9 @@ class _Pool:
         return None if math.isinf(end) else max(0.0, end - time.monotonic())
 
     def give_jobs(
-        self, waiting: Iterator[_Attempt], again: deque[_Attempt]
+        self,
+        waiting: Iterator[_Attempt],
+        again: deque[_Attempt],
     ) -> list[_WorkerProcess]:
         """Give each worker jobs, those to repeat first; return the workers that have one."""
         for worker in self.workers:
@@ -279,7 +298,11 @@ class _Pool:
                 worker.give(attempt)
         return [worker for worker in self.workers if worker.given]
 
-    def receive(self, worker: _WorkerProcess, again: deque[_Attempt]) -> Played | None:
+    def receive(
+        self,
+        worker: _WorkerProcess,
+        again: deque[_Attempt],
+    ) -> Played | None:
         """Handle the next message of a worker, or its death; return the episode that this ends."""
         try:
             return worker.receive()
@@ -305,7 +328,9 @@ class _Pool:
         )
 
     def replace(
-        self, worker: _WorkerProcess, again: deque[_Attempt]
+        self,
+        worker: _WorkerProcess,
+        again: deque[_Attempt],
     ) -> tuple[_Attempt, int | None]:
         """Replace a worker; return what it was playing, and its exit code."""
         exitcode = worker.end()
@@ -394,7 +419,12 @@ def _jobs(pipe: Connection, meter: _Meter) -> Iterator[Job]:
         yield job
 
 
-def _send(pipe: Connection, job: Job, episode: Episode, calls: str) -> None:
+def _send(
+    pipe: Connection,
+    job: Job,
+    episode: Episode,
+    calls: str,
+) -> None:
     try:
         pipe.send(("episode", (episode, calls)))
     except OSError:

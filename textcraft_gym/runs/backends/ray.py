@@ -87,7 +87,11 @@ class RayBackend:
 
 
 @contextmanager
-def _connection(ray: Any, address: str | None, workers: int) -> Iterator[None]:
+def _connection(
+    ray: Any,
+    address: str | None,
+    workers: int,
+) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
@@ -161,7 +165,12 @@ class _Batches:
     """
 
     def __init__(
-        self, ray: Any, pickled_spec: Any, workers: int, budget: Budget, jobs: Iterable[Job]
+        self,
+        ray: Any,
+        pickled_spec: Any,
+        workers: int,
+        budget: Budget,
+        jobs: Iterable[Job],
     ) -> None:
         self.ray = ray
         self.task = ray.remote(max_retries=MAX_DEATHS - 1)(_play_batch)
@@ -223,7 +232,11 @@ class _Batches:
 
 
 def _play(
-    ray: Any, pickled_spec: Any, workers: int, budget: Budget, jobs: Iterable[Job]
+    ray: Any,
+    pickled_spec: Any,
+    workers: int,
+    budget: Budget,
+    jobs: Iterable[Job],
 ) -> Generator[Played, None, None]:
     batches = _Batches(ray, pickled_spec, workers, budget, jobs)
     node = ray.get_runtime_context().get_node_id()
@@ -249,7 +262,10 @@ def _cancelling(ray: Any, under_way: Iterable[Any]) -> Iterator[None]:
 
 
 def _play_batch(
-    pickled_spec: bytes, jobs: list[Job], lifeline: _Lifeline, seconds: float | None
+    pickled_spec: bytes,
+    jobs: list[Job],
+    lifeline: _Lifeline,
+    seconds: float | None,
 ) -> tuple[float, list[bytes]]:
     """Play episodes on a machine of the cluster; return the seconds and the pickled episodes."""
     _hold(lifeline)

@@ -28,7 +28,12 @@ class Worker:
         budget: What the models may be asked for; None for no limit.
     """
 
-    def __init__(self, run: Run, envs: int = 1, budget: Budget | None = None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        envs: int = 1,
+        budget: Budget | None = None,
+    ) -> None:
         self.spec = run.spec
         self.budget = budget
         self.agent = as_agent(run.agent, at_once=envs)

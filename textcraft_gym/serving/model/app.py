@@ -222,7 +222,12 @@ class Endpoints:
             raise Refused(404, message, "model_not_found")
 
     async def _respond(
-        self, request: Request, body: Sampling, prompts: Sequence[Prompt], form: _Form, ask: Ask
+        self,
+        request: Request,
+        body: Sampling,
+        prompts: Sequence[Prompt],
+        form: _Form,
+        ask: Ask,
     ) -> Response:
         self._check(body.model)
         requests = body.requests(prompts)
@@ -323,11 +328,17 @@ def create_app(model: Model, name: str) -> FastAPI:
     endpoints = Endpoints(name, batcher)
     app.add_api_route("/v1/models", endpoints.models, methods=["GET"], response_model=None)
     app.add_api_route(
-        "/v1/models/{name:path}", endpoints.model, methods=["GET"], response_model=None
+        "/v1/models/{name:path}",
+        endpoints.model,
+        methods=["GET"],
+        response_model=None,
     )
     app.add_api_route("/v1/chat/completions", endpoints.chat, methods=["POST"], response_model=None)
     app.add_api_route(
-        "/v1/completions", endpoints.completions, methods=["POST"], response_model=None
+        "/v1/completions",
+        endpoints.completions,
+        methods=["POST"],
+        response_model=None,
     )
     app.add_exception_handler(Refused, _refuse)
     app.add_exception_handler(RequestValidationError, _refuse_body)

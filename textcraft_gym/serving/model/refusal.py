@@ -7,7 +7,11 @@ class Refused(Exception):
     """A request that is answered by an error; the rest is as in OpenAI's API."""
 
     def __init__(
-        self, status: int, message: str, code: str | None = None, param: str | None = None
+        self,
+        status: int,
+        message: str,
+        code: str | None = None,
+        param: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status

@@ -98,7 +98,9 @@ class Turns:
         self.ask = ask
 
     async def turn(
-        self, messages: Sequence[Message], request: CompletionRequest
+        self,
+        messages: Sequence[Message],
+        request: CompletionRequest,
     ) -> tuple[Turn, Completion] | Exception:
         """Return the next turn of a chat, and the completions that it took as one.
 
@@ -110,7 +112,8 @@ class Turns:
             played = list(_played(messages if self.has_manual else _without_manual(messages)))
             text = str(chat_prompt(played))
             request = request._replace(
-                prompt=f"{text}{missing_cue(text)}", stop=(*request.stop, "\n")
+                prompt=f"{text}{missing_cue(text)}",
+                stop=(*request.stop, "\n"),
             )
         thoughts: list[str] = []
         total = Completion("")

@@ -57,7 +57,11 @@ class Index:
 
     @classmethod
     def build(
-        cls, documents: Iterable[str], keys: Sequence[str], *, exact_lengths: bool = False
+        cls,
+        documents: Iterable[str],
+        keys: Sequence[str],
+        *,
+        exact_lengths: bool = False,
     ) -> Index:
         """Index documents in memory.
 
@@ -73,7 +77,10 @@ class Index:
             return cls(in_memory(partial(writer.write, keys=keys, exact_lengths=exact_lengths)))
 
     def search(
-        self, query: str, count: int = 50, among: NDArray[np.int64] | None = None
+        self,
+        query: str,
+        count: int = 50,
+        among: NDArray[np.int64] | None = None,
     ) -> list[int]:
         """Return the indices of the best documents that contain a term of the query, best first.
 
@@ -181,12 +188,18 @@ def _scores(terms: Sequence[_Term], documents: NDArray[np.int32]) -> NDArray[np.
 def _sums(terms: Sequence[_Term], count: int) -> NDArray[np.float64]:
     documents = np.concatenate([term.documents for term in terms])
     sums: NDArray[np.float64] = np.bincount(
-        documents, np.concatenate([term.scores() for term in terms]), minlength=count
+        documents,
+        np.concatenate([term.scores() for term in terms]),
+        minlength=count,
     )  # type: ignore[assignment]  # of weights, not counts
     return sums
 
 
-def _candidates(terms: Sequence[_Term], count: int, size: int) -> NDArray[np.int32]:
+def _candidates(
+    terms: Sequence[_Term],
+    count: int,
+    size: int,
+) -> NDArray[np.int32]:
     """Return documents with the best ``count`` of all among them.
 
     A document that has only terms of low scores, such as frequent words, cannot be among the best,
@@ -288,7 +301,10 @@ class IndexWriter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: object,
+        trace: TracebackType | None,
     ) -> None:
         self._spool.close()
 
@@ -385,7 +401,9 @@ class IndexWriter:
         self._terms, self._counts = array("i"), array("i")
 
     def _merged(
-        self, first: int, starts: NDArray[np.int64]
+        self,
+        first: int,
+        starts: NDArray[np.int64],
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return documents and term frequencies of successive terms.
 
@@ -407,7 +425,12 @@ class IndexWriter:
             filled += counts
         return documents, tf
 
-    def _read(self, offset: int, start: np.int32, count: int) -> NDArray[np.int32]:
+    def _read(
+        self,
+        offset: int,
+        start: np.int32,
+        count: int,
+    ) -> NDArray[np.int32]:
         self._spool.seek(offset + 4 * int(start))
         return np.frombuffer(self._spool.read(4 * count), np.int32)
 

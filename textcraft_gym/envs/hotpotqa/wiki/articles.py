@@ -93,7 +93,11 @@ class Writer:
         page = Page(thing.title, self._divided(sentences))
         return Article(page, " ".join(sentences), frozenset(names), numbers, frozenset(links))
 
-    def _see_also(self, thing: Thing, names: set[str]) -> list[str]:
+    def _see_also(
+        self,
+        thing: Thing,
+        names: set[str],
+    ) -> list[str]:
         """Return sentences that lead to the namesakes of a thing whose title is their name."""
         if not thing.is_shared or thing.title != thing.name:
             return []

@@ -60,7 +60,11 @@ class ClosedWiki:
         self._found: dict[str, int | None] = {}
 
     @classmethod
-    def of(cls, pages: Iterable[Page], redirects: Mapping[str, str] | None = None) -> ClosedWiki:
+    def of(
+        cls,
+        pages: Iterable[Page],
+        redirects: Mapping[str, str] | None = None,
+    ) -> ClosedWiki:
         """Return the wiki of these pages; of pages with the same title, the first.
 
         Args:
@@ -109,7 +113,11 @@ class ClosedWiki:
         return self._page(index)
 
     def similar(
-        self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
+        self,
+        entity: str,
+        count: int = 5,
+        *,
+        among: Sequence[str] | None = None,
     ) -> list[str]:
         """Return titles of pages that a search finds, the best first, of all or ``among`` these.
 
@@ -148,7 +156,9 @@ class ClosedWiki:
 
 
 def write_wiki(
-    append: Append, pages: Iterable[Page], redirects: Mapping[str, str] | None = None
+    append: Append,
+    pages: Iterable[Page],
+    redirects: Mapping[str, str] | None = None,
 ) -> int:
     """Write the arrays of a wiki, and return the number of its pages; see ``ClosedWiki.of``."""
     if redirects is None:
@@ -178,7 +188,11 @@ def write_wiki(
     return len(indices)
 
 
-def _write_names(append: Append, indices: Mapping[str, int], redirects: Mapping[str, str]) -> None:
+def _write_names(
+    append: Append,
+    indices: Mapping[str, int],
+    redirects: Mapping[str, str],
+) -> None:
     """Write the names by which pages are found: exact, alike, and without brackets."""
     titles = [(_alike(title), index) for title, index in indices.items()]
     others: dict[str, int] = {}

@@ -65,7 +65,11 @@ class Wiki(Protocol):
         """
 
     def similar(
-        self, entity: str, count: int = 5, *, among: Sequence[str] | None = None
+        self,
+        entity: str,
+        count: int = 5,
+        *,
+        among: Sequence[str] | None = None,
     ) -> list[str]:
         """Return titles of pages that a search finds, the best first, of all or ``among`` these."""
 

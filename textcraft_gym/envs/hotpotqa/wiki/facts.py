@@ -110,7 +110,12 @@ class Facts:
         of_kind: The things by kind.
     """
 
-    def __init__(self, count: int, groups: int, draw: Draw) -> None:
+    def __init__(
+        self,
+        count: int,
+        groups: int,
+        draw: Draw,
+    ) -> None:
         self._draw = draw
         self._names = Names(draw)
         self.of_kind: dict[str, list[Thing]] = {}

@@ -141,7 +141,11 @@ def _person(role: str) -> Kind:
 
 
 def _work(
-    kind: str, share: float, years: tuple[int, int], verb: str, relations: tuple[Relation, ...]
+    kind: str,
+    share: float,
+    years: tuple[int, int],
+    verb: str,
+    relations: tuple[Relation, ...],
 ) -> Kind:
     return Kind(
         share,

@@ -102,7 +102,11 @@ def _find_files(path: Path) -> list[Path]:
     return files
 
 
-def _write(append: Append, path: Path, files: Sequence[Path]) -> None:
+def _write(
+    append: Append,
+    path: Path,
+    files: Sequence[Path],
+) -> None:
     """Write the wiki and the questions as arrays."""
     reader = _Reader(append)
     pages = write_wiki(append, chain.from_iterable(map(reader.pages, files)))
@@ -110,7 +114,8 @@ def _write(append: Append, path: Path, files: Sequence[Path]) -> None:
         raise WikiDataError.at(path, "expected questions, got pages only")
     if not pages:
         raise WikiDataError.at(
-            path, "expected pages: simplified questions need a file that has them"
+            path,
+            "expected pages: simplified questions need a file that has them",
         )
     for records in reader.questions.values():
         records.close()
@@ -154,7 +159,12 @@ class _Reader:
 
         self._earlier |= texts
 
-    def _record(self, entry: _Entry, split: str, titles: tuple[str, ...]) -> None:
+    def _record(
+        self,
+        entry: _Entry,
+        split: str,
+        titles: tuple[str, ...],
+    ) -> None:
         question = entry.text("question")
         id = entry.text("_id" if entry.has("_id") else "id", "")
         known = id in self._ids if id else question in self._earlier
@@ -179,7 +189,12 @@ class _Entry:
         value: What it is.
     """
 
-    def __init__(self, file: Path, name: int | str, value: Any) -> None:
+    def __init__(
+        self,
+        file: Path,
+        name: int | str,
+        value: Any,
+    ) -> None:
         self.file = file
         self.name = name
         self.value = value
@@ -229,7 +244,11 @@ class _Entry:
             pages.append(Page(title, self.paragraphs(sentences, "context")))
         return pages
 
-    def paragraphs(self, value: Any, key: str | None = None) -> tuple[tuple[str, ...], ...]:
+    def paragraphs(
+        self,
+        value: Any,
+        key: str | None = None,
+    ) -> tuple[tuple[str, ...], ...]:
         """Return the paragraphs of a page.
 
         Of a text they are its lines; sentences are one; lists of sentences are one for each.
@@ -253,7 +272,12 @@ class _Entry:
                 )
         return tuple(pairs)
 
-    def _pairs(self, key: str, first: str, second: str) -> list[tuple[Any, Any]]:
+    def _pairs(
+        self,
+        key: str,
+        first: str,
+        second: str,
+    ) -> list[tuple[Any, Any]]:
         """Return pairs that are given as a list of pairs, or as two columns."""
         value = self.get(key)
         if value is None:
@@ -267,13 +291,19 @@ class _Entry:
                 raise self.error(f"expected pairs, got {_shown(pair)}", key)
         return [(pair[0], pair[1]) for pair in value]
 
-    def _columns(self, key: str, first: str, second: str) -> list[tuple[Any, Any]]:
+    def _columns(
+        self,
+        key: str,
+        first: str,
+        second: str,
+    ) -> list[tuple[Any, Any]]:
         columns = self.get(key)
         left, right = columns.get(first), columns.get(second)
         if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
             return list(zip(left, right, strict=True))
         raise self.error(
-            f"expected lists {first!r} and {second!r} of one length, got {_shown(columns)}", key
+            f"expected lists {first!r} and {second!r} of one length, got {_shown(columns)}",
+            key,
         )
 
 

@@ -76,7 +76,12 @@ class Asker:
         draw: The source of everything.
     """
 
-    def __init__(self, facts: Facts, articles: Mapping[Thing, Article], draw: Draw) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        articles: Mapping[Thing, Article],
+        draw: Draw,
+    ) -> None:
         self._facts = facts
         self._articles = articles
         self._draw = draw
@@ -163,7 +168,12 @@ class Asker:
         words = pattern.format(*(path.words for path in paths))
         return self._question(words, answer, "comparison", hops > 0, relation, *paths)
 
-    def _comparison(self, relation: Relation, first: Path, second: Path) -> tuple[str, str]:
+    def _comparison(
+        self,
+        relation: Relation,
+        first: Path,
+        second: Path,
+    ) -> tuple[str, str]:
         """Return the pattern of a comparison and its answer, empty if it would have two names."""
         if not relation.compare:
             is_same = first.end.facts[relation.name] is second.end.facts[relation.name]
@@ -192,7 +202,13 @@ class Asker:
         other = self._draw.pick(others)
         return other if other is not thing else None
 
-    def _path(self, start: Thing, hops: int, *, may_have_alias: bool) -> Path | None:
+    def _path(
+        self,
+        start: Thing,
+        hops: int,
+        *,
+        may_have_alias: bool,
+    ) -> Path | None:
         """Draw a path of so many steps from a thing; None if it leads nowhere, or back."""
         path = self._begin(start, may_have_alias=may_have_alias)
         for _ in range(hops):
@@ -202,7 +218,12 @@ class Asker:
             path = self._step(path, self._draw.pick(onward))
         return path if len(set(path.things)) == len(path.things) else None
 
-    def _path_back(self, end: Thing, relations: Sequence[Relation], kind: str) -> Path | None:
+    def _path_back(
+        self,
+        end: Thing,
+        relations: Sequence[Relation],
+        kind: str,
+    ) -> Path | None:
         """Draw a path of one step or none that leads to a thing; None if there is none."""
         if not relations:
             return self._begin(end, may_have_alias=False)
@@ -215,9 +236,23 @@ class Asker:
     def _begin(self, start: Thing, *, may_have_alias: bool) -> Path:
         if start.alias and may_have_alias and self._draw.chance(_ALIAS):
             name = start.alias if start.kind in BORN else start.with_kind(start.alias)
-            return Path(name, start, (start,), (), ((start, ALIAS),), is_easy=False)
+            return Path(
+                name,
+                start,
+                (start,),
+                (),
+                ((start, ALIAS),),
+                is_easy=False,
+            )
         name = start.named if start.kind in BORN else start.with_kind(start.name)
-        return Path(name, start, (start,), (), (), is_easy=not start.is_shared)
+        return Path(
+            name,
+            start,
+            (start,),
+            (),
+            (),
+            is_easy=not start.is_shared,
+        )
 
     def _step(self, path: Path, relation: Relation) -> Path:
         end = path.end.facts[relation.name]
@@ -228,7 +263,11 @@ class Asker:
         words = relation.noun.format(path.words)
         return Path(words, end, (*path.things, end), (*path.relations, relation), evidence, is_easy)
 
-    def _said(self, thing: Thing, relation: Relation) -> list[tuple[Thing, str]]:
+    def _said(
+        self,
+        thing: Thing,
+        relation: Relation,
+    ) -> list[tuple[Thing, str]]:
         """Return what says a relation: a sentence, and the one with the other name of the value."""
         value, sentence = thing.facts[relation.name], self._articles[thing].said(relation.name)
         if isinstance(value, Thing) and value.alias and value.alias in sentence:
@@ -253,7 +292,13 @@ class Asker:
         return pages
 
     def _question(
-        self, words: str, answer: str, type_: str, is_hard: bool, relation: Relation, *paths: Path
+        self,
+        words: str,
+        answer: str,
+        type_: str,
+        is_hard: bool,
+        relation: Relation,
+        *paths: Path,
     ) -> Question:
         """Return a question about a relation of what is at the ends of paths."""
         # A dict, since it keeps the order.
@@ -274,7 +319,11 @@ class Asker:
         digest = hashlib.sha256(json.dumps([words, answer, gold]).encode()).hexdigest()
         return Question(digest[:24], words, answer, type_, level, gold, self._titles(paths, gold))
 
-    def _titles(self, paths: Sequence[Path], gold: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    def _titles(
+        self,
+        paths: Sequence[Path],
+        gold: Sequence[tuple[str, int]],
+    ) -> tuple[str, ...]:
         """Return the titles of the pages of evidence, and of others that could have the answer."""
         titles = dict.fromkeys(title for title, _ in gold)
         of_start = self._facts.of_kind[paths[0].things[0].kind]
