@@ -38,19 +38,20 @@ BATCH, RATE = 128, 2e-3
 
 ABOUT = """# TextCraft, learnt from demonstrations
 
-`examples/behaviour_cloning.py`: the expert plays the {train} goals of the train part of a
-compositional split (`make_splits(fractions={fractions}, seed={seed}, compositional=True)`), with
-{prompts} prompts per goal, using admissible commands. The network of `examples/scorer.py` imitates
-it: {choices} decisions, {epochs} epochs. Of the {parts} craftable intermediates of the test goals,
-{as_goals} were goals in train, {as_parts} were intermediates there, and {never} are new.
+`examples/behaviour_cloning.py` trains on a compositional split,
+`make_splits(fractions={fractions}, seed={seed}, compositional=True)`. The expert plays the {train}
+goals of its train part with {prompts} prompts each, using admissible commands. The network of
+`examples/scorer.py` imitates it: {choices} decisions, {epochs} epochs. The test goals have {parts}
+craftable intermediates. Of these {as_goals} were goals in train, {as_parts} were intermediates
+there, and {never} are new.
 
-The table shows greedy play on the test part, each goal once, with the game's limit of 100 steps and
-95% Wilson intervals. *Untrained* is the network before training; *random* plays random admissible
-commands.
+The table shows greedy play on the test part, each goal once. The game's limit is 100 steps, and the
+intervals are Wilson's of 95%. *Untrained* is the network before training. *Random* plays random
+admissible commands.
 
 {table}
 Demonstrations and training took {learning:.0f} s ({processor:.0f} s of processor time), the whole
-{total:.0f} s, in one thread. `make learn` reproduces this file; digits may differ between machines
+{total:.0f} s, in one thread. `make learn` reproduces this file. Digits may differ between machines
 and versions of PyTorch.
 """
 

@@ -67,23 +67,22 @@ COLOURS = {
 
 ABOUT = """# TextCraft, learnt with MaskablePPO
 
-`examples/train_maskable_ppo.py`: MaskablePPO of Stable-Baselines3 (sb3-contrib) is trained on the
-197 goals of the split dev, all of depth 2, with the game's own reward, 1 for the goal, else 0.
-Neither the expert nor the recipe book is used. The network observes a graph that
-`examples/crafting.py` parses from the text: which admissible command makes a missing ingredient of
-a listed recipe, and which recipe makes a missing ingredient of another one. It learns which of them
-lead to the goal.
+`examples/train_maskable_ppo.py` trains MaskablePPO of Stable-Baselines3 (sb3-contrib). The 197
+goals of the split dev, all of depth 2, give the game's own reward: 1 for the goal, else 0. Neither
+the expert nor the recipe book is used. The network observes a graph that `examples/crafting.py`
+parses from the text. An edge says which admissible command, or which recipe, makes a missing
+ingredient of a recipe. The network learns which of them lead to the goal.
 
-The table shows greedy play with the game's limit of 100 steps, each goal once, on prompts not used
-in training, with 95% Wilson intervals. *Untrained* is the same network before its first step;
-*random* plays random admissible commands. Every seed is trained for the same number of steps,
-regardless of the unseen goals; no seed was selected.
+The table shows greedy play on prompts not used in training, each goal once. The game's limit is 100
+steps, and the intervals are Wilson's of 95%. *Untrained* is the same network before its first step.
+*Random* plays random admissible commands. Every seed is trained for the same number of steps,
+regardless of the unseen goals. No seed was selected.
 
 ![Learning curve](learning.svg)
 
 {table}
 Training steps: {steps} per seed. {times} [learning.csv](learning.csv) has every measurement. `make
-learn` reproduces these files; digits may differ between machines and versions of PyTorch.
+learn` reproduces these files. Digits may differ between machines and versions of PyTorch.
 """
 
 
