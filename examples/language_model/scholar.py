@@ -65,6 +65,7 @@ _ACTION = re.compile(
 _TASK = re.compile(r"\nYour task is to: (.+)")
 _KIND = re.compile(r"(.+) \((\w+)\)")
 _COMPARED = re.compile(r"first|earlier|later|more|fewer")
+_DATE = re.compile(r"\d+ \w+ (\d+)")
 _GIVEN = re.compile(r"finish\[(.*)\]")
 
 
@@ -180,6 +181,16 @@ def read_question(words: str) -> Chain | None:
             if steps:
                 return Chain(((thing, (*steps, relation)),))
     return None
+
+
+def shortened(first: str, second: str) -> tuple[str, str]:
+    """Return two values as they are compared: of dates of different years the years alone."""
+    dates = [_DATE.fullmatch(value) for value in (first, second)]
+    if all(dates):
+        years = tuple(date[1] for date in dates if date)
+        if len({*years}) == 2:
+            return years[0], years[1]
+    return first, second
 
 
 def _compared(form: str, words: str) -> list[tuple[str, tuple[Relation, ...]]]:
@@ -338,9 +349,9 @@ class Scholar(Planned, Searched):
             return f"{first.value} and {end.value}: {answer}."
         values = f"{first.name}: {first.value}. {end.name}: {end.value}."
         # A small model compares numbers that stand side by side only.
-        chosen = first if answer in first.name else end
-        both = f"{first.value} and {end.value}"
-        return f"{values} {wanted.capitalize()} of {both}: {chosen.value}. So {answer}."
+        numbers = shortened(first.value, end.value)
+        chosen = numbers[0 if answer in first.name else 1]
+        return f"{values} {wanted.capitalize()} of {' and '.join(numbers)}: {chosen}. So {answer}."
 
     def mistake(self, state: State, action: str) -> str:
         """Return a mistaken action in place of another, once of each kind; empty for none."""

@@ -12,7 +12,7 @@ import hotpotqa as data
 import pytest
 from dialogue import Example
 from recorded import dialogues
-from scholar import MISTAKES, RELATIONS, words_for
+from scholar import MISTAKES, RELATIONS, shortened, words_for
 from teacher import FAILED
 
 from tests.examples.dialogues import branches, learns_only_the_players_lines, turns
@@ -127,15 +127,19 @@ def test_mistakes__are_not_learnt_and_are_recovered_from(questions: list[data.As
 
 
 def test_comparisons__set_the_values_side_by_side(examples: list[Example]):
-    compared = 0
+    compared = of_years = 0
     for _, branch in branches(examples, "executor"):
         for line, _, _ in turns(branch):
             if said := re.match(r"think: (.+): (.+)\. (.+): (.+)\. \w+ of (.+)\. So (.+)\.$", line):
-                value = said[2] if said[6] in said[1] else said[4]
+                numbers = shortened(said[2], said[4])
                 assert said[6] in said[1] or said[6] in said[3]
-                assert said[5] == f"{said[2]} and {said[4]}: {value}"
+                chosen = numbers[0 if said[6] in said[1] else 1]
+                assert said[5] == f"{' and '.join(numbers)}: {chosen}"
                 compared += 1
-    assert compared > 3
+                of_years += numbers != (said[2], said[4])
+    assert compared > of_years > 0
+    assert shortened("3 May 1925", "11 June 1925") == ("3 May 1925", "11 June 1925")
+    assert shortened("3 May 1925", "11 June 1923") == ("1925", "1923")
 
 
 def test_lookups__that_are_learnt_are_of_words_in_an_order_that_the_question_tells(
