@@ -95,7 +95,8 @@ def test_readme__first_episode_wins(tmp_path: Path):
 def test_readme__agents_play(tmp_path: Path):
     function, adapt = run_block("Agents", tmp_path).splitlines()
     assert function == "False 0.0 5"
-    assert adapt.startswith("True True 2 {'executor': ")
+    # At the second or the third level: threads round differently.
+    assert re.match(r"True True [23] \{'executor': ", adapt)
 
 
 def test_readme__has_a_test_for_every_block():
