@@ -96,6 +96,7 @@ def make_splits(
         )
     splits: dict[str, list[str]] = {"train": [], "dev": [], "test": []}
     for stratum in _by_depth(book).values():
+        # Not by shuffling: a new item of a book leaves the others in their order.
         shuffled = sorted(stratum, key=lambda item: _stable_hash(f"{seed}:{item}"))
         for name, size in zip(splits, _apportion(len(stratum), fractions), strict=True):
             splits[name] += shuffled[:size]

@@ -28,6 +28,7 @@ def show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
         rows["all"] = total(list(estimates.values()))
 
     lines = [dict(zip(HEADINGS, row_of(amounts), strict=True)) for amounts in rows.values()]
+    # A quantity of which no run knows anything takes no column.
     headings = []
     for heading in HEADINGS:
         if heading not in OPTIONAL or any(line[heading] not in NOTHING for line in lines):
@@ -37,5 +38,6 @@ def show_estimates(estimates: Mapping[str, Estimate], as_json: bool) -> None:
         table.add_row(name, *(line[heading] for heading in headings))
     print_table(table)
 
+    # Runs of one table mostly have the same notes.
     for note in dict.fromkeys(chain.from_iterable(map(notes, estimates.values()))):
         print_words(note)

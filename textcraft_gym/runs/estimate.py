@@ -131,6 +131,7 @@ def estimate(spec: RunSpec, out: str | Path | None = None) -> Estimate:
     figures = _figures().get(spec.env, {}).get(agent)
     if figures is None:
         return replace(bare, source=_unknown(agent, spec.env))
+    # A group that nobody measured is taken to be as all are in the mean.
     return _from_figures(bare, [figures.get(group, figures[ALL]) for group in missing], spec)
 
 
@@ -278,6 +279,7 @@ def total(estimates: Sequence[Estimate]) -> Estimate:
         given = [amount for amount in amounts if amount is not None]
         return together(given) if given else None
 
+    # Without a model an episode takes milliseconds, so that its time need not be known.
     asking = [estimate for estimate in estimates if estimate.episodes and estimate.calls != NONE]
     is_timed = all(estimate.seconds for estimate in asking)
     return Estimate(

@@ -263,6 +263,7 @@ class RunSpec:
         for name in _AMOUNTS:
             if getattr(self, name) is not None:
                 number(name, getattr(self, name))
+        # A run may be asked to cost nothing; an episode that may take nothing could not begin.
         for name in ("max_cost", "max_seconds"):
             amount = getattr(self, name)
             if amount is not None and not 0 <= amount < math.inf:

@@ -33,6 +33,7 @@ def check_of(expected: Any) -> Check:
     """Return the check of a type, as a function of the value; see ``is_of_type``."""
     if expected is Any:
         return lambda value: True
+    # In Python a bool is an int, and an int no float; in JSON it is the other way round.
     if expected is int:
         return _is_int
     if expected is float:

@@ -63,6 +63,7 @@ def _list_agents(games: list[str], as_json: bool) -> None:
         row = Row(agent, _games_of(reasons[agent]), summary_of(agent))
         by_family.setdefault(family_of(agent), []).append(row)
     table = _table(by_family, HEADINGS)
+    # On a narrow terminal the columns that are left out follow below the table.
     for shown in (HEADINGS[:3], HEADINGS[:2]):
         if not tables.is_whole(table):
             table = _table(by_family, shown)

@@ -67,6 +67,7 @@ def play(
         command = _command(env, watch, others)
         raise ValueError(f"{watch} is an agent, not a model: --agent names it, as in {command}")
 
+    # Imported here: to play by hand needs no runs.
     from textcraft_gym.runs.run_spec import RunSpec
 
     spec = RunSpec(
@@ -83,6 +84,7 @@ def play(
     except ModelError as error:
         if agent or not _lacks_module(error):
             raise
+        # A module that is no model may have been meant as an agent.
         command = _command(env, watch, others)
         raise ValueError(f"{error}. An agent follows --agent, as in {command}") from error
 

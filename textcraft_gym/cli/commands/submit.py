@@ -40,6 +40,7 @@ def submit(
     """
     if is_check == bool(runs):
         raise ValueError("expected run folders or --check")
+    # A board of one's own may be new; that of the project is in its clones alone.
     if board == BOARD and not board.exists():
         raise ValueError(
             f"there is no {board} here: work in a clone of textcraft_gym, or name a board of your "

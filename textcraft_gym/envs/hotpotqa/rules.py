@@ -235,6 +235,7 @@ def sentences(page: Page, kind: Sentences) -> list[str]:
             for part in line.strip().split(". "):
                 sentence = part.strip()
                 if sentence:
+                    # The last one has its own full stop still, and gets a second, as in ReAct.
                     divided.append(f"{sentence}.")
     return divided
 

@@ -63,7 +63,7 @@ def apply(
     else:
         return state, *move
     after, answer, reason, _ = turn
-    if reason:
+    if reason:  # what is refused takes no time
         return turn
     if after.ticks > game.limit:
         return state._replace(ticks=game.limit), text.TIME_IS_UP, OUT_OF_TIME, ""

@@ -190,6 +190,7 @@ def _fillings(
 ) -> list[Offer]:
     members = book.members[slot.ingredient]
     held = [item for item in inventory if item in members]
+    # Kinds are mixed only where none is enough by itself, and the book allows it.
     alone: list[Offer] = [((item, slot.amount),) for item in held if inventory[item] >= slot.amount]
     if alone or not book.mixes:
         return alone
