@@ -75,12 +75,12 @@ def bill(
         forgotten: What is left out, so that a plan fails.
     """
     uses = {want.item: [want.amount] for want in wants}
-    goals = frozenset(uses)
+    wanted = frozenset(uses)
     lines: dict[str, Line] = {}
     while len(lines) < len(uses):
         # The deepest thing first, since nothing that is left takes it.
         item = max((item for item in uses if item not in lines), key=_rank)
-        is_tool = item in TOOLS and item not in goals
+        is_tool = item in TOOLS and item not in wanted
         count = int(has_tool(held, item)) if is_tool else has(held, item)
         spare = has(held, "coal") - sum(uses.get("coal", ()))
         recipe = applied(item, max(1, sum(uses[item]) - count), spare, wood)

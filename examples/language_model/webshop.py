@@ -37,10 +37,8 @@ SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
 BEGINNINGS, QUESTIONS = 0.5, 0.1
 """Shares of the examples: beginnings alone, and questions of SimpleMatch and DetailMatch."""
-
-
 TIGHT = 0.5
-"""Share of the customers whose bound is close to the price; few products cost more than others."""
+"""Share of the customers whose bound is close to the price: few products exceed other bounds."""
 
 
 class Failure(NamedTuple):
