@@ -12,9 +12,9 @@ PYTHONS ?= 3.10 3.11 3.12 3.13
 
 # What executes notebooks.
 JUPYTER := ipykernel jupytext nbclient
-# Three processes for two cores, since many tests wait for a server or a process. A file's tests stay together as long as they
+# Two processes for each core, since many tests wait for a server or a process. A file's tests stay together as long as they
 # can, since they share what is slow to make.
-PARALLEL := --numprocesses $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2))) --dist worksteal
+PARALLEL := --numprocesses $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2))) --dist worksteal
 # Else each of the many processes that tests start would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 # NumPy's threads beside those processes would wait for each other.
@@ -63,9 +63,9 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy --package textcraft_gym
 
-# The tests of the package; those of the examples are run by make test-rl.
+# The tests of the package; those of the examples are run by make test-rl, those of the real weights by make test-local.
 unit: $(VENV)/.test
-	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/examples
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/examples --ignore tests/agents/models/test_local.py
 
 # Minutes: a hundred thousand random actions, shortest plans against an independent solver, trainings that learn, and the
 # language model in the documentation.

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, TypeGuard
 
 from textcraft_gym.agents.contract.agent import Agent, AgentLike
@@ -16,7 +16,7 @@ from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.own_agent import OwnAgent
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.plugins import load, one_line
+from textcraft_gym.plugins import installed, load, one_line
 
 ENTRY_POINTS = "textcraft_gym.agents"
 """The group of entry points under which installed packages register agents."""
@@ -94,11 +94,11 @@ def find_agent(name: str) -> Any:
         return load("agent", AGENTS[name])
     if ":" in name:
         return load("agent", name)
-    installed = installed_agents()
-    if name not in installed:
-        raise UnknownName.of("agent", name, [*AGENTS, *installed], _OTHER_AGENTS)
+    theirs = installed_agents()
+    if name not in theirs:
+        raise UnknownName.of("agent", name, [*AGENTS, *theirs], _OTHER_AGENTS)
     try:
-        return installed[name].load()
+        return theirs[name].load()
     except Exception as error:  # an installed package may be broken in any way
         raise ValueError(f"agent {name}: {one_line(error)}") from error
 
@@ -315,6 +315,6 @@ def plays_only(agent: AgentLike, profile: GameProfile) -> str:
     return ""
 
 
-def installed_agents() -> dict[str, EntryPoint]:
+def installed_agents() -> Mapping[str, EntryPoint]:
     """Return the entry points of the agents that installed packages offer, by name."""
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    return installed(ENTRY_POINTS)

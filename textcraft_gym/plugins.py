@@ -1,4 +1,4 @@
-"""Loading of objects by names of the form ``module:name``, and parsing of their options."""
+"""Loading of objects by names, ``module:name`` or an entry point's; parsing of their options."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -97,6 +99,16 @@ def hidden_by(module: str) -> str:
         return ""
     whose = "Python's own" if root in sys.stdlib_module_names else "an installed"
     return f"{root} is {whose} module, which hides {Path(file.origin).name}: rename that file."
+
+
+def installed(group: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group that installed packages offer, by name."""
+    return _installed(group, tuple(sys.path))
+
+
+@cache  # which reads the metadata of every installed package, as often as the path changes
+def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=group)}
 
 
 def load(kind: str, path: str) -> Any:

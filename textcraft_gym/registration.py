@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from inspect import Parameter, getdoc, signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 from textcraft_gym.errors import ELSEWHERE, TextCraftGymError, UnknownName
-from textcraft_gym.plugins import hidden_by, import_named, one_line
+from textcraft_gym.plugins import hidden_by, import_named, installed, one_line
 
 INFO_OF: Mapping[str, str] = {"admissible": "admissible_commands", "expert": "expert_plan"}
 """The keys of info that an environment has only if it is made with an argument, by the argument."""
@@ -273,13 +273,13 @@ def find(env_id: str) -> World:
     if not isinstance(env_id, str):
         raise ValueError(f"expected the id of an environment, got {env_id!r}")
     module, colon, name = env_id.rpartition(":")
-    installed = {} if name in gym.registry else installed_worlds()
+    worlds: Mapping[str, EntryPoint] = {} if name in gym.registry else installed_worlds()
     if colon:
         _import_module_of_envs(module, name)
-    elif name in installed:
-        _load_installed(installed[name])
+    elif name in worlds:
+        _load_installed(worlds[name])
     if name not in gym.registry:
-        known = dict.fromkeys([*SUITE, *installed])
+        known = dict.fromkeys([*SUITE, *worlds])
         if colon:
             known |= dict.fromkeys(gym.registry)
         note = hidden_by(module) if colon else _OTHER_WORLDS
@@ -292,9 +292,9 @@ def find(env_id: str) -> World:
     return World(env_id, spec)
 
 
-def installed_worlds() -> dict[str, EntryPoint]:
+def installed_worlds() -> Mapping[str, EntryPoint]:
     """Return the entry points of the ids that installed packages offer."""
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    return installed(ENTRY_POINTS)
 
 
 def _load_installed(entry: EntryPoint) -> None:

@@ -19,7 +19,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,14 @@ from textcraft_gym.agents.prompts import SETS
 from textcraft_gym.agents.redaction import HIDDEN, redact, register_environment, without_secrets
 from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.errors import MissingExtra, UnknownName, require
-from textcraft_gym.plugins import hidden_by, import_named, key_values, offered, split_fields
+from textcraft_gym.plugins import (
+    hidden_by,
+    import_named,
+    installed,
+    key_values,
+    offered,
+    split_fields,
+)
 
 ENTRY_POINTS = "textcraft_gym.models"
 """Entry point group by which an installed package offers models; a spec begins with the name."""
@@ -374,7 +380,7 @@ def _find(kind: str, name: str) -> tuple[str, Callable[..., Model], tuple[str, .
         from textcraft_gym.agents.models.local import LocalModel
 
         return kind, LocalModel, names
-    for entry_point in entry_points(group=ENTRY_POINTS, name=kind):
+    if entry_point := installed(ENTRY_POINTS).get(kind):
         return kind, entry_point.load(), names
     if not name or kind in _REMOTE:
         raise ValueError(_why_no_model(kind))

@@ -1273,7 +1273,10 @@ with open("ends", "w") as file:
 """
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    ["<&- >&- 2>&-", *(pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "2>&-"))],
+)
 def test_commands__work_with_closed_standard_streams(tmp_path: Path, closed: str):
     textcraft_gym.evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=1), tmp_path / "run")
     commands = "\n".join([*EVERY_COMMAND, MISTAKE])

@@ -560,7 +560,7 @@ def test_verify__makes_an_agent_of_an_installed_package_only_where_it_is_trusted
     copied, monkeypatch
 ):
     entry = EntryPoint("theirs", "tests.foreign_worlds:Polite", registry.ENTRY_POINTS)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(registry, "installed", lambda group: {entry.name: entry})
     folder = copied("random")
     (folder / "config.json").write_text(
         json.dumps({**read_config(folder), "agent": "theirs", "agent_args": {}})

@@ -7,7 +7,7 @@ import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from importlib.util import resolve_name
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -133,13 +133,19 @@ def _with_imports(name: str, file: Path) -> set[Path]:
     return files
 
 
-def _imports(name: str, file: Path) -> Iterator[str]:
-    """Yield the names of the modules that a module may import, with those of their packages."""
+def _imports(name: str, file: Path) -> tuple[str, ...]:
+    """Return the names of the modules that a module may import, with those of their packages."""
     package = name if file.stem == "__init__" else name.rpartition(".")[0]
+    return _imported(package, file.read_bytes())
+
+
+@lru_cache(maxsize=256)
+def _imported(package: str, source: bytes) -> tuple[str, ...]:
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = ast.parse(source)
     except (SyntaxError, ValueError):  # compiled, or for another Python
-        return
+        return ()
+    names: dict[str, None] = {}
     for node in ast.walk(tree):
         modules = []
         if isinstance(node, ast.Import):
@@ -150,5 +156,5 @@ def _imports(name: str, file: Path) -> Iterator[str]:
                 modules = [base, *(f"{base}.{alias.name}" for alias in node.names)]
         for module in modules:
             parts = module.split(".")
-            for length in range(1, len(parts) + 1):
-                yield ".".join(parts[:length])
+            names |= {".".join(parts[:length]): None for length in range(1, len(parts) + 1)}
+    return tuple(names)

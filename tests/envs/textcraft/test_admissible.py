@@ -4,6 +4,7 @@ make the same list."""
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from itertools import product
 
 import gymnasium as gym
@@ -56,10 +57,13 @@ def in_parts(craft: str) -> tuple[str, frozenset[str]]:
 
 
 def shown_recipes(book: RecipeBook, text: str) -> list:
-    by_line = {
-        reference.command(recipe): recipe for recipes in book.recipes.values() for recipe in recipes
-    }
-    return [by_line[line] for line in commands(text)]
+    return [by_line(book)[line] for line in commands(text)]
+
+
+@lru_cache(maxsize=1)
+def by_line(book: RecipeBook) -> dict:
+    recipes = [recipe for recipes in book.recipes.values() for recipe in recipes]
+    return {reference.command(recipe): recipe for recipe in recipes}
 
 
 def test_offer__works_when_played(env_id):
