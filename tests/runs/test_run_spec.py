@@ -65,6 +65,8 @@ def test_spec__is_a_value_that_travels():
         ({"won_at": "1"}, "expected won_at to be a number, got '1'"),
         ({"temperature": "0.7"}, "expected temperature to be a number, got '0.7'"),
         ({"tasks": "minecraft:beehive"}, "tasks to be a sequence of ids, got 'minecraft:beehive'"),
+        ({"agent_args": "turns=3"}, "expected agent_args to be a dictionary, got 'turns=3'"),
+        ({"env_args": 3}, "expected env_args to be a dictionary, got 3"),
         ({"wrappers": "TextHistory"}, "wrappers to be a sequence of names, got 'TextHistory'"),
         ({"env_args": {"split": "dev"}}, "split is an option of the run"),
     ],

@@ -80,8 +80,8 @@ class RunSpec:
     """All options of a run; the help text of each field documents it.
 
     Raises:
-        ValueError: For a number that is out of bounds, a text in the place of a sequence, or a
-            split among ``env_args``.
+        ValueError: For a number that is out of bounds, a text in the place of a sequence or a
+            dictionary, or a split among ``env_args``.
     """
 
     env: str = field(metadata=_about("Environment: an id, or my_module:My-v0."))
@@ -246,6 +246,10 @@ class RunSpec:
         sequence("wrappers", "names", self.wrappers)
         if self.tasks is not None:
             sequence("tasks", "ids", self.tasks)
+        for name in ("agent_args", "env_args"):
+            arguments = getattr(self, name)
+            if not isinstance(arguments, Mapping):
+                raise ValueError(f"expected {name} to be a dictionary, got {arguments!r}")
         if self.reading not in get_args(Reading):
             raise ValueError(f"expected reading to be lenient or strict, got {self.reading!r}")
         if "split" in self.env_args:
