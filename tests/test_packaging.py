@@ -130,7 +130,8 @@ def test_install__plays_an_episode_from_another_folder(
     source = copy_sources(tmp_path / "checkout") if editable else request.getfixturevalue("wheel")
     what = ["--editable", source] if editable else [source]
     pip = (sys.executable, "-m", "pip", "--python", new_environment)
-    run(*pip, "install", "--no-deps", "--no-build-isolation", "--no-index", *what, cwd=tmp_path)
+    how = ("--no-deps", "--no-build-isolation", "--no-index", "--no-compile")
+    run(*pip, "install", *how, *what, cwd=tmp_path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     *files, played = run(new_environment, "-c", EPISODE, cwd=elsewhere).splitlines()
