@@ -1,7 +1,8 @@
 """Training examples of AutoPlan in HotpotQA and ALFWorld, in the short prompts that it sends.
 
 It plays with a plan that has some of the lines of a whole one, or with none, and is asked for
-reflections; a plan anew is made of what two or three episodes told. Some actions are in the
+reflections; a plan anew is made of what two to eight episodes told. Some plans have a line that a
+bad update leaves behind, which is to go. Some actions are in the
 player's own words, for the formalizer.
 """
 
@@ -35,6 +36,26 @@ FORMALIZED = 0.5
 """Share of the episodes of which an action is formalized in an example of its own."""
 FEW_TURNS = {"hotpotqa": 2, "alfworld": 6}
 """Turns of an episode that is to be lost, for reflections on it."""
+BATCHES = (2, 3, 4, 4, 6, 8)
+"""Episodes before a new plan: 4 in the paper, and 8 in one of its tables."""
+STRANGE = 0.3
+"""Share of the plans with a line of one episode alone."""
+STRAY = {
+    "hotpotqa": ("Search for {0}.", "Read {0} and then {1}.", "Look for {0} on the page of {1}."),
+    "alfworld": ("Look for {0} at {1}.", "Go to {1}, {1}, {1}.", "Open {1}, then take {0} there."),
+}
+"""Lines that a small model writes into a plan after a bad batch."""
+NAMES = {
+    "hotpotqa": (
+        ("the film", "the author", "the river", "the band"),
+        ("the town", "the year", "the director", "the country"),
+    ),
+    "alfworld": (
+        ("a pencil", "a baseballbat", "the mug 2", "a towel"),
+        ("drawer 1", "sidetable 2", "shelf 3", "countertop 1"),
+    ),
+}
+"""What stands in those lines."""
 PHRASES = {
     "search": (
         "Let me open the page of {0}",
@@ -95,12 +116,17 @@ def play(
     return record(episode.env, agent, episode.task, follower, ROLES), follower
 
 
-def draw_plan(lines: Sequence[str], rng: random.Random) -> list[str]:
-    """Return some lines of a plan: all, none, or all but one or two."""
+def draw_plan(game: str, rng: random.Random) -> list[str]:
+    """Return some lines of a plan: all, none, or all but one or two, and now and then a stray."""
     if rng.random() < 0.2:
         return []
+    lines = LINES[game]
     left_out = rng.sample(lines, rng.choice((0, 0, 1, 2)))
-    return [line for line in lines if line not in left_out]
+    plan = [line for line in lines if line not in left_out]
+    if rng.random() < STRANGE:
+        stray = rng.choice(STRAY[game]).format(*map(rng.choice, NAMES[game]))
+        plan.insert(rng.randrange(len(plan) + 1), stray)
+    return plan
 
 
 def update(game: str, plan: Sequence[str], experiences: Sequence[Experience]) -> Example:
@@ -128,7 +154,8 @@ def formalized(game: str, exchanges: Sequence[Exchange], rng: random.Random) -> 
 def examples(seed: int) -> Iterator[Example]:
     """Yield examples without end; the same seed gives the same ones."""
     rng = random.Random(f"autoplan/{seed}")
-    plans = {game: draw_plan(lines, rng) for game, lines in LINES.items()}
+    plans = {game: draw_plan(game, rng) for game in LINES}
+    batches = {game: rng.choice(BATCHES) for game in LINES}
     experiences: dict[str, list[Experience]] = {game: [] for game in LINES}
     for episode in drawn(rng):
         game = episode.profile.name
@@ -137,9 +164,10 @@ def examples(seed: int) -> Iterator[Example]:
         yield from examples_of(played, episode, rng)
         lived = experiences[game]
         lived.append(experience(played, episode))
-        if len(lived) == rng.choice((2, 3)) or len(lived) == len(LINES):
+        if len(lived) == batches[game]:
             yield update(game, plans[game], lived)
-            plans[game], experiences[game] = draw_plan(LINES[game], rng), []
+            plans[game], experiences[game] = draw_plan(game, rng), []
+            batches[game] = rng.choice(BATCHES)
 
 
 def examples_of(played: Record, episode: Episode, rng: random.Random) -> Iterator[Example]:

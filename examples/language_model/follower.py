@@ -58,21 +58,28 @@ class Follower:
     def flaws(self, prompt: str) -> str:
         """Return what went wrong, and what the plan lacks."""
         flaws = [f"The plan does not say this: {line}" for line in self.missing()]
+        flaws += [f"This step is of one episode alone: {line}" for line in self.strange()]
         if any(words in prompt for words in FAILURE):
             flaws.insert(0, self.player.flaw(prompt))
         return " ".join(flaws) or NO_FLAW
 
     def revision(self, prompt: str) -> str:
-        """Return what to add to the plan."""
-        return " ".join(f"Add this step: {line}" for line in self.missing()) or KEEP
+        """Return what to add to the plan, and what to leave out."""
+        changes = [f"Add this step: {line}" for line in self.missing()]
+        changes += [f"Leave this step out: {line}" for line in self.strange()]
+        return " ".join(changes) or KEEP
 
     def missing(self) -> list[str]:
         """Return the lines that it went by and that the plan lacks."""
         return [line for line in self.player.lines if line in self.used and line not in self.plan]
 
+    def strange(self) -> list[str]:
+        """Return the lines of the plan that are none of a whole one."""
+        return [line for line in self.plan if line not in self.player.lines]
+
 
 def new_plan(request: str, lines: Iterable[str]) -> str:
-    """Return the plan with all of its lines that a request for it has."""
+    """Return the plan with all of its lines that a request for it has, and no other line."""
     return numbered(line for line in lines if line in request)
 
 

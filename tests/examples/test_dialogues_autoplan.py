@@ -33,7 +33,7 @@ def played() -> list[tuple[data.Episode, recorded.Record, data.Follower]]:
     rng = random.Random(1)
     episodes = islice(data.drawn(rng), EPISODE_COUNT)
     return [
-        (episode, *data.play(episode, data.draw_plan(data.LINES[episode.profile.name], rng)))
+        (episode, *data.play(episode, data.draw_plan(episode.profile.name, rng)))
         for episode in episodes
     ]
 
@@ -82,19 +82,25 @@ def test_mistakes__are_not_learnt(played):
     assert wrong > 3
 
 
-def test_flaws__are_the_lines_that_the_plan_lacks(played):
-    named = 0
+def test_flaws__are_the_lines_that_the_plan_lacks_and_those_of_one_episode(played):
+    named = strange = 0
     for _, record, follower in played:
         said = {exchange.role: exchange.said.text for exchange in record.exchanges}
         missing = re.findall(
-            r"The plan does not say this: (.+?)(?= The plan does not|$)", said["flaws"]
+            r"The plan does not say this: (.+?)(?= The plan does not| This step is|$)",
+            said["flaws"],
         )
         assert not set(missing) & set(follower.plan)
         assert set(missing) <= set(follower.used)
         named += len(missing)
         for line in missing:
             assert not follower.plan or line in said["revision"]
+        for line in follower.strange():
+            assert f"This step is of one episode alone: {line}" in said["flaws"]
+            assert f"Leave this step out: {line}" in said["revision"]
+            strange += 1
     assert named > 5
+    assert strange
 
 
 def test_updates__have_the_plan_and_what_the_episodes_taught(examples: list[Example]):
@@ -104,6 +110,19 @@ def test_updates__have_the_plan_and_what_the_episodes_taught(examples: list[Exam
         every = [line for game in data.LINES.values() for line in game]
         assert lines
         assert set(lines) == {line for line in every if line in prompt}
+
+
+def test_updates__are_of_batches_of_each_size_and_leave_strange_lines_out(examples: list[Example]):
+    known = {line for game in data.LINES.values() for line in game}
+    batches, strange = set(), 0
+    for example, branch in branches(examples, "update"):
+        request = branch.spans[0].text
+        batches.add(len(re.findall(r"^Objective: ", request, re.MULTILINE)))
+        before = set(re.findall(r"^\d+\. (.+)$", example.situation, re.MULTILINE)) - known
+        strange += bool(before)
+        assert all(line not in branch.spans[1].text for line in before)
+    assert max(batches) >= 4
+    assert strange
 
 
 def test_formalizers__write_what_the_game_takes(examples: list[Example]):
