@@ -2,8 +2,8 @@
 
 It plays with a plan that has some of the lines of a whole one, or with none, and is asked for
 reflections; a plan anew is made of what two to eight episodes told. Some plans have a line that a
-bad update leaves behind, which is to go. Some actions are in the
-player's own words, for the formalizer.
+bad update leaves behind, which is to go. Some actions are in the player's own words, for the
+formalizer.
 """
 
 from __future__ import annotations
