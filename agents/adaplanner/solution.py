@@ -1,11 +1,12 @@
 """Solutions: plans as functions in numbered steps, as the models of AdaPlanner write them.
 
-def solution(agent, start_from=1):
-    if start_from <= 1:
-        print('[Step 1] take the mug')
-        agent.take('mug 1', 'desk 1')
-        assert agent.holding == 'mug 1', f'Error in [Step 1]: I do not hold the mug.
-        {agent.report()}'
+    def solution(agent, start_from=1):
+        if start_from <= 1:
+            print('[Step 1] take the mug')
+            agent.take('mug 1', 'desk 1')
+            assert agent.holding == 'mug 1', f'Error in [Step 1]: no mug. {agent.report()}'
+
+A refined solution starts from the step whose assertion failed.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ It plays by the rules of the environment itself, so that every answer in its dia
 game's. For each item to craft it writes one thought, in a form that a small model can copy from the
 list of commands:
 
-    think: 6 planks: oak planks using 1 oak logs (get) makes 4. 1: 4, 2: 8. 2 times: 2 x 1 = 2 oak
-    logs.
+    think: 6 planks: oak planks using 1 oak logs (get) makes 4. 1: 4, 2: 8. 2 times: 2 x 1 =
+        2 oak logs.
 
 the amount needed; the command, from its item on, since a small model finds what follows a name more
 easily than what stands before it, and behind each part whether a command makes it; what it makes

@@ -2,11 +2,11 @@
 
 Each has an interval.
 
-    python examples/language_model/gates.py --out runs/gates                        # the shipped
-    adapter python examples/language_model/gates.py --out runs/gates --adapter FILE.gguf --limit 30
-    python examples/language_model/gates.py --out runs/curve --adapter runs/kept/*.gguf --rows
-    unseen made python examples/language_model/gates.py --out runs/gates --batched      # all rows
-    at once, on a GPU
+    # The shipped adapter; the first goals of another; two rows of several; all, on a GPU.
+    python examples/language_model/gates.py --out runs/gates
+    python examples/language_model/gates.py --out runs/first --adapter FILE.gguf --limit 30
+    python examples/language_model/gates.py --out runs/two --adapter *.gguf --rows unseen made
+    python examples/language_model/gates.py --out runs/gates --batched
 
 Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model
 has its own. The counts of all rows are in ``gates.csv`` too. The exit status is 1 if a row does not

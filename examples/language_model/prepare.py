@@ -1,8 +1,8 @@
 """Writes the training dialogues to one file, which ``train.py`` reads on any machine.
 
     python examples/language_model/prepare.py --out runs/lm.data
-    python examples/language_model/prepare.py --out runs/lm.data --worlds textcraft=0.7,alfworld=0.3
-    --tokens 3000000
+    python examples/language_model/prepare.py --out runs/small.data --tokens 3000000
+    python examples/language_model/prepare.py --out runs/b.data --worlds textcraft=0.7,alfworld=0.3
 
 The same plan and seed give the same bytes. A file that is there already is kept if it is of the
 same plan and teachers.
@@ -16,7 +16,7 @@ import hashlib
 import random
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from multiprocessing import get_context
@@ -116,8 +116,9 @@ def _stream(world: str, plan: Plan, base: Path) -> Iterator[Iterator[list[Part]]
 
 def _write(into: Connection, world: str, plan: Plan, base: Path) -> None:
     tokenizer = load_tokenizer(base)
-    for example in import_module(worlds.MODULES[world]).examples(plan.seed):
-        into.send([*parts(tokenizer, example, plan.longest, plan.most)])
+    with suppress(BrokenPipeError):  # the reader has enough
+        for example in import_module(worlds.MODULES[world]).examples(plan.seed):
+            into.send([*parts(tokenizer, example, plan.longest, plan.most)])
 
 
 def differences(header: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:

