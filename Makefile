@@ -246,12 +246,14 @@ learn: $(RL)/.rl
 	cp runs/learning/learning.svg runs/learning/learning.csv runs/learning/learning.md runs/learning/behaviour_cloning.md \
 		runs/learning/curriculum.svg runs/learning/curriculum.csv benchmarks/results/
 
-# The C library gives memory back to the system after each product of matrices unless it is told not to, on which a quarter of
-# the processor time was seen to go.
-KEEP_MEMORY := MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184
+# The C library gives memory back to the system after each product of matrices, on which a quarter of the processor time was
+# seen to go. Told not to, it searches ever longer for a free piece, on which a quarter went after ten minutes of training.
+# TCMalloc (libtcmalloc-minimal4 of Debian and Ubuntu) does neither.
+TCMALLOC := $(firstword $(wildcard /usr/lib/*/libtcmalloc_minimal.so.4))
+KEEP_MEMORY := $(if $(TCMALLOC),LD_PRELOAD=$(TCMALLOC),MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184)
 
 # The adapter of the language model: its data, and then the training, from nothing or from the last checkpoint in its folder,
-# LM_RUN. On a GPU minutes; on two idle cores TOKENS=3000000 take an hour and a half, and all of the plan's twelve hours.
+# LM_RUN. On a GPU minutes; on two idle cores TOKENS=3000000 take an hour and a half, and all of the plan's a day.
 LM_DATA := runs/lm$(if $(TOKENS),-$(TOKENS)).data
 LM_RUN := runs/lm$(if $(LM_SEED),-seed$(LM_SEED))
 prepare-lm: $(RL)/.local
