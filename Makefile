@@ -247,7 +247,7 @@ learn: $(RL)/.rl
 		runs/learning/curriculum.svg runs/learning/curriculum.csv benchmarks/results/
 
 # The C library gives memory back to the system after each product of matrices, on which a quarter of the processor time was
-# seen to go. Told not to, it searches ever longer for a free piece, on which a quarter went after ten minutes of training.
+# seen to go. Told not to, it searches ever longer for a free piece, on which a quarter went after a quarter of an hour of training.
 # TCMalloc (libtcmalloc-minimal4 of Debian and Ubuntu) does neither.
 TCMALLOC := $(firstword $(wildcard /usr/lib/*/libtcmalloc_minimal.so.4))
 KEEP_MEMORY := $(if $(TCMALLOC),LD_PRELOAD=$(TCMALLOC),MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184)
