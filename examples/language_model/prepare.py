@@ -49,7 +49,7 @@ class Plan:
     seed: int = _option(0, "seed of the data")
     tokens: int = _option(45_000_000, "tokens in all; the last part goes beyond them")
     longest: int = _option(1_200, "most tokens of a part; a longer example is divided")
-    most: int = _option(1_800, "most tokens of a part of one dialogue; a longer one is left out")
+    most: int = _option(2_700, "most tokens of a part of one dialogue; a longer one is left out")
 
     def __post_init__(self) -> None:
         worlds.read_shares(self.worlds)

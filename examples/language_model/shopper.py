@@ -2,15 +2,17 @@
 
 It plays by the rules of the environment itself, and judges a product by what its pages say. Its
 thoughts name a thing before they decide about it, and what is wanted before a search, behind what
-the instruction calls it where that differs. A price stands beside its bound, since a small model
-compares numbers that stand side by side only:
+the instruction calls it where that differs. A price is compared with its bound digit by digit, down
+to the first that differ, since a small model compares what stands side by side only; each value is
+looked up as soon as a product is open, and after a product that is wrong, its place in the results:
 
     think: tights is leggings; dries fast is moisture wicking. leggings: moisture wicking;
-        xx-large, short; below 60.00.
-    think: B02JXPWRSL: no leggings. B02MBQ5NM0: yoga pants. $23.95 against 60.00: below.
-        To check: moisture wicking.
-    think: moisture wicking: yes.
-    think: size: xx-large. special size: short.
+        xx-large, short; below 60.
+    think: B02JXPWRSL: no leggings.
+        B02MBQ5NM0: yoga pants. $23.95 against 60: 0 0, 2 6, below. moisture wicking: to check.
+    think: xx-large: size. short: not here.
+    think: After B02MBQ5NM0: B01QM4P2WT: leggings. $70.0 against 60: 0 0, 7 6, above.
+        B07TN2KD5V: no title.
 """
 
 from __future__ import annotations
@@ -26,7 +28,13 @@ from dialogue import Branch
 from teacher import FAILED, Teacher
 
 from textcraft_gym.agents.games.webshop.game_profile import PROFILE
-from textcraft_gym.agents.games.webshop.pages import INVALID, Listing, read_listings
+from textcraft_gym.agents.games.webshop.pages import (
+    ASIN,
+    INVALID,
+    Listing,
+    read_item,
+    read_listings,
+)
 from textcraft_gym.envs.webshop import rules
 from textcraft_gym.envs.webshop.actions import click
 from textcraft_gym.envs.webshop.product import Goal
@@ -39,16 +47,16 @@ from textcraft_gym.envs.webshop.product_templates import (
 from textcraft_gym.envs.webshop.rules import BUY, NEXT, PREVIOUS, World, read
 from textcraft_gym.envs.webshop.state import State, Transition
 
-PAGES = 2
-"""Number of pages of results that a search is worth."""
+PRODUCTS = 6
+"""Number of products that a search is worth."""
 DETAILS = ("features", "description")
 """The pages that say more of a product."""
 SLIP_CHANCE = 0.08
 """Chance of a mistake at a click on a product or a value."""
 
 
-LONG_THOUGHT = 260
-"""Characters that a thought has at most: agents cut off at 100 tokens."""
+LONG_THOUGHT, VERDICTS = 260, 2
+"""Characters and verdicts that a thought has at most: agents cut off at 100 tokens."""
 
 
 _BETWEEN_PARTS = re.compile(r", | \(| - | \| ")
@@ -82,7 +90,7 @@ class Wish(NamedTuple):
     def __str__(self) -> str:
         parts = [f"{self.kinds[0]}: {', '.join(self.attributes)}", self.options]
         if not math.isinf(self.most):
-            parts.append(f"below {self.most:.2f}")
+            parts.append(f"below {dollars(self.most)}")
         return "; ".join(parts)
 
     @property
@@ -115,29 +123,34 @@ class Wish(NamedTuple):
         named = title_parts(title)
         return [value for value in self.values if value not in offered and value not in named]
 
+    def comparison(self, price: float) -> str:
+        """Return a price against the highest one, digit by digit; empty if none is too high."""
+        if math.isinf(self.most):
+            return ""
+        pairs = digits(price, self.most)
+        verdict = "above" if price > self.most else "below"
+        return f"${price} against {dollars(self.most)}: {', '.join(pairs)}, {verdict}"
+
     def objection(self, listing: Listing) -> str:
         """Return why a product is wrong, as its line of the results says; empty if it does not."""
-        if not self.kind_of(listing.title):
+        if not listing.title:
+            return ""
+        kind = self.kind_of(listing.title)
+        if not kind:
             return f"no {self.kinds[0]}"
-        if listing.price > self.most:
-            return f"${listing.price} against {self.most:.2f}: above"
-        return ""
+        return f"{kind}. {self.comparison(listing.price)}" if listing.price > self.most else ""
 
     def verdict(self, listing: Listing) -> str:
         """Return what the line of a product says for it or against it."""
+        if not listing.title:
+            return f"{listing.asin}: no title."
         objection = self.objection(listing)
         if objection:
             return f"{listing.asin}: {objection}."
         unsaid = self.unsaid(listing.title)
-        shown = [name for name in self.attributes if name not in unsaid]
-        verdict = f"{listing.asin}: {', '.join([self.kind_of(listing.title), *shown])}."
-        verdict += f" ${listing.price}"
-        if not math.isinf(self.most):
-            verdict += f" against {self.most:.2f}: below"
-        verdict += "."
-        if unsaid:
-            verdict += f" To check: {', '.join(unsaid)}."
-        return verdict
+        said = [f"{name}: {'to check' if name in unsaid else 'yes'}" for name in self.attributes]
+        parts = [self.kind_of(listing.title), self.comparison(listing.price), *said]
+        return f"{listing.asin}: {'. '.join(filter(None, parts))}."
 
 
 class Shopper(Teacher):
@@ -172,6 +185,7 @@ class Shopper(Teacher):
         self.wish = wish
         self.avoided = set(avoided)
         self.seen: set[str] = set()
+        self.left = ""
         self.chance = SLIP_CHANCE if slips else 0.0
 
     # -- What is said and done
@@ -223,13 +237,24 @@ class Shopper(Teacher):
     def find(self) -> bool:
         """Open the first result that has all that is wanted; return whether there is one.
 
-        Where there is none on some pages, it says that it failed.
+        Where there is none among some products, it says that it failed.
         """
-        wrong, fitting = self.weigh(read_listings(self.page))
+        verdicts, fitting = self.weigh(results(self.page))
         if fitting is None:
-            return self.turn_page(wrong)
-        self.think(" ".join([*wrong, self.wish.verdict(fitting)]))
+            return self.turn_page(verdicts)
+        self.judge([*verdicts, self.wish.verdict(fitting)])
         return self.open(fitting) or self.find()
+
+    def judge(self, verdicts: Sequence[str], *, end: str = "") -> None:
+        """Think verdicts, a few at a time, after the product from which it came back."""
+        for start in range(0, len(verdicts), VERDICTS):
+            after = f"After {self.left}: " if self.left else ""
+            self.left = ""
+            thought = after + " ".join(verdicts[start : start + VERDICTS])
+            if end and start + VERDICTS >= len(verdicts):
+                self.end(f"think: {thought} {end}")
+            else:
+                self.think(thought)
 
     def weigh(self, listings: Sequence[Listing]) -> tuple[list[str], Listing | None]:
         """Return the verdicts on new products before the first that may be right, and that one."""
@@ -237,6 +262,8 @@ class Shopper(Teacher):
         for listing in listings:
             if listing.asin in self.seen:
                 continue
+            if len(self.seen) >= PRODUCTS:
+                break
             self.seen.add(listing.asin)
             if listing.asin in self.avoided:
                 wrong.append(f"{listing.asin}: bought before.")
@@ -248,11 +275,11 @@ class Shopper(Teacher):
 
     def turn_page(self, wrong: Sequence[str]) -> bool:
         """Go on with the next page of results, or give up; return whether a product is found."""
-        thought = " ".join([*wrong, "None fits."])
-        if self.state.number == PAGES:
-            self.end(f"think: {thought} {FAILED}")
+        verdicts = [*wrong, "None fits."]
+        if len(self.seen) >= PRODUCTS or f"[{NEXT}]" not in self.page.lower():
+            self.judge(verdicts, end=FAILED)
             return False
-        self.think(thought)
+        self.judge(verdicts)
         self.play(click(NEXT))
         return self.find()
 
@@ -260,18 +287,48 @@ class Shopper(Teacher):
         """Open a product; return whether it has all that is wanted, else go back to the results."""
         self.seen.add(listing.asin)
         self.press(listing.asin)
-        missing = self.wish.lacking(listing.title, self.game.shop.options(listing.asin))
-        if missing:
-            if self.rng.random() < 6 * self.chance:
-                self.insist(missing[0])
-            self.think(f"No {missing[0]} here.")
-        elif self.looks(self.wish.unsaid(listing.title)):
+        if self.has_all(listing):
             return True
         self.play(click(PREVIOUS))
+        self.left = listing.asin
         return False
 
+    def has_all(self, listing: Listing) -> bool:
+        """Return whether the product in view has all that is wanted; its line may have no title."""
+        if not listing.title and (item := read_item(self.page)):
+            listing = listing._replace(title=item.title, price=item.price)
+            self.think(self.wish.verdict(listing))
+            if self.wish.objection(listing):
+                return False
+        return self.offers(listing.title) and self.looks(self.wish.unsaid(listing.title))
+
+    def offers(self, title: str) -> bool:
+        """Look up the wanted values in the product in view; return whether it has all of them."""
+        missing = self.wish.lacking(title, self.options)
+        if missing and self.rng.random() < 6 * self.chance:
+            self.insist(missing[0])
+        self.look_up(missing[:1])
+        return not missing
+
+    def look_up(self, missing: Sequence[str] = ()) -> None:
+        """Say where each wanted value is in the product in view, up to the first that is not."""
+        places = []
+        for value in self.wish.values:
+            if value in missing:
+                places.append(f"{value}: not here.")
+                break
+            places.append(f"{value}: {self.options.get(value, 'in the title')}.")
+        self.think(" ".join(places) or "No option is named.")
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The option of each value of the product in view."""
+        return self.game.shop.options(self.state.asin)
+
     def insist(self, value: str) -> None:
-        """Click a value that is not here, some of the times again and again, all unlearnt."""
+        """Take a value to be here and click it, some of the times again and again, all unlearnt."""
+        option = self.rng.choice([*self.options.values(), "in the title"])
+        self.think(f"{value}: {option}.", learnt=False)
         for again in range(self.rng.choice((1, 1, 2, 3))):
             if again:
                 self.think(f"The button is {value}.", learnt=False)
@@ -291,32 +348,53 @@ class Shopper(Teacher):
 
     def choose(self) -> None:
         """Choose the values that are wanted, of the product in view; some stand in its title."""
-        option_of = self.game.shop.options(self.state.asin)
-        places = [
-            f"{option_of[value]}: {value}." if value in option_of else f"{value}: in the title."
-            for value in self.wish.values
-        ]
-        self.think(" ".join(places) or "No option is named.")
         if self.wish.attributes and self.rng.random() < self.chance:
             name = self.rng.choice(self.wish.attributes)
             if self.mistake(name):
                 self.think(f"{name} is no button.")
         for value in self.wish.values:
-            if value in option_of:
-                self.press(value, option_of[value])
+            if value in self.options:
+                self.press(value, self.options[value])
 
     def buy(self) -> None:
         """Buy the product in view."""
         self.choose()
         self.play(click(BUY))
 
+    def buy_in_view(self) -> None:
+        """Look up the wanted values in the product in view, and buy it."""
+        self.look_up()
+        self.buy()
+
     def buy_found(self, listing: Listing) -> None:
         """Buy a product from the results, or another one if it lacks what is wanted."""
-        if not self.open(listing):
-            self.think(f"{self.wish}.")
-            if not self.find():
-                return
-        self.buy()
+        self.think(f"{self.wish}.")
+        if self.open(listing) or self.find():
+            self.buy()
+
+
+def results(page: str) -> list[Listing]:
+    """Return the products on a page of results, in order; some of them without a title."""
+    listings = {listing.asin: listing for listing in read_listings(page)}
+    asins = re.findall(rf"^\[({ASIN.pattern})\]", page, re.MULTILINE)
+    return [listings.get(asin) or Listing(asin, "", 0.0) for asin in asins]
+
+
+def dollars(bound: float) -> str:
+    """Return a bound, which most often has no cents."""
+    return f"{bound:.2f}".removesuffix(".00")
+
+
+def digits(price: float, bound: float) -> list[str]:
+    """Return the digits of a price and a bound in pairs, down to the first two that differ."""
+    pairs = []
+    for pair in zip(f"{price:06.2f}", f"{bound:06.2f}", strict=True):
+        if pair == (".", "."):
+            continue
+        pairs.append(" ".join(pair))
+        if pair[0] != pair[1]:
+            break
+    return pairs
 
 
 def option_values(goal: Goal) -> tuple[str, ...]:

@@ -31,8 +31,8 @@ from textcraft_gym.envs.webshop.state import START, Mode, Shop, State, Transitio
 
 TRAINING_SHOPS = range(1, 200)
 """Seeds of the shops for training; that of the registered environment is 0."""
-LONGEST = 4300
-"""Maximum number of characters of a dialogue with its situation: about 1,700 tokens."""
+LONGEST = 6500
+"""Maximum number of characters of a dialogue with its situation: about 2,600 tokens."""
 SHORTEST = 400
 """The number of characters that a dialogue needs at least."""
 BEGINNINGS, QUESTIONS = 0.5, 0.1
@@ -130,7 +130,7 @@ class Situation(dialogue.Situation):
         if drawn < BEGINNINGS + QUESTIONS:
             return self.question(rng)
         kinds = {
-            self.goal: 8,
+            self.goal: 12,
             self.opening: 3,
             self.buying: 2,
             self.plans: 2,
@@ -193,7 +193,7 @@ class Situation(dialogue.Situation):
     def buy_in_view(self, state: State, rng: random.Random) -> Branch | None:
         """Return the purchase of the product in view."""
         shopper = self.shopper(self.buy_text, state, rng, self.information(state))
-        shopper.buy()
+        shopper.buy_in_view()
         return self.short(shopper.branch("buy"))
 
     def buy_found(self, rng: random.Random) -> Branch | None:
@@ -416,25 +416,17 @@ class Situation(dialogue.Situation):
         """The share of such customers that is taught: the rarer the more."""
         if self.is_tempting:
             return 1.0
-        return 0.3 if self.is_easy else 0.6
+        return 0.15 if self.is_easy else 0.4
 
     @property
     def is_tempting(self) -> bool:
-        """Whether a result before the right one looks right, and lacks a value that is wanted."""
-        for listing in self.candidates:
-            if self.is_right(listing):
-                return False
-            if self.wish.lacking(listing.title, self.world.shop.options(listing.asin)):
-                return True
-        return False
+        """Whether nothing looks right on the page of results, or what does first is wrong."""
+        return not self.candidates or not self.is_right(self.candidates[0])
 
     @property
     def is_easy(self) -> bool:
         """Whether the first result is right, and its title shows it."""
-        if not self.listings:
-            return False
-        first = self.listings[0]
-        return self.match == first and self.is_right(first)
+        return self.match is not None and self.match == self.listings[0] and not self.is_tempting
 
     def is_right(self, listing: Listing) -> bool:
         """Return whether a product, with the values that are wanted, is worth the whole reward."""
