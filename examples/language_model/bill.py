@@ -171,8 +171,10 @@ def why(item: str, count: int, held: Mapping[str, int], wood: str = "") -> str:
 
 
 def explained(lines: Sequence[Line], worn: Iterable[str], mark: str) -> str:
-    """Return a bill, each line after a mark, and the goals that it comes to."""
-    comments = [f"{mark}{line}" for line in lines]
+    """Return a bill, each line after a mark, behind what is to be worn, and the goals of both."""
+    worn = list(worn)
+    comments = [f"{mark}{item}: equip it in the end." for item in worn]
+    comments += [f"{mark}{line}" for line in lines]
     return "\n".join([*comments, *map(_goal, _steps(lines)), *_worn(worn)])
 
 

@@ -47,6 +47,8 @@ AGENTS = {
     "code_as_policies": 1.0,
 }
 """The agents that play, and how often."""
+WORN = 0.2
+"""Share of the single goals that are of what is to be worn, with which a plan has one step more."""
 PLAYED = 3
 """The number of episodes that are played of one situation."""
 MOST = 4
@@ -190,7 +192,10 @@ def drawn(rng: random.Random) -> Situation:
         others = {*ways()} - {"log", "planks"}
         names = sorted(held_out() if chance < 0.1 else others)
         return last_step(rng.choice(names).replace("_", " "), world, rng)
-    task = several(rng) if chance < 0.45 else rng.choice(known())
+    if chance < 0.45:
+        task = several(rng)
+    else:
+        task = rng.choice(worn() if rng.random() < WORN else known())
     held = some_parts(task, rng) if rng.random() < 0.35 else {}
     return Situation(task, world, held)
 
@@ -214,6 +219,12 @@ def several(rng: random.Random) -> Task:
 def known() -> tuple[Task, ...]:
     """Return the goals that are not held out."""
     return tuple(task for task in all_tasks("vanilla").values() if task.id not in held_out())
+
+
+@cache
+def worn() -> tuple[Task, ...]:
+    """Return those of them that count once they are equipped."""
+    return tuple(task for task in known() if any(aim.worn for aim in task.aims))
 
 
 def last_step(item: str, world: int, rng: random.Random) -> Situation:

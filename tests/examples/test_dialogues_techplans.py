@@ -65,6 +65,16 @@ def test_agents__win_every_task_with_the_teacher(agent: str):
             assert exchange.prompt.startswith("You are in the ")
 
 
+@pytest.mark.parametrize("agent", ["deps", "chain_of_thought"])
+def test_plans__of_what_is_worn_begin_and_end_with_it(agent: str):
+    for item in ("shield", "iron_boots"):
+        (exchange,) = played(agent, item).exchanges
+        first, *_, last = exchange.said.text.strip().splitlines()
+        name = item.replace("_", " ")
+        assert first.removeprefix("# ") == f"{name}: equip it in the end."
+        assert last == f"equip({{'{name}': 1}}, {{'{name}': 1}});"
+
+
 def test_deps__mends_every_plan_that_forgets_something():
     mended = 0
     for task in split_tasks("core71", "vanilla"):
