@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from player import Move, Planned, Searched, in_steps, still_open
 from recorded import Said
-from teacher import COMPLETED, FAILED
+from teacher import COMPLETED, FAILED, compared
 
 from textcraft_gym.envs.hotpotqa import expert
 from textcraft_gym.envs.hotpotqa.rules import (
@@ -348,10 +348,12 @@ class Scholar(Planned, Searched):
         if wanted == "same":
             return f"{first.value} and {end.value}: {answer}."
         values = f"{first.name}: {first.value}. {end.name}: {end.value}."
-        # A small model compares numbers that stand side by side only.
-        numbers = shortened(first.value, end.value)
-        chosen = numbers[0 if answer in first.name else 1]
-        return f"{values} {wanted.capitalize()} of {' and '.join(numbers)}: {chosen}. So {answer}."
+        one, other = shortened(first.value, end.value)
+        digits = f": {compared(one, other)}" if one[0].isdigit() and " " not in one else ""
+        chosen = one if answer in first.name else other
+        return (
+            f"{values} {one} against {other}{digits}. {wanted.capitalize()}: {chosen}. So {answer}."
+        )
 
     def mistake(self, state: State, action: str) -> str:
         """Return a mistaken action in place of another, once of each kind; empty for none."""

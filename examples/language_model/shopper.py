@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dialogue import Branch
-from teacher import FAILED, Teacher
+from teacher import FAILED, Teacher, compared
 
 from textcraft_gym.agents.games.webshop.game_profile import PROFILE
 from textcraft_gym.agents.games.webshop.pages import (
@@ -127,9 +127,8 @@ class Wish(NamedTuple):
         """Return a price against the highest one, digit by digit; empty if none is too high."""
         if math.isinf(self.most):
             return ""
-        pairs = digits(price, self.most)
-        verdict = "above" if price > self.most else "below"
-        return f"${price} against {dollars(self.most)}: {', '.join(pairs)}, {verdict}"
+        digits = compared(f"{price:06.2f}", f"{self.most:06.2f}")
+        return f"${price} against {dollars(self.most)}: {digits}"
 
     def objection(self, listing: Listing) -> str:
         """Return why a product is wrong, as its line of the results says; empty if it does not."""
@@ -383,18 +382,6 @@ def results(page: str) -> list[Listing]:
 def dollars(bound: float) -> str:
     """Return a bound, which most often has no cents."""
     return f"{bound:.2f}".removesuffix(".00")
-
-
-def digits(price: float, bound: float) -> list[str]:
-    """Return the digits of a price and a bound in pairs, down to the first two that differ."""
-    pairs = []
-    for pair in zip(f"{price:06.2f}", f"{bound:06.2f}", strict=True):
-        if pair == (".", "."):
-            continue
-        pairs.append(" ".join(pair))
-        if pair[0] != pair[1]:
-            break
-    return pairs
 
 
 def option_values(goal: Goal) -> tuple[str, ...]:

@@ -107,6 +107,21 @@ class Teacher(Writer):
         return Branch(kind, tuple(self.spans))
 
 
+def compared(one: str, other: str) -> str:
+    """Return the digits of two numbers in pairs, down to the first two that differ, and the result.
+
+    A small model compares digits that stand side by side only.
+    """
+    width = max(len(one), len(other))
+    pairs = []
+    for first, second in zip(one.rjust(width, "0"), other.rjust(width, "0"), strict=True):
+        if first.isdigit():
+            pairs.append(f"{first} {second}")
+        if first != second:
+            return f"{', '.join(pairs)}, {'above' if first > second else 'below'}"
+    return f"{', '.join(pairs)}, equal"
+
+
 def a(noun: str) -> str:
     """Return a noun with its article."""
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"

@@ -130,13 +130,21 @@ def test_comparisons__set_the_values_side_by_side(examples: list[Example]):
     compared = of_years = 0
     for _, branch in branches(examples, "executor"):
         for line, _, _ in turns(branch):
-            if said := re.match(r"think: (.+): (.+)\. (.+): (.+)\. \w+ of (.+)\. So (.+)\.$", line):
-                numbers = shortened(said[2], said[4])
-                assert said[6] in said[1] or said[6] in said[3]
-                chosen = numbers[0 if said[6] in said[1] else 1]
-                assert said[5] == f"{' and '.join(numbers)}: {chosen}"
+            if said := re.match(
+                r"think: (.+): (.+)\. (.+): (.+)\. (.+) against ([^:.]+)(.*)\. (\w+): (.+)\. So (.+)\.$",
+                line,
+            ):
+                first, one, second, other, *numbers, digits, word, chosen, answer = said.groups()
+                assert tuple(numbers) == shortened(one, other)
+                assert answer in (first if chosen == numbers[0] else second)
+                if " " not in chosen:
+                    above = digits.endswith("above")
+                    assert above == (
+                        int(numbers[0].replace(",", "")) > int(numbers[1].replace(",", ""))
+                    )
+                    assert chosen == numbers[above == (word in ("First", "Earlier", "Fewer"))]
                 compared += 1
-                of_years += numbers != (said[2], said[4])
+                of_years += numbers != [one, other]
     assert compared > of_years > 0
     assert shortened("3 May 1925", "11 June 1925") == ("3 May 1925", "11 June 1925")
     assert shortened("3 May 1925", "11 June 1923") == ("1925", "1923")

@@ -382,7 +382,7 @@ def test_verdicts__are_what_the_lines_of_products_say():
         (23.95, 60.0, "$23.95 against 60: 0 0, 2 6, below"),
         (643.95, 160.0, "$643.95 against 160: 6 1, above"),
         (17.0, 130.0, "$17.0 against 130: 0 1, below"),
-        (60.0, 60.0, "$60.0 against 60: 0 0, 6 6, 0 0, 0 0, 0 0, below"),
+        (60.0, 60.0, "$60.0 against 60: 0 0, 6 6, 0 0, 0 0, 0 0, equal"),
         (60.5, 60.0, "$60.5 against 60: 0 0, 6 6, 0 0, 5 0, above"),
         (8.99, 9.5, "$8.99 against 9.50: 0 0, 0 0, 8 9, below"),
         (8.99, math.inf, ""),
