@@ -3,14 +3,19 @@
 It plays by the rules of the environment itself, and judges a product by what its pages say. Its
 thoughts name a thing before they decide about it, and what is wanted before a search, behind what
 the instruction calls it where that differs. A price is compared with its bound digit by digit, down
-to the first that differ, since a small model compares what stands side by side only; each value is
-looked up as soon as a product is open, and after a product that is wrong, its place in the results:
+to the first that differ, since a small model compares what stands side by side only, and each value
+is looked up as soon as a product is open:
 
     think: tights is leggings; dries fast is moisture wicking. leggings: moisture wicking;
         xx-large, short; below 60.
     think: B02JXPWRSL: no leggings.
         B02MBQ5NM0: yoga pants. $23.95 against 60: 0 0, 2 6, below. moisture wicking: to check.
-    think: xx-large: size. short: not here.
+    think: xx-large: size. short: in the title. To check: moisture wicking.
+    think: moisture wicking: yes. All is here.
+
+After a look it says what is left to check, or that all is here; after a wrong product, where it
+goes on:
+
     think: After B02MBQ5NM0: B01QM4P2WT: leggings. $70.0 against 60: 0 0, 7 6, above.
         B07TN2KD5V: no title.
 """
@@ -299,25 +304,30 @@ class Shopper(Teacher):
             self.think(self.wish.verdict(listing))
             if self.wish.objection(listing):
                 return False
-        return self.offers(listing.title) and self.looks(self.wish.unsaid(listing.title))
+        hidden = self.wish.unsaid(listing.title)
+        return self.offers(listing.title, hidden) and self.looks(hidden)
 
-    def offers(self, title: str) -> bool:
+    def offers(self, title: str, hidden: Sequence[str]) -> bool:
         """Look up the wanted values in the product in view; return whether it has all of them."""
         missing = self.wish.lacking(title, self.options)
         if missing and self.rng.random() < 6 * self.chance:
             self.insist(missing[0])
-        self.look_up(missing[:1])
+        if missing:
+            there = self.wish.values[: self.wish.values.index(missing[0])]
+            self.think(" ".join([*self.places(there), f"{missing[0]}: not here."]))
+        else:
+            self.look_up(hidden)
         return not missing
 
-    def look_up(self, missing: Sequence[str] = ()) -> None:
-        """Say where each wanted value is in the product in view, up to the first that is not."""
-        places = []
-        for value in self.wish.values:
-            if value in missing:
-                places.append(f"{value}: not here.")
-                break
-            places.append(f"{value}: {self.options.get(value, 'in the title')}.")
-        self.think(" ".join(places) or "No option is named.")
+    def look_up(self, hidden: Sequence[str] = ()) -> None:
+        """Say where the wanted values are in the product in view, and what is left to check."""
+        places = [*self.places(self.wish.values)] or ["No option is named."]
+        self.think(" ".join([*places, left(hidden)]))
+
+    def places(self, values: Iterable[str]) -> Iterator[str]:
+        """Yield where each value is in the product in view, which has them all."""
+        for value in values:
+            yield f"{value}: {self.options.get(value, 'in the title')}."
 
     @property
     def options(self) -> dict[str, str]:
@@ -340,9 +350,10 @@ class Shopper(Teacher):
                 break
             missing = self.wish.unsaid(self.play(click(page)))
             answers = [f"{name}: {'no' if name in missing else 'yes'}." for name in hidden]
-            self.think(" ".join(answers))
-            self.play(click(PREVIOUS))
             hidden = [name for name in hidden if name in missing]
+            is_last = hidden and page == DETAILS[-1]
+            self.think(" ".join([*answers, "Not all is here." if is_last else left(hidden)]))
+            self.play(click(PREVIOUS))
         return not hidden
 
     def choose(self) -> None:
@@ -370,6 +381,11 @@ class Shopper(Teacher):
         self.think(f"{self.wish}.")
         if self.open(listing) or self.find():
             self.buy()
+
+
+def left(hidden: Sequence[str]) -> str:
+    """Return what of a product is left to check."""
+    return f"To check: {', '.join(hidden)}." if hidden else "All is here."
 
 
 def results(page: str) -> list[Listing]:

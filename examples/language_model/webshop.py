@@ -416,7 +416,7 @@ class Situation(dialogue.Situation):
         """The share of such customers that is taught: the rarer the more."""
         if self.is_tempting:
             return 1.0
-        return 0.15 if self.is_easy else 0.4
+        return 0.5 if self.is_easy else 0.7
 
     @property
     def is_tempting(self) -> bool:

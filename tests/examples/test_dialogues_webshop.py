@@ -398,16 +398,37 @@ def test_values__are_looked_up_as_soon_as_a_product_is_open(examples: list[Examp
     for _, branch in branches(examples, "goal"):
         page = ""
         for line, answer, learnt in turns(branch):
+            if line == "click[< prev]":  # its page, opened without a title, was enough
+                page = ""
             if page and learnt and not re.match(r"think: (After )?B0", line):
-                looked_up = re.findall(r"([^:]+): ([^.]+)\. ?", line.removeprefix("think: "))
+                said, _, left = line.removeprefix("think: ").partition("To check: ")
+                looked_up = re.findall(r"([^:]+): ([^.]+)\. ?", said)
                 for value, place in looked_up:
                     assert (f"[{value}]" in page) == (place not in ("in the title", "not here"))
                     places[place] += 1
-                assert looked_up or line == "think: No option is named."
+                assert looked_up or said.startswith("No option is named. ")
+                assert bool(left) != line.endswith(("All is here.", "not here.")), line
                 page = ""
             if re.fullmatch(r"click\[B0\w+\]", line) and "[Buy Now]" in answer:
                 page = answer
     assert min(places["size"], places["in the title"], places["not here"]) > 5
+
+
+def test_looks__go_on_as_long_as_something_is_left_to_check(examples: list[Example]):
+    after = Counter()
+    for _, branch in branches(examples, "goal"):
+        lines = [line for line, _, learnt in turns(branch) if learnt]
+        for thought, *following in zip(lines, lines[1:], lines[2:], strict=False):
+            if "To check: " in thought:
+                assert following[0] in ("click[features]", "click[< prev]")
+                assert "click[features]" in following or "click[description]" in following
+            elif thought.endswith("Not all is here."):
+                assert following == ["click[< prev]", "click[< prev]"]
+            elif thought.endswith("All is here."):
+                assert following[0] != "click[features]"
+                assert following[0] != "click[description]"
+            after[thought.rpartition(". ")[2].partition(":")[0]] += 1
+    assert min(after["To check"], after["All is here."], after["Not all is here."]) > 1
 
 
 def test_verdicts__after_a_wrong_product_begin_with_it(examples: list[Example]):
