@@ -322,7 +322,7 @@ class Shopper(Teacher):
     def look_up(self, hidden: Sequence[str] = ()) -> None:
         """Say where the wanted values are in the product in view, and what is left to check."""
         places = [*self.places(self.wish.values)] or ["No option is named."]
-        self.think(" ".join([*places, left(hidden)]))
+        self.think(" ".join([*places, remaining(hidden)]))
 
     def places(self, values: Iterable[str]) -> Iterator[str]:
         """Yield where each value is in the product in view, which has them all."""
@@ -352,7 +352,7 @@ class Shopper(Teacher):
             answers = [f"{name}: {'no' if name in missing else 'yes'}." for name in hidden]
             hidden = [name for name in hidden if name in missing]
             is_last = hidden and page == DETAILS[-1]
-            self.think(" ".join([*answers, "Not all is here." if is_last else left(hidden)]))
+            self.think(" ".join([*answers, "Not all is here." if is_last else remaining(hidden)]))
             self.play(click(PREVIOUS))
         return not hidden
 
@@ -383,7 +383,7 @@ class Shopper(Teacher):
             self.buy()
 
 
-def left(hidden: Sequence[str]) -> str:
+def remaining(hidden: Sequence[str]) -> str:
     """Return what of a product is left to check."""
     return f"To check: {', '.join(hidden)}." if hidden else "All is here."
 

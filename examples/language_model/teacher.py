@@ -114,7 +114,7 @@ def compared(one: str, other: str) -> str:
     """
     width = max(len(one), len(other))
     pairs = []
-    for first, second in zip(one.rjust(width, "0"), other.rjust(width, "0"), strict=True):
+    for first, second in zip(one.zfill(width), other.zfill(width), strict=True):
         if first.isdigit():
             pairs.append(f"{first} {second}")
         if first != second:
