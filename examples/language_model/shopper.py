@@ -2,21 +2,21 @@
 
 It plays by the rules of the environment itself, and judges a product by what its pages say. Its
 thoughts name a thing before they decide about it, and what is wanted before a search, behind what
-the instruction calls it where that differs. A price is compared with its bound digit by digit, down
-to the first that differ, since a small model compares what stands side by side only, and each value
-is looked up as soon as a product is open:
+the instruction calls it where that differs. A price and its bound are written with as many digits,
+and compared digit by digit, down to the first that differ, since a small model compares what stands
+side by side only; each value is looked up as soon as a product is open:
 
     think: tights is leggings; dries fast is moisture wicking. leggings: moisture wicking;
         xx-large, short; below 60.
     think: B02JXPWRSL: no leggings.
-        B02MBQ5NM0: yoga pants. $23.95 against 60: 0 0, 2 6, below. moisture wicking: to check.
+        B02MBQ5NM0: yoga pants. 023.95 against 060: 0 0, 2 6, below. moisture wicking: to check.
     think: xx-large: size. short: in the title. To check: moisture wicking.
     think: moisture wicking: yes. All is here.
 
 After a look it says what is left to check, or that all is here; after a wrong product, where it
 goes on:
 
-    think: After B02MBQ5NM0: B01QM4P2WT: leggings. $70.0 against 60: 0 0, 7 6, above.
+    think: After B02MBQ5NM0: B01QM4P2WT: leggings. 070.00 against 060: 0 0, 7 6, above.
         B07TN2KD5V: no title.
 """
 
@@ -132,8 +132,8 @@ class Wish(NamedTuple):
         """Return a price against the highest one, digit by digit; empty if none is too high."""
         if math.isinf(self.most):
             return ""
-        digits = compared(f"{price:06.2f}", f"{self.most:06.2f}")
-        return f"${price} against {dollars(self.most)}: {digits}"
+        one, other = f"{price:06.2f}", f"{self.most:06.2f}"
+        return f"{one} against {other.removesuffix('.00')}: {compared(one, other)}"
 
     def objection(self, listing: Listing) -> str:
         """Return why a product is wrong, as its line of the results says; empty if it does not."""
