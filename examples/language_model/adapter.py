@@ -31,6 +31,17 @@ def write_adapter(
         file: The file.
         data_sha256: Digest of the training data, if it was packed.
     """
+    tensors = {}
+    for name, weight in weights.items():
+        array = weight.detach().cpu().numpy()
+        tensors[_stored(name)] = by_pairs(array, HEAD_WIDTH) if _is_rotated(name) else array
+    write_tensors(tensors, file, data_sha256)
+
+
+def write_tensors(
+    tensors: Mapping[str, np.ndarray], file: Path, data_sha256: str | None = None
+) -> None:
+    """Write factors, as llama.cpp names and orders them, to a GGUF file, in half precision."""
     part = file.with_suffix(".part")
     writer = gguf.GGUFWriter(part, "llama")
     writer.add_string("general.type", "adapter")
@@ -38,10 +49,8 @@ def write_adapter(
     writer.add_float32("adapter.lora.alpha", float(ALPHA))
     if data_sha256:
         writer.add_string(DATA, data_sha256)
-    for name, weight in weights.items():
-        array = weight.detach().cpu().numpy()
-        rows = by_pairs(array, HEAD_WIDTH) if _is_rotated(name) else array
-        writer.add_tensor(_stored(name), rows.astype(np.float16))
+    for name, array in tensors.items():
+        writer.add_tensor(name, array.astype(np.float16))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -61,11 +70,7 @@ def read_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> dict[str, t
             alpha.
         OSError: If it cannot be read.
     """
-    reader = gguf.GGUFReader(file)
-    alpha = reader.get_field("adapter.lora.alpha")
-    if alpha is None or alpha.contents() != ALPHA:
-        raise ValueError(f"no adapter with an alpha of {ALPHA}")
-    tensors = {tensor.name: tensor.data for tensor in reader.tensors}
+    tensors = read_tensors(file)
     read = {}
     for name, weight in weights.items():
         stored = _stored(name)
@@ -73,11 +78,25 @@ def read_adapter(weights: Mapping[str, torch.Tensor], file: Path) -> dict[str, t
             raise ValueError(
                 f"an adapter of another model, without a {stored} of {tuple(weight.shape)}"
             )
-        array = tensors[stored].astype(np.float32)
+        array = tensors[stored]
         if _is_rotated(name):
             array = by_halves(array, HEAD_WIDTH)
         read[name] = torch.from_numpy(array)
     return read
+
+
+def read_tensors(file: Path) -> dict[str, np.ndarray]:
+    """Return an adapter's factors, as llama.cpp names and orders them, in single precision.
+
+    Raises:
+        ValueError: If the file is none, or has another alpha.
+        OSError: If it cannot be read.
+    """
+    reader = gguf.GGUFReader(file)
+    alpha = reader.get_field("adapter.lora.alpha")
+    if alpha is None or alpha.contents() != ALPHA:
+        raise ValueError(f"no adapter with an alpha of {ALPHA}")
+    return {tensor.name: tensor.data.astype(np.float32) for tensor in reader.tensors}
 
 
 def _stored(name: str) -> str:

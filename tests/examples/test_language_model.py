@@ -390,6 +390,25 @@ def test_adapter__its_file_has_the_factors_in_llama_cpps_names_and_order(model, 
         assert torch.equal(factor, factors[name].detach().half().float())
 
 
+def test_average__is_the_mean_of_every_factor(model, tmp_path: Path, capsys):
+    from adapter import read_adapter, write_adapter
+    from average import main
+
+    factors = {name: factor.detach() for name, factor in model.factors().items()}
+    files = [tmp_path / f"{number}.gguf" for number in range(3)]
+    for scale, file in zip((1, 2, 6), files, strict=True):
+        write_adapter({name: scale * factor for name, factor in factors.items()}, file, "abc")
+    out = tmp_path / "mean.gguf"
+    main([*map(str, files), "--out", str(out)])
+    for name, factor in read_adapter(factors, out).items():
+        assert torch.allclose(factor, 3 * factors[name], rtol=2e-3, atol=1e-5)
+
+    write_adapter(dict(islice(factors.items(), 4)), files[1])
+    with pytest.raises(SystemExit):
+        main([*map(str, files), "--out", str(out)])
+    assert "1.gguf has other factors than" in capsys.readouterr().err
+
+
 def test_adapter__of_the_package_has_learnt_the_dialogues(tokenizer, base):
     from adapter import read_adapter
 
