@@ -46,9 +46,9 @@ def played() -> dict[tuple[str, str], list[dict[str, str]]]:
 
 def test_index__leads_to_every_page():
     index = (RESULTS / "README.md").read_text(encoding="utf-8")
-    assert {*re.findall(r"\((\w+\.md)\)", index)} == {
-        page.name for page in RESULTS.glob("*.md")
-    } - {"README.md"}
+    pages = {page.relative_to(RESULTS).as_posix() for page in RESULTS.rglob("*.md")}
+    linked = {*re.findall(r"\(((?:papers/)?[\w-]+\.md)\)", index)}
+    assert linked == pages - {"README.md"}
 
 
 def test_trained__episodes_are_of_all_tasks(played: dict[tuple[str, str], list[dict[str, str]]]):

@@ -207,6 +207,15 @@ def test_reproduce__writes_the_page_of_what_was_played_before_a_limit(tmp_path: 
     assert "[" in rows["| Iterative Executor-Only"], "what was played of the run that was stopped"
 
 
+def test_reproduce__calls_no_run_unfinished_that_an_earlier_start_finished(tmp_path: Path):
+    table = ("reproduce", "adapt/table7", "--model", f"{MODEL},cost=0.1", "--limit", "3")
+    run(*table, "--rows", "naive", "--out", str(tmp_path))
+    with pytest.raises(RunStopped):
+        run(*table, "--rows", "react,naive", "--max-cost", "0.5", "--out", str(tmp_path))
+    page = (tmp_path / "adapt-table7.md").read_text()
+    assert "unfinished are 1 of 2 runs" in page
+
+
 def test_reproduce__says_what_it_would_take_and_plays_nothing(tmp_path: Path):
     shown = run(
         "reproduce",

@@ -31,7 +31,7 @@ from textcraft_gym.papers.reproduce import (
     played_with,
 )
 from textcraft_gym.papers.table import Paper, Table
-from textcraft_gym.reports.records import Record, Records
+from textcraft_gym.reports.records import Record, Records, read_config
 from textcraft_gym.runs.estimate import Estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
 from textcraft_gym.storage.cache import atomic_write
@@ -111,29 +111,27 @@ def reproduce(
     def progress(run: RunSpec, folder: Path) -> Records:
         return evaluate_with_progress(run, folder, bar_on, names.get(folder, f"{name}, training"))
 
-    runs = play(reproduction, out, run=progress)
-    records: dict[Job, Sequence[Record]] = {}
     try:
-        records.update(runs)  # one by one, so that those before a stop are there
+        for _ in play(reproduction, out, run=progress):
+            pass
     except RunStopped:
-        _write_pages(paper, reproduction, records, out, as_json)
+        _write_pages(paper, reproduction, out, as_json)
         raise
     except KeyboardInterrupt:
-        _write_pages(paper, reproduction, records, out, as_json)
+        _write_pages(paper, reproduction, out, as_json)
         say("Stopped; run it again to resume.", error=as_json)
         raise typer.Exit(130) from None
-    _write_pages(paper, reproduction, records, out, as_json)
+    _write_pages(paper, reproduction, out, as_json)
 
 
 def _write_pages(
     paper: Paper,
     reproduction: Reproduction,
-    finished: Mapping[Job, Sequence[Record]],
     out: Path,
     as_json: bool,
 ) -> None:
     """Write the pages of what was played, and print their tables."""
-    pages = _pages(paper, reproduction, finished, out)
+    pages = _pages(paper, reproduction, out)
     for page in pages:
         _write(page, out)
     _show(pages, out, as_json)
@@ -142,13 +140,14 @@ def _write_pages(
 def _pages(
     paper: Paper,
     reproduction: Reproduction,
-    finished: Mapping[Job, Sequence[Record]],
     out: Path,
 ) -> list[Page]:
     """Return the page of each table of which something was played."""
     from textcraft_gym.papers.page import Page
 
-    records = {**kept(reproduction, out), **finished}
+    records = kept(reproduction, out)
+    folders = {job: reproduction.folder(job, out) for job in records}
+    finished = {job for job, folder in folders.items() if read_config(folder).get("finished")}
     results = collected(reproduction, records)
     models = tuple(map(without_key, reproduction.models))
     pages = []

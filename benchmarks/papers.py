@@ -1,0 +1,109 @@
+"""The papers' tables with the packaged language model, played as far as there is time.
+
+The runs are kept beside the pages, packed in one file: a later start goes on from them, and so does
+a reader who would rather see the episodes than believe the pages. It takes hours on two cores.
+
+python benchmarks/papers.py benchmarks/results/papers --minutes 60
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from textcraft_gym.papers import PAPERS
+
+SLOTS = 6
+MODEL = f"local:context=8192,slots={SLOTS}"
+"""Some prompts of DEPS have more tokens than the model's context has by default."""
+UNPLAYED: Mapping[str, tuple[str, ...]] = {
+    "adapt/table2": ("lats",),
+    "adapt/table7": ("lats",),
+    "autoplan/table3a": ("adaplanner", "react", "reflexion", "adaplanner_0"),
+}
+"""Rows that are not played: LATS asks for hours, and the others are AutoPlan's rivals."""
+TABLES = (
+    *("adapt/table2", "adapt/table3", "adapt/table7"),
+    *("deps/table2", "deps/table3", "deps/table4", "deps/table8", "deps/table20", "deps/table21"),
+    *("adapt/table1", "adapt/figure6", "adapt/figure7", "adapt/figure12"),
+    "autoplan/table3a",
+)
+"""The tables, most-read first; those behind one whose runs they share take no time."""
+MOMENT = 0.001
+"""Seconds in which nothing is played, and the pages are written all the same."""
+ARCHIVE = "runs.tar.xz"
+UNNEEDED = ("calls.jsonl.gz", ".lock")
+"""Files of a run that neither another start nor ``textcraft-gym verify`` needs."""
+
+
+def main() -> int:
+    """Play what is missing, and write the pages and the packed runs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, help="folder of the pages and of the packed runs")
+    parser.add_argument("--out", type=Path, default=Path("runs/papers"), help="folder of the runs")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="when to stop")
+    args = parser.parse_args()
+
+    archive = args.results / ARCHIVE
+    if archive.exists() and not args.out.exists():
+        unpack(archive, args.out)
+    end = time.monotonic() + 60 * args.minutes
+    status = 0
+    for name in TABLES:
+        # When time is over, too, the tables that follow have pages of the runs that they share.
+        status = reproduce(name, args.out, end - time.monotonic()) or status
+    for page in sorted(args.out.glob("*-*.*")):
+        if page.suffix in (".md", ".csv"):
+            shutil.copy(page, args.results)
+    pack(args.out, archive)
+    return status
+
+
+def reproduce(name: str, out: Path, seconds: float) -> int:
+    """Play what is missing of a table, write its page, and return the exit status."""
+    command = [sys.executable, "-m", "textcraft_gym", "reproduce", name, "--out", str(out)]
+    command += ["--model", MODEL, "--workers", str(SLOTS), "--no-calls"]
+    if name in UNPLAYED:
+        command += ["--rows", ",".join(rows(name))]
+    if seconds != float("inf"):
+        command += ["--max-seconds", str(max(seconds, MOMENT))]
+    return subprocess.call(command)
+
+
+def rows(name: str) -> list[str]:
+    """Return the keys of the rows of a table that are played."""
+    paper, key = name.split("/")
+    unplayed = UNPLAYED.get(name, ())
+    return [row.key for row in PAPERS[paper][key].rows if row.key not in unplayed]
+
+
+def unpack(archive: Path, out: Path) -> None:
+    """Unpack the runs into a new folder."""
+    out.mkdir(parents=True)
+    with tarfile.open(archive) as packed:
+        packed.extractall(out, filter="data")
+
+
+def pack(out: Path, archive: Path) -> None:
+    """Pack the runs of a folder, so that the same runs make the same bytes."""
+    with tarfile.open(archive, "w:xz", preset=9) as packed:
+        for file in sorted(out.glob("runs/**/*")):
+            if file.is_file() and file.name not in UNNEEDED:
+                packed.add(file, file.relative_to(out).as_posix(), filter=_nameless)
+
+
+def _nameless(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    info.mode = 0o644
+    return info
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,52 @@
+"""The pages of the papers' tables with the packaged model follow from the runs beside them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from benchmarks.papers import ARCHIVE, MODEL, pack, unpack
+from textcraft_gym.papers import PAPERS
+from textcraft_gym.papers.page import Page
+from textcraft_gym.papers.reproduce import Reproduction, collected, kept
+from textcraft_gym.reports.tables import markdown_table
+from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.verify.recheck import verify
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "papers"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("papers") / "runs"
+    unpack(RESULTS / ARCHIVE, folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", [file.stem for file in sorted(RESULTS.glob("*.csv"))])
+def test_page__follows_from_the_packed_runs(name: str, runs: Path):
+    text = (RESULTS / f"{name}.csv").read_text(encoding="utf-8")
+    paper, key = name.split("-")
+    table = PAPERS[paper][key]
+    rows = dict.fromkeys(row["row"] for row in csv.DictReader(text.splitlines()))
+    reproduction = Reproduction({table: list(rows)}, (MODEL,), 1, {}, RunSpec(""))
+    results = collected(reproduction, kept(reproduction, runs))
+    page = Page(PAPERS[paper], table, list(rows), (MODEL,), results)
+    assert page.csv() == text
+    headings, *lines = page.grid
+    assert markdown_table(headings, lines) in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_packed_runs__are_packed_alike_again(runs: Path, tmp_path: Path):
+    pack(runs, tmp_path / ARCHIVE)
+    assert (tmp_path / ARCHIVE).read_bytes() == (RESULTS / ARCHIVE).read_bytes()
+
+
+def test_packed_runs__are_what_their_actions_lead_to(runs: Path):
+    finished = [file.parent for file in runs.glob("runs/**/summary.json")]
+    assert finished
+    for folder in finished:
+        checked = verify(folder)
+        assert checked.identical, "\n".join(checked.lines(folder.parent.parent.name, shown=3))
