@@ -40,6 +40,8 @@ MOMENT = 0.001
 ARCHIVE = "runs.tar.xz"
 UNNEEDED = ("calls.jsonl.gz", ".lock")
 """Files of a run that neither another start nor ``textcraft-gym verify`` needs."""
+BEGUN = frozenset({"config.json", "report.md"})
+"""Files of a run of which nothing was played."""
 
 
 def main() -> int:
@@ -93,9 +95,11 @@ def unpack(archive: Path, out: Path) -> None:
 def pack(out: Path, archive: Path) -> None:
     """Pack the runs of a folder, so that the same runs make the same bytes."""
     with tarfile.open(archive, "w:xz", preset=9) as packed:
-        for file in sorted(out.glob("runs/**/*")):
-            if file.is_file() and file.name not in UNNEEDED:
-                packed.add(file, file.relative_to(out).as_posix(), filter=_nameless)
+        for folder in sorted({file.parent for file in out.glob("runs/**/*.json")}):
+            names = {file.name for file in folder.iterdir() if file.is_file()} - {*UNNEEDED}
+            for name in sorted(names if names - BEGUN else ()):
+                member = (folder / name).relative_to(out).as_posix()
+                packed.add(folder / name, member, filter=_nameless)
 
 
 def _nameless(info: tarfile.TarInfo) -> tarfile.TarInfo:

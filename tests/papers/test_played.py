@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.papers import ARCHIVE, MODEL, pack, unpack
+from benchmarks.papers import ARCHIVE, BEGUN, MODEL, pack, unpack
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
 from textcraft_gym.papers.reproduce import Reproduction, collected, kept
@@ -50,3 +50,16 @@ def test_packed_runs__are_what_their_actions_lead_to(runs: Path):
     for folder in finished:
         checked = verify(folder)
         assert checked.identical, "\n".join(checked.lines(folder.parent.parent.name, shown=3))
+
+
+def test_pack__leaves_out_a_run_of_which_nothing_was_played(tmp_path: Path):
+    for name, files in {"begun": BEGUN, "played": {*BEGUN, "episodes.jsonl", ".lock"}}.items():
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        for file in files:
+            (folder / file).touch()
+    pack(tmp_path, tmp_path / ARCHIVE)
+    unpack(tmp_path / ARCHIVE, tmp_path / "out")
+    unpacked = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    assert {file.parent.name for file in unpacked} == {"played"}
+    assert {file.name for file in unpacked} == {*BEGUN, "episodes.jsonl"}
