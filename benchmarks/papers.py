@@ -93,7 +93,7 @@ def unpack(archive: Path, out: Path) -> None:
 
 
 def pack(out: Path, archive: Path) -> None:
-    """Pack the runs of a folder, so that the same runs make the same bytes."""
+    """Pack the runs of a folder; the same runs make the same archive."""
     with tarfile.open(archive, "w:xz", preset=9) as packed:
         for folder in sorted({file.parent for file in out.glob("runs/**/*.json")}):
             names = {file.name for file in folder.iterdir() if file.is_file()} - {*UNNEEDED}
