@@ -1,11 +1,11 @@
-"""The language model on a GPU, for hundreds of episodes.
+"""The language model for many episodes at once, by PyTorch: hundreds on a GPU, dozens on a CPU.
 
 Its name is ``--model batched:BatchedModel,adapter=FILE.gguf``.
 
-The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 by
-PyTorch. Requests join the others as soon as they are asked, and leave when they are done; a prompt
-that begins as an earlier one is read from there on. Needs torch, transformers (for the tokenizer)
-and gguf.
+The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 on a
+GPU and in float32 on a CPU. Requests join the others as soon as they are asked, and leave when they
+are done; a prompt that begins as an earlier one is read from there on. Needs torch, transformers
+(for the tokenizer) and gguf.
 """
 
 from __future__ import annotations
@@ -200,12 +200,21 @@ class Writer:
         self.last = torch.zeros(slots, dtype=torch.long, device=network.device)
         self.graphs: dict[int, tuple[Any, Tensor]] = {}
 
-    def logits(self, ids: np.ndarray, begins: np.ndarray, longest: int) -> Tensor:
-        """Return the logits of each slot after its token; see ``Network.logits``."""
-        length = min(self.cache.shape[4], -(-longest // WRITTEN_STEP) * WRITTEN_STEP)
+    def logits(self, ids: np.ndarray, begins: np.ndarray, longest: int, active: Tensor) -> Tensor:
+        """Return the logits of each active slot after its token; see ``Network.logits``."""
         self.inputs.copy_(torch.from_numpy(np.stack((ids, begins))))
-        if self.network.device.type != "cuda":
-            return self._written(length)
+        if self.network.device.type == "cuda":
+            return self._launched(_rounded(longest, WRITTEN_STEP, self.cache))[active]
+        length = _rounded(longest, STEP, self.cache)
+        # What a CPU computes for slots that are not active costs more than copying a few of them.
+        if 2 * len(active) >= len(ids):
+            return self._written(length)[active]
+        tokens, begun = self.inputs[:, active]
+        return self.network.logits(
+            self.cache, tokens[:, None], active, begun, self.last[active], length
+        )
+
+    def _launched(self, length: int) -> Tensor:
         if length not in self.graphs:
             self._written(length)  # once outside of a graph, which loads the kernels
             torch.cuda.synchronize()
@@ -218,8 +227,13 @@ class Writer:
         return result
 
     def _written(self, length: int) -> Tensor:
+        """Return the logits of all slots."""
         ids, begins = self.inputs
         return self.network.logits(self.cache, ids[:, None], None, begins, self.last, length)
+
+
+def _rounded(length: int, step: int, cache: Tensor) -> int:
+    return min(cache.shape[4], -(-length // step) * step)
 
 
 _FIELDS = (
@@ -345,9 +359,9 @@ class _Lane:
             self.known[text.slot, place] = text.ids[-1]
             self.lengths[text.slot] = place + 1
         self.steps += 1
-        slots = [text.slot for text in active]
-        logits = self.writer.logits(ids, begins, int(self.lengths[slots].max()))
-        return logits[torch.tensor(slots, device=self.network.device)]
+        slots = torch.tensor([text.slot for text in active], device=self.network.device)
+        longest = int(self.lengths[[text.slot for text in active]].max())
+        return self.writer.logits(ids, begins, longest, slots)
 
     def leave(self, text: _Text) -> None:
         """Free the slot of a text, which keeps what it read for a prompt that begins alike."""
@@ -356,15 +370,15 @@ class _Lane:
 
 
 class BatchedModel:
-    """A language model that answers many requests at once on a GPU.
+    """A language model that answers many requests at once.
 
     It computes in a process of its own, which the threads that play do not hold up.
 
     Args:
         adapter: A LoRA adapter; by default the suite's; ``none`` for none.
         digest: The digest that the files must have; by default any.
-        slots: Number of requests at once, of up to a quarter of the context, and as many longer
-            ones.
+        slots: Number of requests at once, of up to a quarter of the context, and of a quarter as
+            many longer ones.
         context: Maximum number of tokens of a prompt with its answer.
 
     Raises:
@@ -378,8 +392,8 @@ class BatchedModel:
         adapter: str | None = None,
         *,
         digest: str | None = None,
-        slots: int = 256,
-        context: int = 4608,
+        slots: int = 48,
+        context: int = 8192,
     ) -> None:
         files = find_files(None, adapter)
         if digest is not None:
@@ -469,7 +483,11 @@ class _Engine:
             for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
         ]
         network = Network(weights, adapter, self.device, context)
-        self.lanes = [_Lane(network, slots, long) for long in (context // 4, context)]
+        # Each takes as much memory as the other.
+        self.lanes = [
+            _Lane(network, slots, context // 4),
+            _Lane(network, -(-slots // 4), context),
+        ]
 
     def serve(self, pipe: Connection) -> None:
         """Answer the requests of a pipe, each by its number."""
