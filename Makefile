@@ -222,8 +222,8 @@ overview: $(VENV)/.demo
 # The papers' tables with the packaged model, most-read first: hours on two cores. MINUTES ends a start, and the next one goes on
 # from the packed runs.
 .PHONY: papers
-papers: $(VENV)/.local
-	$(BIN)/python benchmarks/papers.py benchmarks/results/papers $(if $(MINUTES),--minutes $(MINUTES))
+papers: $(RL)/.local
+	$(RL)/bin/python benchmarks/papers.py benchmarks/results/papers $(if $(MINUTES),--minutes $(MINUTES))
 
 # A large shop: first load from its files, later loads from the cache, searches. Takes some minutes; the original's size,
 # PRODUCTS=1180000, half an hour and 12 GB of disk.

@@ -1,7 +1,8 @@
 """The papers' tables with the packaged language model, played as far as there is time.
 
 The runs are kept beside the pages, packed in one file: a later start goes on from them, and so does
-a reader who would rather see the episodes than believe the pages. It takes hours on two cores.
+a reader who would rather see the episodes than believe the pages. It takes hours on two cores, and
+needs torch, transformers and gguf for examples/language_model/batched.py.
 
 python benchmarks/papers.py benchmarks/results/papers --minutes 60
 """
@@ -9,6 +10,7 @@ python benchmarks/papers.py benchmarks/results/papers --minutes 60
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -16,12 +18,29 @@ import tarfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from textcraft_gym.papers import PAPERS
 
-SLOTS = 6
-MODEL = f"local:context=8192,slots={SLOTS}"
-"""Some prompts of DEPS have more tokens than the model's context has by default."""
+
+class Player(NamedTuple):
+    """A model, and its number of concurrent episodes."""
+
+    model: str
+    workers: int
+
+
+SOURCE = Path(__file__).parents[1] / "examples" / "language_model"
+BATCHED = "batched:BatchedModel,digest=sha256-360eb9140bb2"
+PLAYERS: Mapping[str, Player] = {
+    "adapt": Player("local:context=8192,slots=6", 18),
+    "deps": Player(BATCHED, 12),
+    "autoplan": Player(BATCHED, 48),
+}
+"""The packaged model by llama.cpp, or by PyTorch, which writes plans and short answers faster.
+
+Of the long dialogues of DEPS the latter has room for a dozen.
+"""
 UNPLAYED: Mapping[str, tuple[str, ...]] = {
     "adapt/table2": ("lats",),
     "adapt/table7": ("lats",),
@@ -69,13 +88,16 @@ def main() -> int:
 
 def reproduce(name: str, out: Path, seconds: float) -> int:
     """Play what is missing of a table, write its page, and return the exit status."""
+    player = PLAYERS[name.split("/")[0]]
     command = [sys.executable, "-m", "textcraft_gym", "reproduce", name, "--out", str(out)]
-    command += ["--model", MODEL, "--workers", str(SLOTS), "--no-calls"]
+    command += ["--model", player.model, "--workers", str(player.workers), "--no-calls"]
+    # Rows that begin alike, such as an agent's with more trials, ask the same.
+    command += ["--cassette", str(out / "answers.sqlite")]
     if name in UNPLAYED:
         command += ["--rows", ",".join(rows(name))]
     if seconds != float("inf"):
         command += ["--max-seconds", str(max(seconds, MOMENT))]
-    return subprocess.call(command)
+    return subprocess.call(command, env={**os.environ, "PYTHONPATH": str(SOURCE)})
 
 
 def rows(name: str) -> list[str]:
