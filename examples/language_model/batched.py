@@ -328,8 +328,9 @@ class _Lane:
     def _seat(self) -> tuple[_Text, int, int] | None:
         """Return a text that may be read, a free slot for it, and the length that they share.
 
-        One that goes on from all that a slot holds is first. Any other gets the slot that was left
-        first; not one that was just left, whose dialogue may be about to go on.
+        One that goes on from all that a slot holds is first. Any other gets a slot that holds most
+        of it, else the one that was left first; not one that was just left, whose dialogue may be
+        about to go on.
         """
         free = np.array([number for number, text in enumerate(self.texts) if text is None], int)
         if not len(free):
@@ -343,8 +344,10 @@ class _Lane:
         left = free[self.used[free] <= self.steps - GRACE] if self.active else free
         if not self.waiting or not len(left):
             return None
-        first = left[[self.used[left].argmin()]]
-        return self.waiting[0], int(first[0]), int(self._alike(first, self.waiting[0].prompt)[0])
+        text = self.waiting[0]
+        alike = self._alike(left, text.prompt)
+        best = alike.argmax() if 2 * alike.max() > len(text.prompt) else self.used[left].argmin()
+        return text, int(left[best]), int(alike[best])
 
     def _alike(self, slots: np.ndarray, prompt: np.ndarray) -> np.ndarray:
         """Return how much of a prompt slots hold; its last token is read in any case."""
@@ -383,9 +386,11 @@ class _Lane:
             self.known[text.slot, place] = text.ids[-1]
             self.lengths[text.slot] = place + 1
         self.steps += 1
-        slots = torch.tensor([text.slot for text in active], device=self.network.device)
-        longest = int(self.lengths[[text.slot for text in active]].max())
-        return self.writer.logits(ids, begins, longest, slots)
+        slots = [text.slot for text in active]
+        longest = int(self.lengths[slots].max())
+        return self.writer.logits(
+            ids, begins, longest, torch.tensor(slots, device=self.network.device)
+        )
 
     def leave(self, text: _Text) -> None:
         """Free the slot of a text, which keeps what it read for a prompt that begins alike."""

@@ -116,6 +116,14 @@ def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
     lane.steps += GRACE
     assert lane.admitted() == [stranger]
     assert (stranger.slot, stranger.cached) == (first.slot, 0)
+    lane.known[stranger.slot, :200], lane.lengths[stranger.slot] = stranger.prompt, 200
+    lane.leave(second)
+    lane.steps += 1
+    lane.leave(stranger)
+    lane.lengths[:] = 400  # with long answers
+    sample = ask(600, 200)
+    assert lane.admitted() == [sample]
+    assert (sample.slot, sample.cached) == (stranger.slot, 199)
 
 
 def newest_engine() -> multiprocessing.Process:
