@@ -14,7 +14,7 @@ from textcraft_gym.cli.app import app
 from textcraft_gym.envs.textcraft.env import TextCraftEnv
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.records import SCHEMA, read_config, without_timing
-from textcraft_gym.runs import fingerprints, runner
+from textcraft_gym.runs import fingerprints, run_folder, runner
 from textcraft_gym.runs.run_folder import RunFolder
 from textcraft_gym.verify.recheck import verify
 
@@ -73,6 +73,21 @@ def test_run__that_has_all_its_episodes_is_not_of_the_code_that_only_reads_it(
     with pytest.warns(UserWarning, match="no episode is missing; to play it again, choose another"):
         evaluate(SPEC, tmp_path)
     assert read_config(tmp_path)["codes"] == [fingerprints.code()]
+
+
+def test_finished__is_when_the_last_episode_was_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def finished(time: str) -> str:
+        monkeypatch.setattr(run_folder, "now", lambda: time)
+        evaluate(SPEC, tmp_path)
+        return read_config(tmp_path)["finished"]
+
+    assert finished("first") == "first"
+    assert finished("second") == "first"
+    episodes = tmp_path / "episodes.jsonl"
+    episodes.write_text(episodes.read_text().splitlines(keepends=True)[0])
+    assert finished("third") == "third"
 
 
 AGENT = """

@@ -152,11 +152,15 @@ class RunFolder:
     def go_on(self, code: str, *, plays: bool) -> None:
         """Keep the digest of the code that resumes the run, and warn if other code played it.
 
+        A run that is played on is unfinished again.
+
         Args:
             code: The digest.
             plays: Whether it plays anything; else it is not kept.
         """
         config = read_config(self.path)
+        if plays and config.pop("finished", None):
+            self._write_config(config)
         played = codes(config)
         if code in played:
             return
@@ -203,11 +207,16 @@ class RunFolder:
                 file.close()
 
     def finish(self, records: Sequence[Record]) -> None:
-        """Write the summary and the report of a run that has all its records."""
+        """Write the summary and the report of a run that has all its records.
+
+        A run that was finished before keeps the time at which it was.
+        """
         summaries = self.report(records)
         as_json = {name: asdict(summary) for name, summary in summaries.items()}
         atomic_write(self.path / "summary.json", json.dumps(as_json, indent=2) + "\n")
-        self._write_config({**read_config(self.path), "finished": now()})
+        config = read_config(self.path)
+        config.setdefault("finished", now())
+        self._write_config(config)
 
     def report(self, records: Sequence[Record]) -> dict[str, Summary]:
         """Write the report of a run, which says so if it is unfinished, and return its numbers."""
