@@ -223,7 +223,7 @@ overview: $(VENV)/.demo
 # from the packed runs.
 .PHONY: papers
 papers: $(RL)/.local
-	$(RL)/bin/python benchmarks/papers.py benchmarks/results/papers $(if $(MINUTES),--minutes $(MINUTES))
+	$(RL)/bin/python examples/language_model/papers.py benchmarks/results/papers $(if $(MINUTES),--minutes $(MINUTES))
 
 # A large shop: first load from its files, later loads from the cache, searches. Takes some minutes; the original's size,
 # PRODUCTS=1180000, half an hour and 12 GB of disk.

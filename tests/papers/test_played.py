@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.papers import ARCHIVE, BEGUN, PLAYERS, pack, unpack
+from examples.language_model.papers import ARCHIVE, BEGUN, pack, player_of, unpack
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
 from textcraft_gym.papers.reproduce import Reproduction, collected, kept
@@ -32,7 +32,7 @@ def test_page__follows_from_the_packed_runs(name: str, runs: Path):
     paper, key = name.split("-")
     table = PAPERS[paper][key]
     rows = dict.fromkeys(row["row"] for row in csv.DictReader(text.splitlines()))
-    models = (PLAYERS[paper].model,)
+    models = (player_of(f"{paper}/{key}").model,)
     reproduction = Reproduction({table: list(rows)}, models, 1, {}, RunSpec(""))
     results = collected(reproduction, kept(reproduction, runs))
     page = Page(PAPERS[paper], table, list(rows), models, results)

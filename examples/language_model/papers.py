@@ -2,9 +2,9 @@
 
 The runs are kept beside the pages, packed in one file: a later start goes on from them, and so does
 a reader who would rather see the episodes than believe the pages. It takes hours on two cores, and
-needs torch, transformers and gguf for examples/language_model/batched.py.
+needs torch, transformers and gguf for batched.py.
 
-python benchmarks/papers.py benchmarks/results/papers --minutes 60
+python examples/language_model/papers.py benchmarks/results/papers --minutes 60
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class Player(NamedTuple):
     workers: int
 
 
-SOURCE = Path(__file__).parents[1] / "examples" / "language_model"
+SOURCE = Path(__file__).parent
 BATCHED = "batched:BatchedModel,digest=sha256-360eb9140bb2"
 PLAYERS: Mapping[str, Player] = {
+    "adapt/table1": Player(BATCHED, 48),
     "adapt": Player("local:context=8192,slots=6", 18),
     "deps": Player(BATCHED, 12),
     "autoplan": Player(BATCHED, 48),
@@ -88,7 +89,7 @@ def main() -> int:
 
 def reproduce(name: str, out: Path, seconds: float) -> int:
     """Play what is missing of a table, write its page, and return the exit status."""
-    player = PLAYERS[name.split("/")[0]]
+    player = player_of(name)
     command = [sys.executable, "-m", "textcraft_gym", "reproduce", name, "--out", str(out)]
     command += ["--model", player.model, "--workers", str(player.workers), "--no-calls"]
     # Rows that begin alike, such as an agent's with more trials, ask the same.
@@ -97,7 +98,13 @@ def reproduce(name: str, out: Path, seconds: float) -> int:
         command += ["--rows", ",".join(rows(name))]
     if seconds != float("inf"):
         command += ["--max-seconds", str(max(seconds, MOMENT))]
-    return subprocess.call(command, env={**os.environ, "PYTHONPATH": str(SOURCE)})
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    return subprocess.call(command, env=environment)  # noqa: S603
+
+
+def player_of(name: str) -> Player:
+    """Return who plays a table."""
+    return PLAYERS.get(name) or PLAYERS[name.split("/")[0]]
 
 
 def rows(name: str) -> list[str]:
