@@ -33,14 +33,15 @@ class Player(NamedTuple):
 SOURCE = Path(__file__).parent
 BATCHED = "batched:BatchedModel,digest=sha256-360eb9140bb2"
 PLAYERS: Mapping[str, Player] = {
-    "adapt/table1": Player(BATCHED, 48),
+    "adapt/table1": Player(BATCHED, 40),
     "adapt": Player("local:context=8192,slots=6", 18),
     "deps": Player(BATCHED, 12),
-    "autoplan": Player(BATCHED, 48),
+    "autoplan": Player(BATCHED, 40),
 }
 """The packaged model by llama.cpp, or by PyTorch, which writes plans and short answers faster.
 
-Of the long dialogues of DEPS the latter has room for a dozen.
+Of the long dialogues of DEPS the latter has room for a dozen. Of others it has room for 48, and
+keeps what it read of each if a few slots are left for single questions.
 """
 UNPLAYED: Mapping[str, tuple[str, ...]] = {
     "adapt/table2": ("lats",),
