@@ -42,8 +42,11 @@ from textcraft_gym.agents.models.weights import find_files
 
 STEP, WRITTEN_STEP = 64, 512
 """Attended cache lengths are rounded up to these: for reading prompts, and for writing tokens."""
-GRACE = 2
-"""Number of tokens written into other slots before a slot goes to another dialogue."""
+GRACE = 16
+"""Number of tokens written into other slots before a slot goes to another dialogue.
+
+Its own may be back by then, after a short question elsewhere: to read a dialogue anew takes longer.
+"""
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
 PADDING = 64
