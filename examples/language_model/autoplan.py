@@ -2,8 +2,9 @@
 
 It plays with a plan that has some of the lines of a whole one, or with none, and is asked for
 reflections; a plan anew is made of what two to eight episodes told. Some plans have a line that a
-bad update leaves behind, which is to go. Some actions are in the player's own words, for the
-formalizer.
+bad update leaves behind, which is to go. Some reflections miss a line that the plan has: a model
+that learned of none wrote the whole plan again and again. Some actions are in the player's own
+words, for the formalizer.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ BATCHES = (2, 3, 4, 4, 6, 8)
 """Episodes before a new plan: 4 in the paper, and 8 in one of its tables."""
 STRANGE = 0.3
 """Share of the plans with a line of one episode alone."""
+MISTAKEN = 0.3
+"""Share of the reflections that miss a line which the plan has."""
 STRAY = {
     "hotpotqa": ("Search for {0}.", "Read {0} and then {1}.", "Look for {0} on the page of {1}."),
     "alfworld": ("Look for {0} at {1}.", "Go to {1}, {1}, {1}.", "Open {1}, then take {0} there."),
@@ -163,7 +166,7 @@ def examples(seed: int) -> Iterator[Example]:
         played, _ = play(episode, plans[game], turns=turns)
         yield from examples_of(played, episode, rng)
         lived = experiences[game]
-        lived.append(experience(played, episode))
+        lived.append(mistaken(experience(played, episode), plans[game], LINES[game], rng))
         if len(lived) == batches[game]:
             yield update(game, plans[game], lived)
             plans[game], experiences[game] = draw_plan(game, rng), []
@@ -188,6 +191,19 @@ def experience(played: Record, episode: Episode) -> Experience:
     texts = {exchange.role: exchange.said.text.strip() for exchange in played.exchanges}
     reflection = [texts.get(role, "") for role in ROLES[3:]]
     return Experience(episode.objective, bool(played.episode.won), *reflection)
+
+
+def mistaken(
+    lived: Experience, plan: Sequence[str], lines: Sequence[str], rng: random.Random
+) -> Experience:
+    """Return an experience, some of whose reflections miss a line that the plan has."""
+    known = [line for line in plan if line in lines]
+    if not known or rng.random() >= MISTAKEN:
+        return lived
+    line = rng.choice(known)
+    return lived._replace(
+        flaws=f"The plan does not say this: {line}", revision=f"Add this step: {line}"
+    )
 
 
 def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:
