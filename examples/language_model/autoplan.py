@@ -17,7 +17,7 @@ import gymnasium as gym
 import hotpotqa
 import households
 from dialogue import Branch, Example, Span
-from follower import Follower, new_plan, numbered
+from follower import ADD, LACKS, Follower, new_plan, numbered
 from player import Episode
 from recorded import Exchange, Record, Said, alone, dialogues, packed, record
 from scholar import LINES as QUESTION_LINES
@@ -201,9 +201,7 @@ def mistaken(
     if not known or rng.random() >= MISTAKEN:
         return lived
     line = rng.choice(known)
-    return lived._replace(
-        flaws=f"The plan does not say this: {line}", revision=f"Add this step: {line}"
-    )
+    return lived._replace(flaws=f"{LACKS} {line}", revision=f"{ADD} {line}")
 
 
 def some(branches: Sequence[Branch], rng: random.Random) -> list[Branch]:

@@ -50,7 +50,7 @@ Its own may be back by then, after a short question elsewhere: to read a dialogu
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
 PADDING = 64
-"""Tokens of padding that a CPU reads in the time of another pass over the weights."""
+"""Tokens of padding that a CPU reads rather than pass over the weights once more."""
 ENDED = "the process that computes the model has ended"
 
 _Answers: TypeAlias = dict[int, Future[Completion]]

@@ -12,6 +12,7 @@ from player import Planned
 from recorded import Said
 
 NO_FLAW, KEEP = "I know of none.", "Leave the plan as it is."
+LACKS, ADD = "The plan does not say this:", "Add this step:"
 FAILURE = ("No turns are left: you failed.", "The episode is over: you failed.")
 
 
@@ -57,7 +58,7 @@ class Follower:
 
     def flaws(self, prompt: str) -> str:
         """Return what went wrong, and what the plan lacks."""
-        flaws = [f"The plan does not say this: {line}" for line in self.missing()]
+        flaws = [f"{LACKS} {line}" for line in self.missing()]
         flaws += [f"This step is of one episode alone: {line}" for line in self.strange()]
         if any(words in prompt for words in FAILURE):
             flaws.insert(0, self.player.flaw(prompt))
@@ -65,7 +66,7 @@ class Follower:
 
     def revision(self, prompt: str) -> str:
         """Return what to add to the plan, and what to leave out."""
-        changes = [f"Add this step: {line}" for line in self.missing()]
+        changes = [f"{ADD} {line}" for line in self.missing()]
         changes += [f"Leave this step out: {line}" for line in self.strange()]
         return " ".join(changes) or KEEP
 
