@@ -2,10 +2,10 @@
 
 Its name is ``--model batched:BatchedModel,adapter=FILE.gguf``.
 
-The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 on a
-GPU and in float32 on a CPU. Requests join the others as soon as they are asked, and leave when they
-are done; a prompt that begins as an earlier one is read from there on. Needs torch, transformers
-(for the tokenizer) and gguf.
+The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 where
+the device has instructions for it, else in float32. Requests join the others as soon as they are
+asked, and leave when they are done; a prompt that begins as an earlier one is read from there on.
+Needs torch, transformers (for the tokenizer) and gguf.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.models.weights import find_files
 
+BFLOAT16 = ("gpu", "avx512_bf16", "amx_bf16")
+"""Devices, and instructions of a CPU, that multiply matrices in bfloat16."""
 STEP, WRITTEN_STEP = 64, 512
 """Attended cache lengths are rounded up to these: for reading prompts, and for writing tokens."""
 GRACE = 16
@@ -85,7 +87,7 @@ class Network:
         self, weights: Path, adapter: Path | None, device: torch.device, context: int
     ) -> None:
         self.device = device
-        self.dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
+        self.dtype = _dtype_of(device)
         reader = gguf.GGUFReader(weights)
         tensors = {
             tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type)
@@ -99,6 +101,8 @@ class Network:
         }
         self.heads, self.groups = about["attention.head_count"], about["attention.head_count_kv"]
         self.epsilon = about["attention.layer_norm_rms_epsilon"]
+        plain = device.type == "cpu" and self.dtype == torch.bfloat16
+        self._attention = _plain_attention if plain else scaled_dot_product_attention
         placed = {
             name: torch.from_numpy(np.array(data)).to(device, self.dtype)
             for name, data in tensors.items()
@@ -181,9 +185,26 @@ class Network:
             .permute(0, 2, 3, 1, 4)
             .flatten(2, 3)
         )
-        answers = scaled_dot_product_attention(queries, keys, values, attn_mask=seat.mask)
+        answers = self._attention(queries, keys, values, attn_mask=seat.mask)
         answers = answers.unflatten(2, (-1, tokens)).permute(0, 3, 1, 2, 4)
         return linear(answers.reshape(texts, tokens, -1), layer.attn_output)
+
+
+def _dtype_of(device: torch.device) -> torch.dtype:
+    """Return in what a device computes fastest."""
+    known = torch.cpu.get_capabilities() if device.type == "cpu" else {"gpu": True}
+    return torch.bfloat16 if any(map(known.get, BFLOAT16)) else torch.float32
+
+
+def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, attn_mask: Tensor) -> Tensor:
+    """Return what ``scaled_dot_product_attention`` does, by two matrix products.
+
+    On a CPU they use its instructions for bfloat16, which the fused function does not.
+    """
+    queries = queries / queries.shape[-1] ** 0.5
+    # As the second factor, a part of the cache would be copied.
+    scores = queries @ keys.mT if keys.is_contiguous() else (keys @ queries.mT).mT
+    return (scores + attn_mask).softmax(-1) @ values
 
 
 class _Seat(NamedTuple):
