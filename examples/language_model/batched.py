@@ -202,8 +202,10 @@ def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, attn_mask: T
     On a CPU they use its instructions for bfloat16, which the fused function does not.
     """
     queries = queries / queries.shape[-1] ** 0.5
-    # As the second factor, a part of the cache would be copied.
-    scores = queries @ keys.mT if keys.is_contiguous() else (keys @ queries.mT).mT
+    if keys.is_contiguous():
+        scores = queries @ keys.mT
+    else:  # a part of the cache, which would be copied as the second factor
+        scores = (keys @ queries.mT).mT.contiguous()
     return (scores + attn_mask).softmax(-1) @ values
 
 
