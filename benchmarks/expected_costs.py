@@ -145,6 +145,7 @@ def measure(
     most: int = EPISODES,
     *,
     by_group: bool = True,
+    workers: int = AT_ONCE,
 ) -> Figures:
     """Return the mean, 10th and 90th percentile of the costs, by group of tasks and role.
 
@@ -154,6 +155,7 @@ def measure(
         model_spec: The model; by default the small one in the process.
         most: Maximum number of tasks of a group.
         by_group: Whether groups have figures of their own; else all tasks count as one group.
+        workers: Number of episodes at once.
     """
     model_spec = model_spec or MODEL
     run, planned, _ = plan(Run(RunSpec(env_id, "all", agent_name, model=model_spec)))
@@ -163,7 +165,7 @@ def measure(
         jobs.setdefault(about["group"] if by_group else ALL, []).append(job)
     chosen = {group: _spread(group_jobs, most) for group, group_jobs in jobs.items()}
     with closing(run):
-        envs = run.envs(AT_ONCE)
+        envs = run.envs(workers)
         played = run_episodes(
             envs, agent, chain.from_iterable(chosen.values()), model=_model(model_spec)
         )
@@ -224,6 +226,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=EXPECTED_COSTS)
     parser.add_argument("--model", default=MODEL)
     parser.add_argument("--episodes", type=int, default=EPISODES, help="most tasks of a group")
+    parser.add_argument("--workers", type=int, default=AT_ONCE, help="episodes at once")
     parser.add_argument("--together", action="store_true", help="all tasks count as one group")
     for name in ("worlds", "agents"):
         parser.add_argument(f"--{name}", default="", help=f"only these {name}, with commas")
@@ -235,7 +238,12 @@ def main() -> None:
         figures = json.loads(arguments.out.read_text(encoding="utf-8"))
     for env_id, agent in pairs(worlds, agents):
         figures.setdefault(env_id, {})[agent] = measure(
-            env_id, agent, arguments.model, arguments.episodes, by_group=not arguments.together
+            env_id,
+            agent,
+            arguments.model,
+            arguments.episodes,
+            by_group=not arguments.together,
+            workers=arguments.workers,
         )
         atomic_write(arguments.out, as_json(in_order(figures)))
         print(env_id, agent, figures[env_id][agent][ALL])

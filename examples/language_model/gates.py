@@ -348,7 +348,7 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--threads", type=int, help="threads of the model")
     parser.add_argument(
-        "--batched", action="store_true", help="play all rows at once on a GPU, in bfloat16"
+        "--batched", action="store_true", help="play all rows at once, with batched.py"
     )
     return parser
 
