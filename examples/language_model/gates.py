@@ -347,9 +347,7 @@ def arguments() -> argparse.ArgumentParser:
         "--rows", nargs="+", choices=GATES, default=rows_here(), help="the rows to play"
     )
     parser.add_argument("--threads", type=int, help="threads of the model")
-    parser.add_argument(
-        "--batched", action="store_true", help="play all rows at once, with batched.py"
-    )
+    parser.add_argument("--batched", action="store_true", help="play all rows at once, on a GPU")
     return parser
 
 
