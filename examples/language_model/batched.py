@@ -40,8 +40,8 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.models.weights import find_files
 
-BFLOAT16 = ("gpu", "avx512_bf16", "amx_bf16")
-"""Devices, and instructions of a CPU, that multiply matrices in bfloat16."""
+BFLOAT16 = ("avx512_bf16", "amx_bf16")
+"""Instructions of a CPU that multiply matrices in bfloat16."""
 STEP, WRITTEN_STEP = 64, 512
 """Attended cache lengths are rounded up to these: for reading prompts, and for writing tokens."""
 GRACE = 16
@@ -192,8 +192,9 @@ class Network:
 
 def _dtype_of(device: torch.device) -> torch.dtype:
     """Return in what a device computes fastest."""
-    known = torch.cpu.get_capabilities() if device.type == "cpu" else {"gpu": True}
-    return torch.bfloat16 if any(map(known.get, BFLOAT16)) else torch.float32
+    if device.type == "cpu" and not any(map(torch.cpu.get_capabilities().get, BFLOAT16)):
+        return torch.float32
+    return torch.bfloat16
 
 
 def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, attn_mask: Tensor) -> Tensor:
