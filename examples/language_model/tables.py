@@ -2,15 +2,15 @@
 
 The tables are those that come after the ones of all splits. A teacher sees the table; its first
 plans may be wrong ones, which are not learnt, so that there is something to explain and to mend.
-Before the plan of a kit it notes the holes of each shape, since a small model sees where two have
-one shape only once they stand side by side.
+Before the plan of a kit it notes the holes of each shape, and before one of bowls whether each
+block has a bowl: a small model sees what belongs together only once it stands side by side.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -51,8 +51,8 @@ AGENTS = {
     "adapt": 1.0,
 }
 """The agents that play, and how often."""
-SHARES = {KITS: 3.0, HANOI: 1.0, BOWLS: 1.0, PACKING: 1.0, PYRAMID: 1.0}
-"""The kinds of tables, and how often: the holes of a kit are the hardest to name."""
+SHARES = {KITS: 3.0, HANOI: 1.0, BOWLS: 2.0, PACKING: 1.0, PYRAMID: 1.0}
+"""The kinds of tables, and how often: what belongs together in kits and bowls is hardest to see."""
 PLAYED = 3
 """The number of episodes that are played of one table."""
 MOST = 3
@@ -121,7 +121,7 @@ class Planner:
             return Said("\nNothing can be done.")
         if self.agent == "inner_monologue":
             return Said(f"\n1. {goals[0]}")
-        note = f"\n{holes(world, state)}" if world.kind == KITS else ""
+        note = f"\n{NOTES[world.kind](world, state)}" if world.kind in NOTES else ""
         if self.agent in ("plan_and_execute", "adapt"):
             return Said(f"{note}\n{numbered(goals)}")
         if self.rng and self.spoils:
@@ -163,6 +163,20 @@ def holes(world: World, state: State) -> str:
             ]
             notes[thing.shape] = f"{thing.shape}: {' and '.join(places)}"
     return f"# {'; '.join(notes.values())}."
+
+
+def bowls(world: World, state: State) -> str:
+    """Return a note of the blocks that are still on the table, and whether each has a bowl."""
+    notes = [
+        f"{thing.colour}: {'bowl' if thing.colour in world.places else 'none'}"
+        for thing, at in zip(world.things, state.at, strict=True)
+        if at == TABLE
+    ]
+    return f"# {'; '.join(notes)}."
+
+
+NOTES: Mapping[str, Callable[[World, State], str]] = {KITS: holes, BOWLS: bowls}
+"""What is noted before a plan, by kind of table."""
 
 
 def spoilt(world: World, goals: list[str], rng: random.Random) -> list[str]:

@@ -22,7 +22,7 @@ from textcraft_gym.envs.tabletop.state import KINDS, KITS, PACKING, PYRAMID
 from textcraft_gym.envs.tabletop.tasks import split_tasks
 from textcraft_gym.task import task_hash
 
-EXAMPLE_COUNT = 150
+EXAMPLE_COUNT = 200
 ENV = "Tabletop-v0"
 PLANNERS = {
     f"{agent} planner"
@@ -134,6 +134,23 @@ def test_kits__a_plan_notes_the_holes_of_each_shape_and_names_one_where_there_ar
                 assert f"{shape} ({place})" in example.situation
             named[len(places) == 2] += 1
     assert min(named[True], named[False]) > 10, named
+
+
+def test_bowls__a_plan_notes_each_block_and_has_a_goal_for_each_that_has_a_bowl(
+    examples: list[Example],
+):
+    noted = Counter[str]()
+    for example, branch in branches(examples, "deps planner", "zero_shot planner"):
+        if "bowls of " not in example.situation:
+            continue
+        note, *goals = branch.spans[-1].text.strip().splitlines()
+        blocks = re.findall(r"(\w+): (bowl|none)", note)
+        assert note == f"# {'; '.join(f'{colour}: {has}' for colour, has in blocks)}."
+        bowls = re.findall(r"bowls? of ([\w, ]+) on", example.situation)[0].split(", ")
+        assert all((has == "bowl") == (colour in bowls) for colour, has in blocks)
+        assert [goal.split()[3] for goal in goals] == [c for c, has in blocks if has == "bowl"]
+        noted.update(has for _, has in blocks)
+    assert min(noted["bowl"], noted["none"]) > 5, noted
 
 
 @pytest.mark.parametrize("agent", ["deps", "inner_monologue", "react", "plan_and_execute"])

@@ -10,9 +10,11 @@ PLAY = """
 import hashlib, json, sys
 import gymnasium as gym
 import textcraft_gym
+from textcraft_gym.envs.tabletop.state import KINDS
 
 env = gym.make("Tabletop-v0", split="all", admissible=True, expert=True, reliability="cliport")
-tasks = [task.id for task in env.get_wrapper_attr("tasks")][::5]
+tasks = sorted(env.get_wrapper_attr("tasks"), key=lambda task: KINDS.index(task.group))
+tasks = [task.id for task in tasks][::5]
 played = []
 for task in tasks[:: int(sys.argv[1])]:
     text, info = env.reset(seed=7, options={"task": task})

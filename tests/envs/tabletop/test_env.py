@@ -35,7 +35,7 @@ def test_splits__have_their_sizes_and_do_not_overlap():
     assert sizes == {"paper": 25, "dev": 500, "test": 500, "all": 1025}
     assert len({task_hash(ID, task) for task in tasks(ID)}) == 1025
     assert [task.id for task in tasks(ID, "paper")] == [
-        f"{kind}/{number}" for kind in KINDS for number in range(5)
+        f"{kind}/{number}" for number in range(5) for kind in KINDS
     ]
 
 

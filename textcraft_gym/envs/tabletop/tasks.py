@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 
 from textcraft_gym.envs.tabletop import text
 from textcraft_gym.envs.tabletop.expert import plan
@@ -55,19 +55,18 @@ class Task:
 
 
 def split_tasks(split: str) -> tuple[Task, ...]:
-    """Return the tasks of ``paper``, ``dev``, ``test`` or ``all``.
+    """Return the tasks of ``paper``, ``dev``, ``test`` or ``all``, the kinds by turns.
 
     Raises:
         UnknownName: If there is no such split.
     """
     if split not in SPLITS:
         raise UnknownName.of("split", split, SPLITS)
-    tasks = []
-    for kind in KINDS:
-        for name, numbers in NUMBERS.items():
-            if split in (name, "all"):
-                tasks += [all_tasks()[f"{kind}/{number}"] for number in numbers]
-    return tuple(tasks)
+    numbers = chain.from_iterable(
+        numbers for name, numbers in NUMBERS.items() if split in (name, "all")
+    )
+    # By turns, so that the first few of a split have all kinds.
+    return tuple(all_tasks()[f"{kind}/{number}"] for number in numbers for kind in KINDS)
 
 
 def find_task(name: object) -> Task:
