@@ -10,12 +10,10 @@ import numpy as np
 import torch
 from base import ROTATED, by_halves, by_pairs
 from network import ALPHA
+from packed import DATA
 
 HEAD_WIDTH = 64
 """Of the base model."""
-
-DATA = "textcraft_gym.data_sha256"
-"""Metadata key of an adapter's training data: the digest in the packed file's header."""
 
 
 def write_adapter(

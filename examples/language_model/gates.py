@@ -19,21 +19,18 @@ import argparse
 import csv
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from textcraft_gym.agents.adapt.react import make_executor
-from textcraft_gym.agents.contract.agent import Play, Routine
-from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
+from packed import DATA
+
 from textcraft_gym.agents.contract.model import Model, ModelError
-from textcraft_gym.agents.defaults import settings_for
-from textcraft_gym.agents.games.crafting import Recipe, read_crafts, read_held
+from textcraft_gym.agents.models.gguf import read_header
 from textcraft_gym.agents.models.weights import find_files
-from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.papers.adapt import AGENTS, ALFWORLD, WEBSHOP
 from textcraft_gym.papers.reproduce import installed_data
 from textcraft_gym.papers.table import Setting
@@ -54,7 +51,6 @@ WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
 BATCHED_WORKERS, BATCHED_SLOTS = 100, 384
 """Number of episodes of a row at once on a GPU, and of requests of all rows."""
-SUB_TASKS = f"{Path(__file__).stem}:SubTaskAgent"
 
 
 class Gate(NamedTuple):
@@ -77,20 +73,16 @@ class Gate(NamedTuple):
     group: str = ""
 
 
-DRAWN = ("dev", "unseen", "made")
+DRAWN = ("unseen", "made")
 """Splits in the file of the goals."""
-CRAFTING = Setting("TextCraft-v0", "dev", "react")
+CRAFTING = Setting("TextCraft-v0", "unseen", "react")
 OFFICIAL = replace(ALFWORLD, env_args={"games": "official"})
 TREE = Setting("MineTechTree-v0", "core71", "react")
 TWO_OBJECTS = "pick_two_obj_and_place"
 NAIVE = 0.25
 """Success of the buyer without a model in WebShop."""
 GATES = {
-    "sub_tasks": Gate(
-        "single-recipe sub-tasks, Minecraft", replace(CRAFTING, agent=SUB_TASKS), 0.95
-    ),
-    "dev": Gate("ReAct, dev goals", CRAFTING, 0.90),
-    "unseen": Gate("ReAct, unseen goals of depth 2", replace(CRAFTING, split="unseen"), 0.97),
+    "unseen": Gate("ReAct, unseen goals of depth 2", CRAFTING, 0.97),
     "made": Gate(
         "ReAct, goals of an unknown made book",
         replace(CRAFTING, split="made", env_args={"recipes": UNKNOWN_BOOK}),
@@ -117,52 +109,6 @@ GATES = {
 """The rows, by the folders of their runs."""
 FALSE_CLAIMS, INVALID = 0.02, 0.03
 """Upper bounds: of false claims as a share of episodes, of invalid actions as one of actions."""
-
-
-class SubTaskAgent:
-    """Plays one sub-task: to craft an item whose command takes only what can be got.
-
-    The sub-task is drawn from the commands in the prompt; in every other one, the player holds what
-    it takes.
-    """
-
-    def __init__(self, profile: GameProfile = DEFAULT, prompts: Prompts | None = None) -> None:
-        self.profile = profile
-        settings = settings_for("adapt", profile.name)
-        self.executor = make_executor(prompts or Prompts(), profile, settings)
-
-    def episode(self, play: Play) -> Routine:
-        """Prepare, have the executor attempt the sub-task, and look at what is held then."""
-        situation, goal = self.profile.read(play.first.observation)
-        rng = random.Random(play.seed)
-        command, amount = _sub_task(situation, goal, rng)
-        information = ""
-        if rng.random() < 0.5:
-            for part in command.parts:
-                yield from play.act(f"get {part.amount * command.times(amount)} {part.item}")
-            information = (yield from play.act("inventory")).observation
-        task = f"craft {amount} {command.makes.item}"
-        claimed = yield from self.executor.attempt(play, task, situation, information)
-        yield from play.act("inventory")
-        return claimed
-
-
-def _sub_task(situation: str, goal: str, rng: random.Random) -> tuple[Recipe, int]:
-    crafts = read_crafts(situation)
-    goal_item = goal.removeprefix("craft ")
-    single = []
-    for item, (recipe, *_) in crafts.recipes.items():
-        is_single = all(part.item in _base_names() for part in recipe.parts)
-        if is_single and f"craft {item}" != goal:
-            single.append(recipe)
-    command = rng.choice(single or [crafts.recipes[goal_item][0]])
-    return command, min(rng.choice((1, 1, 2, 3, 4, 6)), 4 * command.makes.amount)
-
-
-@lru_cache
-def _base_names() -> frozenset[str]:
-    book = RecipeBook.load()
-    return frozenset(book.names[item] for item in book.base_items)
 
 
 class Count(NamedTuple):
@@ -192,7 +138,7 @@ class Row(NamedTuple):
     invalid: Count
 
 
-def measure(name: str, records: Sequence[dict[str, Any]], *, sub_tasks: bool = False) -> Row:
+def measure(name: str, records: Sequence[dict[str, Any]]) -> Row:
     """Return the shares of a run's records.
 
     Raises:
@@ -204,9 +150,8 @@ def measure(name: str, records: Sequence[dict[str, Any]], *, sub_tasks: bool = F
         raise RuntimeError(f"{name}: {len(broken)} episodes broke: {broken[0]}")
     won = false_claims = actions = invalid = 0
     for record in records:
-        is_won = _sub_task_done(record) if sub_tasks else bool(record["won"])
-        won += is_won
-        false_claims += bool(record["claimed_success"]) and not is_won
+        won += bool(record["won"])
+        false_claims += bool(record["claimed_success"]) and not record["won"]
         answers = [answer for action, answer in record["transcript"] if action]
         actions += len(answers)
         invalid += sum(answer.startswith(REFUSALS) for answer in answers)
@@ -230,13 +175,6 @@ def missed(rows: Mapping[str, Row]) -> list[str]:
         if row.invalid.share >= INVALID:
             failures.append(f"{row.name}: invalid actions under {INVALID:.0%}")
     return failures
-
-
-def _sub_task_done(record: dict[str, Any]) -> bool:
-    """Return whether the last inventory has what the sub-task asked for."""
-    attempt = next(part for part in record["trace"]["parts"] if isinstance(part, dict))
-    _, amount, item = attempt["task"].split(" ", 2)
-    return read_held(record["transcript"][-1][1]).get(item, 0) >= int(amount)
 
 
 def local_spec(adapter: str | Path | None = None, threads: int | None = None) -> str:
@@ -270,6 +208,26 @@ def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = N
     )
 
 
+def check_card(adapter: Path) -> None:
+    """Make sure that an adapter was trained on the data that the card beside it names.
+
+    An adapter without a card passes, and one that does not say what it was trained on.
+
+    Raises:
+        ValueError: If it was trained on other data.
+    """
+    card = adapter.with_name("README.md")
+    if not card.is_file():
+        return
+    stated = re.search(r"whose digest[^|]*? is ([0-9a-f]{16})", card.read_text(encoding="utf-8"))
+    data = str(read_header(adapter).metadata.get(DATA, ""))
+    if stated and data and not data.startswith(stated[1]):
+        raise ValueError(
+            f"{adapter} was trained on the data {data[:16]}, but {card.name} beside it names "
+            f"{stated[1]}: expected the adapter and its card to be of one training"
+        )
+
+
 def rows_here() -> list[str]:
     """Return the rows whose data is on this machine: official games only where installed."""
     official = ALFWORLD.env in installed_data()
@@ -279,10 +237,8 @@ def rows_here() -> list[str]:
 def write_goals(file: Path) -> Path:
     """Write the goals of each row in a drawn order, so that the first ones are a fair sample."""
     book, unknown = RecipeBook.load(), RecipeBook.load(UNKNOWN_BOOK)
-    splits = paper_splits(book)
     goals = {
-        "dev": splits["dev"],
-        "unseen": [item for item in splits["test"] if book.depths[item] == DEPTH],
+        "unseen": [item for item in paper_splits(book)["test"] if book.depths[item] == DEPTH],
         "made": [item for item, depth in unknown.depths.items() if depth == DEPTH],
     }
     with file.open("w", encoding="utf-8") as lines:
@@ -298,7 +254,7 @@ def play(
     """Play the goals of a row with a model and measure it."""
     played = evaluate(gate_spec(gate, model, goals, limit), folder)
     records = [dict(record) for record in played if gate.group in ("", record["group"])]
-    return measure(gate.name, records, sub_tasks=gate.setting.agent == SUB_TASKS)
+    return measure(gate.name, records)
 
 
 def play_rows(
@@ -360,8 +316,11 @@ def main() -> None:
     digests: dict[str, str] = {}
     try:
         for adapter in options.adapter:
-            digests[adapter] = find_files(adapter=adapter or None).digest
-    except ModelError as error:
+            files = find_files(adapter=adapter or None)
+            digests[adapter] = files.digest
+            if files.adapter:
+                check_card(files.adapter)
+    except (ModelError, ValueError) as error:
         parser.error(str(error))
     options.out.mkdir(parents=True, exist_ok=True)
     failures: list[str] = []

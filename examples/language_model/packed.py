@@ -20,6 +20,8 @@ NAME = "textcraft_gym dialogues"
 UNLEARNT = -100
 """The label of a token after which nothing is learnt."""
 MAX_DIALOGUES = 255
+DATA = "textcraft_gym.data_sha256"
+"""Metadata key of an adapter: the digest, in its packed file's header, of what it learned from."""
 MAX_HEADER = 1 << 16
 
 

@@ -3,66 +3,19 @@
 from __future__ import annotations
 
 import csv
-import re
+import shutil
 import sys
 from contextlib import closing, suppress
-from dataclasses import asdict
 from pathlib import Path
 
 import gates
 import pytest
+from packed import DATA
 
-from tests.agents.scripted import ScriptedModel, play
-from textcraft_gym.agents.contract.model import Completion
-from textcraft_gym.agents.games.crafting import ceil_div
-from textcraft_gym.agents.games.textcraft.game_profile import PROFILE
-from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.agents.models.gguf import read_header
+from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
 from textcraft_gym.runs.run import Run
 from textcraft_gym.task import tasks_of
-
-
-class Crafter:
-    """Does what the task of the prompt asks for, and then makes a claim."""
-
-    def __init__(self, *lines: str) -> None:
-        self.lines = lines
-        self.said = 0
-
-    def complete(self, prompt, **how) -> Completion:
-        amount, item = re.findall(r"Goal: craft (\d+) (.+?)\.", prompt)[-1]
-        makes, part_amount, part = re.search(
-            rf"craft (\d+) {item} using (\d+) (.+)", prompt
-        ).groups()
-        times = ceil_div(int(amount), int(makes))
-        line = self.lines[self.said].format(
-            get=f"get {int(part_amount) * times} {part}",
-            craft=f"craft {int(makes) * times} {item} using {int(part_amount) * times} {part}",
-        )
-        self.said += 1
-        return Completion(line, {"completion_tokens": 1})
-
-
-def record_of(*lines: str) -> dict[str, object]:
-    """Return the record of a sub-task in which a model says these lines."""
-    agent = gates.SubTaskAgent(PROFILE, Prompts("short"))
-    return asdict(play(agent, {"executor": Crafter(*lines)}, "minecraft:beehive"))
-
-
-@pytest.mark.parametrize(
-    ("lines", "success", "false_claims", "invalid"),
-    [
-        (("{get}", "{craft}", "Task completed!"), 1, 0, 0),
-        (("{get}", "{craft}", "task failed!"), 1, 0, 0),
-        (("{get}", "Task completed!"), 0, 1, 0),
-        (("craft 1 oak door using 1 nothing", "get nothing of the kind", "task failed!"), 0, 0, 2),
-    ],
-)
-def test_measure__of_a_sub_task_counts_what_is_held_and_what_was_claimed(
-    lines: tuple[str, ...], success: int, false_claims: int, invalid: int
-):
-    row = gates.measure("row", [record_of(*lines)], sub_tasks=True)
-    assert (row.success, row.false_claims) == ((success, 1), (false_claims, 1))
-    assert row.invalid.part == invalid < row.invalid.among
 
 
 def test_measure__of_goals_counts_wins_and_refuses_broken_episodes():
@@ -130,20 +83,29 @@ def test_gates__write_the_counts_of_each_adapter_and_row(
     assert (tmp_path / "out" / "gates.csv").read_text(encoding="utf-8") == before
 
 
+def test_check_card__refuses_an_adapter_of_other_data_than_its_card_names(tmp_path: Path):
+    adapter = Path(shutil.copy(bundled_adapter(), tmp_path))
+    gates.check_card(adapter)  # it has no card
+    card = shutil.copy(ADAPTERS / "README.md", tmp_path)
+    gates.check_card(adapter)
+    text = Path(card).read_text(encoding="utf-8")
+    trained = read_header(adapter).metadata[DATA][:16]
+    Path(card).write_text(text.replace(trained, "0123456789abcdef"), encoding="utf-8")
+    refusal = f"worlds.gguf was trained on the data {trained}, but .* names 0123456789abcdef"
+    with pytest.raises(ValueError, match=refusal):
+        gates.check_card(adapter)
+
+
 def test_missed__says_what_a_row_does_not_reach():
     def row(won: int, false_claims: int = 2, invalid: int = 2) -> gates.Row:
         return gates.Row(
             "row", *(gates.Count(count, 100) for count in (won, false_claims, invalid))
         )
 
-    assert (
-        gates.missed({"sub_tasks": row(95), "dev": row(90), "unseen": row(97), "made": row(92)})
-        == []
-    )
-    assert gates.missed({"dev": row(89)}) == ["row: success of 90%"]
+    assert gates.missed({"adapt": row(95), "unseen": row(97), "made": row(92)}) == []
     assert gates.missed({"made": row(91)}) == ["row: success of 92%"]
-    assert gates.missed({"dev": row(90, 3)}) == ["row: false claims of 2%"]
-    assert gates.missed({"dev": row(90, 2, 3)}) == ["row: invalid actions under 3%"]
+    assert gates.missed({"made": row(92, 3)}) == ["row: false claims of 2%"]
+    assert gates.missed({"made": row(92, 2, 3)}) == ["row: invalid actions under 3%"]
 
 
 @pytest.mark.parametrize("name", gates.GATES)
@@ -181,32 +143,7 @@ def test_goals__of_the_gates_are_those_of_the_splits_in_an_order_that_is_drawn(t
     lines = gates.write_goals(tmp_path / "goals.jsonl").read_text(encoding="utf-8").splitlines()
     of_split = {
         name: [line for line in lines if f'"split": "{name}"' in line]
-        for name in ("dev", "unseen", "made")
+        for name in ("unseen", "made")
     }
-    assert {name: len(goals) for name, goals in of_split.items()} == {
-        "dev": 197,
-        "unseen": 77,
-        "made": 90,
-    }
+    assert {name: len(goals) for name, goals in of_split.items()} == {"unseen": 77, "made": 90}
     assert all(goals != sorted(goals) for goals in of_split.values())
-
-
-def test_sub_tasks__have_an_inventory_in_the_prompt_where_the_player_holds_what_they_take(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    """In every other sub-task the player holds what it takes, and its inventory is in the
-    prompt."""
-    outcomes = set()
-    for seed in range(8):
-        monkeypatch.setattr(
-            gates.random, "Random", lambda _, seed=seed, make=gates.random.Random: make(seed)
-        )
-        model = ScriptedModel("task failed!")
-        episode = play(
-            gates.SubTaskAgent(PROFILE, Prompts("short")), {"executor": model}, "minecraft:beehive"
-        )
-        monkeypatch.undo()
-        held = any(str(action).startswith("get ") for action, _ in episode.transcript)
-        assert held == ("Inventory:" in model.asked[0]["prompt"])
-        outcomes.add(held)
-    assert outcomes == {True, False}

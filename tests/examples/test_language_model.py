@@ -365,7 +365,8 @@ def test_loss__padding_changes_nothing(tokenizer, model):
 
 
 def test_adapter__its_file_has_the_factors_in_llama_cpps_names_and_order(model, tmp_path: Path):
-    from adapter import DATA, read_adapter, write_adapter
+    from adapter import read_adapter, write_adapter
+    from packed import DATA
     from transformers.modeling_gguf_pytorch_utils import LlamaTensorProcessor
 
     factors = model.factors()
