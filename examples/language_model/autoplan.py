@@ -30,6 +30,7 @@ from textcraft_gym.agents.autoplan.wording import Wording
 from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.games import ALFWORLD, HOTPOTQA
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.wrappers import HelpfulFeedback
 
 ROLES = ("thought", "action", "formalizer", "summary", "flaws", "revision")
 LINES = {"hotpotqa": QUESTION_LINES, "alfworld": HOUSEHOLD_LINES}
@@ -39,6 +40,8 @@ FEW_TURNS = {"hotpotqa": 2, "alfworld": 6}
 """Turns of an episode that is to be lost, for reflections on it."""
 BATCHES = (2, 3, 4, 4, 6, 8)
 """Episodes before a new plan: 4 in the paper, and 8 in one of its tables."""
+AGAIN = (1, 1, 2, 3)
+"""How often in a row a mistake is made: a model that saw none again repeats its own to the end."""
 STRANGE = 0.3
 """Share of the plans with a line of one episode alone."""
 MISTAKEN = 0.3
@@ -85,9 +88,10 @@ def drawn(rng: random.Random) -> Iterator[Episode]:
     """Yield questions and households for training without end, by turns."""
     questions = hotpotqa.drawn(rng)
     house = gym.make("ALFWorld-v0", split="train", max_episode_steps=-1)
+    houses = (house, HelpfulFeedback(house))  # AutoPlan's game says why an action failed
     while True:
         yield reading(next(questions), rng)
-        yield household(house, households.draw_task(rng), rng)
+        yield household(rng.choice(houses), households.draw_task(rng), rng, AGAIN)
 
 
 def reading(question: hotpotqa.Asked, rng: random.Random) -> Episode:
@@ -96,11 +100,22 @@ def reading(question: hotpotqa.Asked, rng: random.Random) -> Episode:
     return Episode(HOTPOTQA, question.env, question.task.id, text, text, question.scholar(rng))
 
 
-def household(env: gym.Env[str, str], task: str, rng: random.Random) -> Episode:
-    """Return an episode in a household, in three tenths of which the teacher errs."""
+def household(
+    env: gym.Env[str, str], task: str, rng: random.Random, times: Sequence[int] = (1,)
+) -> Episode:
+    """Return an episode in a household, in three tenths of which the teacher errs.
+
+    Args:
+        env: The household.
+        task: The task.
+        rng: Draws the mistakes.
+        times: How often in a row a mistake is made, one of these.
+    """
     home = households.Situation(task)
-    mistakes = tuple(rng.sample(MISTAKES, 2)) if rng.random() < 0.3 else ()
-    tenant = Tenant(home.text, home.task, rng, mistakes=mistakes)
+    mistakes: list[str] = []
+    for mistake in rng.sample(MISTAKES, 2) if rng.random() < 0.3 else ():
+        mistakes += [mistake] * rng.choice(times)
+    tenant = Tenant(home.text, home.task, rng, mistakes=tuple(mistakes))
     return Episode(ALFWORLD, env, task, home.text, home.sentence, tenant)
 
 

@@ -47,7 +47,8 @@ class Tenant(Planned, Searched):
         situation: The first observation without the task.
         task: The task.
         rng: Draws the mistakes, and what else may be done.
-        mistakes: The kinds of mistakes to make, each at the first occasion.
+        mistakes: The kinds of mistakes to make, each at the first occasion, and as often in a row
+            as it stands there.
     """
 
     lines = LINES
@@ -81,7 +82,7 @@ class Tenant(Planned, Searched):
         if step is None:
             return Move("I see no way on.", FAILED)
         thought = self.thought(household, step, played)
-        if played and played[-1][1] == _NOTHING:
+        if played and played[-1][1].startswith(_NOTHING):
             thought = f"That did nothing. {thought}"
         wrong = self.mistake(household, step) if errs else ""
         return Move(thought, wrong or step.command, learnt=not wrong)
@@ -128,7 +129,7 @@ class Tenant(Planned, Searched):
         return noun
 
     def mistake(self, household: Household, step: Next) -> str:
-        """Return a mistaken command in place of a step, once of each kind; empty for none."""
+        """Return a mistaken command in place of a step; empty for none."""
         for wrong in self.mistakes:
             command = self.mistaken(wrong, household, step)
             if command:
@@ -142,7 +143,8 @@ class Tenant(Planned, Searched):
         kind_and_verb = (wrong, verb)
         if not step.sought:
             if kind_and_verb == ("early", "go") and held and self.task.treatment:
-                return f"{self.task.treatment} {held} with {place} again"
+                treat = f"{self.task.treatment} {held} with {place} again"
+                return self.rng.choice((treat, f"use {place}"))
         elif kind_and_verb == ("closed", "open"):
             return f"take {step.sought} 9 from {place}"
         elif kind_and_verb == ("beyond", "go"):
@@ -247,4 +249,4 @@ class Tenant(Planned, Searched):
 
 
 def _is_vain(action: str, answer: str) -> bool:
-    return answer == _NOTHING or action in LOOKS
+    return answer.startswith(_NOTHING) or action in LOOKS
