@@ -16,6 +16,7 @@ import pytest
 
 import textcraft_gym
 from textcraft_gym.agents.models.weights import ADAPTERS, find_files
+from textcraft_gym.reports.success import wilson_interval
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -152,6 +153,35 @@ def test_gates__card_has_the_counts_of_every_training(monkeypatch: pytest.Monkey
                 str(invalid).replace("%,", ","),
             ]
         assert f"| {' | '.join(cells)} |" in card
+
+
+PACKAGED = {
+    "unseen": "TextCraft, unseen goals of depth 2 | ReAct",
+    "made": "TextCraft, goals of an unknown made book | ReAct",
+    "adapt": "TextCraft, the paper's goals | ADaPT",
+    "alfworld": "ALFWorld, `valid_unseen` | ReAct",
+    "alfworld_adapt": "ALFWorld, `valid_unseen` | ADaPT",
+    "webshop": "WebShop | ReAct",
+    "webshop_plan_and_execute": "WebShop | Plan-and-Execute",
+    "webshop_try_again": "WebShop | Try Again with ReAct",
+    "webshop_reflexion": "WebShop | Reflexion",
+    "webshop_adapt": "WebShop | ADaPT",
+    "minetechtree": "tech tree | ReAct",
+    "hotpotqa": "HotpotQA, a made wiki | ReAct",
+    "tabletop": "tabletop | DEP",
+}
+"""How the pages name the rows of the gates."""
+
+
+def test_gates__pages_have_the_rows_of_the_packaged_adapter():
+    results = (RESULTS / "README.md").read_text(encoding="utf-8")
+    for row in published("training/gates.csv"):
+        if not row["adapter"] and row["row"] in PACKAGED:
+            name, won, goals = PACKAGED[row["row"]], int(row["won"]), int(row["episodes"])
+            low, high = wilson_interval(won, goals)
+            share = f"{won / goals:.1%}".removesuffix("%")
+            assert f"| {name} | {won} of {goals} |" in MODEL_DOCS
+            assert f"| {name} | {goals} | {share} [{100 * low:.0f}, {100 * high:.0f}] |" in results
 
 
 def test_gates__card_has_the_rows_of_the_packaged_adapter(monkeypatch: pytest.MonkeyPatch):
