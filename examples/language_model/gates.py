@@ -2,11 +2,13 @@
 
 Each has an interval.
 
-    # The shipped adapter; the first goals of another; two rows of several; all, on a GPU.
+    # The shipped adapter; the first goals of another; two rows of several; all, on a GPU; by
+    # PyTorch on a CPU.
     python examples/language_model/gates.py --out runs/gates
     python examples/language_model/gates.py --out runs/first --adapter FILE.gguf --limit 30
     python examples/language_model/gates.py --out runs/two --adapter *.gguf --rows unseen made
     python examples/language_model/gates.py --out runs/gates --batched
+    python examples/language_model/gates.py --out runs/gates --batched 48 --rows tabletop
 
 Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model
 has its own. The counts of all rows are in ``gates.csv`` too. The exit status is 1 if a row does not
@@ -50,7 +52,7 @@ CONTEXT = 8192
 WORKERS = 8
 """Number of episodes at once, each with a slot of the model."""
 BATCHED_WORKERS, BATCHED_SLOTS = 100, 384
-"""Number of episodes of a row at once on a GPU, and of requests of all rows."""
+"""Maximum number of episodes of a row at once with a batched model, and of requests on a GPU."""
 
 
 class Gate(NamedTuple):
@@ -303,7 +305,15 @@ def arguments() -> argparse.ArgumentParser:
         "--rows", nargs="+", choices=GATES, default=rows_here(), help="the rows to play"
     )
     parser.add_argument("--threads", type=int, help="threads of the model")
-    parser.add_argument("--batched", action="store_true", help="play all rows at once, on a GPU")
+    parser.add_argument(
+        "--batched",
+        type=int,
+        nargs="?",
+        const=BATCHED_SLOTS,
+        metavar="REQUESTS",
+        help=f"play all rows at once by PyTorch, with this many requests at once: {BATCHED_SLOTS}, "
+        "for a GPU, or say 48 on a CPU",
+    )
     return parser
 
 
@@ -339,7 +349,7 @@ def play_adapter(adapter: str, digest: str, options: argparse.Namespace, file: T
     if options.batched:
         from batched import BatchedModel  # needs torch
 
-        model = BatchedModel(adapter or None, slots=BATCHED_SLOTS)
+        model = BatchedModel(adapter or None, slots=options.batched)
     goals = write_goals(options.out / "goals.jsonl")
     writer = csv.writer(file, lineterminator="\n")
     print(f"| {title} | success | false claims | invalid actions |")
