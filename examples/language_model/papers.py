@@ -23,21 +23,28 @@ from textcraft_gym.papers import PAPERS
 
 SOURCE = Path(__file__).parent
 MODEL = "batched:BatchedModel,digest=sha256-360eb9140bb2"
-WORKERS, DEPS_WORKERS = 40, 12
-"""Numbers of concurrent episodes: the model has room for 48 dialogues, or for 12 as long as DEPS's.
+WORKERS, TREE_WORKERS = 40, 12
+"""Numbers of concurrent episodes: the model has room for 48 dialogues, or for 12 long ones.
 
 It keeps what it read of each if a few places are left for single questions.
 """
 UNPLAYED: Mapping[str, tuple[str, ...]] = {
     "adapt/table2": ("lats",),
     "adapt/table7": ("lats",),
+    "deps/table4": ("unlimited",),
     "autoplan/table3a": ("adaplanner", "react", "reflexion", "adaplanner_0"),
 }
-"""Rows that are not played: LATS asks for hours, and the others are AutoPlan's rivals."""
+"""Rows that are not played: LATS, and DEPS to the end of its context, ask for hours, and the others
+are AutoPlan's rivals."""
+TREE = ("deps/table2", "deps/table3", "deps/table4", "deps/table20", "deps/table21")
+"""DEPS's tables of the tech tree, whose dialogues are long."""
 TABLES = (
     *("adapt/table2", "adapt/table3", "adapt/table7"),
-    *("deps/table2", "deps/table3", "deps/table4", "deps/table8", "deps/table20", "deps/table21"),
+    *TREE,
+    "deps/table8",
     *("adapt/table1", "adapt/figure6", "adapt/figure7", "adapt/figure12"),
+    "adapt/figure4",
+    "autoplan/table3b",
     "autoplan/table3a",
 )
 """The tables, most-read first; those behind one whose runs they share take no time."""
@@ -75,7 +82,7 @@ def main() -> int:
 
 def reproduce(name: str, out: Path, seconds: float) -> int:
     """Play what is missing of a table, write its page, and return the exit status."""
-    workers = DEPS_WORKERS if name.startswith("deps") else WORKERS
+    workers = TREE_WORKERS if name in TREE else WORKERS
     command = [sys.executable, "-m", "textcraft_gym", "reproduce", name, "--out", str(out)]
     command += ["--model", MODEL, "--workers", str(workers), "--no-calls"]
     # Rows that begin alike, such as an agent's with more trials, ask the same.
