@@ -424,6 +424,7 @@ SHORT_ALONE = {
         "autoplan/alfworld.txt",
         "autoplan/hotpotqa.txt",
         "chain_of_thought/hotpotqa.txt",
+        "react/hotpotqa_numbered.txt",
         "deps/minetechtree.txt",  # asks for another form of plan than that of zero-shot
     ),
     *(
