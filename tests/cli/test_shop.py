@@ -735,6 +735,12 @@ def address(front: Storefront, run_folder: Path) -> str:
     return opened(front, read_run(run_folder))
 
 
+def complaints(browser: Any) -> list[dict[str, Any]]:
+    """Return what the browser's console has but for what it merely mentions, such as that a field
+    did not get the focus since a fast reader had it elsewhere."""
+    return [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"]
+
+
 def element_at(browser: Any, selector: str) -> Any:
     (element,) = browser.find_elements("css selector", selector)
     return element
@@ -817,7 +823,7 @@ def test_browser__buys_what_is_asked_for(browser: Any, address: str):
     follow(browser, "a[rel=prev]")
     assert element_at(browser, ".where").text == "Looking back: move 7 of 8"
     assert not element_at(browser, 'button[value="click[buy now]"]').is_enabled()
-    assert browser.get_log("browser") == []
+    assert complaints(browser) == []
 
 
 def test_browser__keeps_the_instruction_in_view(browser: Any, address: str):
@@ -853,7 +859,7 @@ def test_browser__replays_a_run_forward_and_back(browser: Any, address: str, run
     for _ in actions:
         follow(browser, "a[rel=prev]")
     assert element_at(browser, ".where").text == f"Replay: move 0 of {len(actions)}"
-    assert browser.get_log("browser") == []
+    assert complaints(browser) == []
 
 
 def test_browser__runs_nothing_that_a_product_says(browser: Any, tmp_path: Path):
@@ -867,4 +873,4 @@ def test_browser__runs_nothing_that_a_product_says(browser: Any, tmp_path: Path)
     assert "owned" not in browser.title
     assert HOSTILE in element_at(browser, ".instruction").text
     assert element_at(browser, ".score strong").text == "1.0"
-    assert browser.get_log("browser") == []
+    assert complaints(browser) == []
