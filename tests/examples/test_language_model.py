@@ -553,11 +553,16 @@ def test_train__several_seeds_have_a_folder_each_and_learn_what_each_learns_alon
 def test_train__goes_on_from_an_adapter(
     shallow, packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ):
+    from adapter import read_tensors
+
     first, second, other = (tmp_path / name for name in ("first", "second", "other"))
     run_train(monkeypatch, shallow, "--data", packed, "--out", first)
     begun = ("--data", packed, "--out", second, "--rate", 0)
     run_train(monkeypatch, shallow, *begun, "--start", first / "adapter.gguf")
-    assert (second / "adapter.gguf").read_bytes() == (first / "adapter.gguf").read_bytes()
+    before, after = (read_tensors(folder / "adapter.gguf") for folder in (first, second))
+    assert after.keys() == before.keys()
+    # A step of a rate of 0 may turn the sign of a 0.
+    assert all(np.array_equal(after[name], before[name]) for name in before)
     digest = hashlib.sha256((first / "adapter.gguf").read_bytes()).hexdigest()
     assert log_of(second)[0]["plan"]["start"] == digest
     for options, message in (
