@@ -210,6 +210,12 @@ def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = N
     )
 
 
+def stated_data(card: Path) -> str:
+    """Return what a model card says of the digest of the data, 16 hex digits; empty if nothing."""
+    stated = re.search(r"whose digest[^|]*? is ([0-9a-f]{16})", card.read_text(encoding="utf-8"))
+    return stated[1] if stated else ""
+
+
 def check_card(adapter: Path) -> None:
     """Make sure that an adapter was trained on the data that the card beside it names.
 
@@ -221,12 +227,11 @@ def check_card(adapter: Path) -> None:
     card = adapter.with_name("README.md")
     if not card.is_file():
         return
-    stated = re.search(r"whose digest[^|]*? is ([0-9a-f]{16})", card.read_text(encoding="utf-8"))
-    data = str(read_header(adapter).metadata.get(DATA, ""))
-    if stated and data and not data.startswith(stated[1]):
+    stated, data = stated_data(card), str(read_header(adapter).metadata.get(DATA, ""))
+    if stated and data and not data.startswith(stated):
         raise ValueError(
             f"{adapter} was trained on the data {data[:16]}, but {card.name} beside it names "
-            f"{stated[1]}: expected the adapter and its card to be of one training"
+            f"{stated}: expected the adapter and its card to be of one training"
         )
 
 

@@ -5,7 +5,7 @@
     python examples/language_model/prepare.py --out runs/b.data --worlds textcraft=0.7,alfworld=0.3
 
 The same plan and seed give the same bytes. A file that is there already is kept if it is of the
-same plan and teachers.
+same plan, teachers and prompts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from base import Base, base_file
 from encoding import load_tokenizer, parts
 from packed import Part, read_header, write_packed
 
+from textcraft_gym.agents import prompts
+
 FOLDER = Path(__file__).parent
+PROMPTS = Path(prompts.__file__).parent
 
 
 def _option(default: Any, about: str) -> Any:
@@ -56,7 +59,10 @@ class Plan:
 
 
 def teachers(shares: str) -> str:
-    """Return a digest of the sources that write the worlds' dialogues, and of their imports."""
+    """Return a digest of what the dialogues of worlds are made of.
+
+    That is the sources that write them, with what those import of this folder, and all prompts.
+    """
     modules = ["encoding", *(worlds.MODULES[world] for world in worlds.read_shares(shares))]
     sources: dict[str, bytes] = {}
     while modules:
@@ -65,9 +71,13 @@ def teachers(shares: str) -> str:
         if module not in sources and file.is_file():
             sources[module] = file.read_bytes()
             modules += _imports(sources[module])
+    sources |= {
+        prompt.relative_to(PROMPTS).as_posix(): prompt.read_bytes()
+        for prompt in PROMPTS.rglob("*.txt")
+    }
     digest = hashlib.sha256()
-    for module, source in sorted(sources.items()):
-        digest.update(f"{module} {hashlib.sha256(source).hexdigest()}\n".encode())
+    for name, source in sorted(sources.items()):
+        digest.update(f"{name} {hashlib.sha256(source).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -155,13 +156,16 @@ def test_teachers__digest_is_of_the_worlds_that_are_mixed_and_of_what_they_impor
 ):
     for source in prepare.FOLDER.glob("*.py"):
         (tmp_path / source.name).write_bytes(source.read_bytes())
+    shutil.copytree(prepare.PROMPTS, tmp_path / "prompts")
     monkeypatch.setattr(prepare, "FOLDER", tmp_path)
+    monkeypatch.setattr(prepare, "PROMPTS", tmp_path / "prompts")
     shares = ("textcraft=1", "webshop=1")
     before = [prepare.teachers(share) for share in shares]
     for changed, which in (
         ("crafter.py", [True, False]),
         ("dialogue.py", [True, True]),
         ("train.py", [False, False]),
+        ("prompts/short/react/textcraft.txt", [True, True]),
     ):
         source = tmp_path / changed
         content = source.read_text()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from pathlib import Path
 
+import gates
 from packed import DATA
 
 from textcraft_gym.agents.models.gguf import read_header
@@ -44,19 +44,13 @@ def test_learning__its_table_is_what_was_measured():
     assert "Goals won, greedy" in (RESULTS / "learning.svg").read_text(encoding="utf-8")
 
 
-def digests_of_data(card: str, log: list[dict]) -> tuple[str, str]:
-    """Return what a card and a log say that an adapter was trained on."""
-    stated = re.search(r"whose digest[^|]*? is ([0-9a-f]{16})", card)
-    assert stated is not None
-    return stated[1], [row["data_sha256"] for row in log if "data_sha256" in row][-1]
-
-
 def test_adapter__was_trained_on_the_data_that_its_card_names():
-    card = (ADAPTERS / "README.md").read_text(encoding="utf-8")
     log = [
         json.loads(line)
         for line in (ADAPTERS / "training.jsonl").read_text(encoding="utf-8").splitlines()
     ]
-    stated, logged = digests_of_data(card, log)
+    stated = gates.stated_data(ADAPTERS / "README.md")
+    logged = [row["data_sha256"] for row in log if "data_sha256" in row][-1]
+    assert len(stated) == 16
     assert logged.startswith(stated)
     assert read_header(bundled_adapter()).metadata[DATA] == logged
