@@ -259,7 +259,7 @@ TCMALLOC := $(firstword $(wildcard /usr/lib/*/libtcmalloc_minimal.so.4))
 KEEP_MEMORY := $(if $(TCMALLOC),LD_PRELOAD=$(TCMALLOC),MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184)
 
 # The adapter of the language model: its data, and then the training, from nothing or from the last checkpoint in its folder,
-# LM_RUN. On a GPU minutes; on two idle cores TOKENS=3000000 take an hour and a half, and all of the plan's a day.
+# LM_RUN. On a GPU minutes; on two idle cores with bfloat16 TOKENS=3000000 take an hour and a half, and all of the plan's a day.
 LM_DATA := runs/lm$(if $(TOKENS),-$(TOKENS)).data
 LM_RUN := runs/lm$(if $(LM_SEED),-seed$(LM_SEED))
 prepare-lm: $(RL)/.local

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, TypeAlias
 import gguf
 import numpy as np
 import torch
+from network import fastest_dtype
 from torch import Tensor
 from torch.nn.functional import embedding, linear, rms_norm, scaled_dot_product_attention, silu
 from transformers import AutoTokenizer
@@ -40,8 +41,6 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.agents.models.weights import find_files
 
-BFLOAT16 = ("avx512_bf16", "amx_bf16")
-"""Instructions of a CPU that multiply matrices in bfloat16."""
 STEP, WRITTEN_STEP = 64, 512
 """Attended cache lengths are rounded up to these: for reading prompts, and for writing tokens."""
 GRACE = 16
@@ -87,7 +86,7 @@ class Network:
         self, weights: Path, adapter: Path | None, device: torch.device, context: int
     ) -> None:
         self.device = device
-        self.dtype = _dtype_of(device)
+        self.dtype = fastest_dtype(device)
         reader = gguf.GGUFReader(weights)
         tensors = {
             tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type)
@@ -188,13 +187,6 @@ class Network:
         answers = self._attention(queries, keys, values, attn_mask=seat.mask)
         answers = answers.unflatten(2, (-1, tokens)).permute(0, 3, 1, 2, 4)
         return linear(answers.reshape(texts, tokens, -1), layer.attn_output)
-
-
-def _dtype_of(device: torch.device) -> torch.dtype:
-    """Return in what a device computes fastest."""
-    if device.type == "cpu" and not any(map(torch.cpu.get_capabilities().get, BFLOAT16)):
-        return torch.float32
-    return torch.bfloat16
 
 
 def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, attn_mask: Tensor) -> Tensor:

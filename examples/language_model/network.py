@@ -19,6 +19,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 RANK, ALPHA = 16, 32
+BFLOAT16 = ("avx512_bf16", "amx_bf16")
+"""Instructions of a CPU that multiply matrices in bfloat16."""
+
+
+def fastest_dtype(device: torch.device) -> torch.dtype:
+    """Return in what a device computes fastest."""
+    if device.type == "cpu" and not any(map(torch.cpu.get_capabilities().get, BFLOAT16)):
+        return torch.float32
+    return torch.bfloat16
 
 
 class Linear(nn.Module):
@@ -92,13 +101,12 @@ class Network(nn.Module):
     Args:
         base: Its frozen weights.
         device: Where it computes.
-        dtype: What it computes in.
+        dtype: What it computes in; by default what is fastest there.
     """
 
-    def __init__(
-        self, base: Base, device: torch.device, dtype: torch.dtype = torch.bfloat16
-    ) -> None:
+    def __init__(self, base: Base, device: torch.device, dtype: torch.dtype | None = None) -> None:
         super().__init__()
+        dtype = dtype or fastest_dtype(device)
         sizes = base.sizes
         layers: list[dict[str, Tensor]] = [{} for _ in range(sizes.layers)]
         whole: dict[str, Tensor] = {}

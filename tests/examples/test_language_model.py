@@ -410,6 +410,25 @@ def test_average__is_the_mean_of_every_factor(model, tmp_path: Path, capsys):
     assert "1.gguf has other factors than" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("instructions", "expected"),
+    [
+        ({"avx2": True, "avx512_bf16": False}, torch.float32),
+        ({"avx512_bf16": True}, torch.bfloat16),
+        ({"amx_bf16": True}, torch.bfloat16),
+        ({}, torch.float32),
+    ],
+)
+def test_network__computes_in_bfloat16_where_a_cpu_has_instructions_for_it(
+    shallow, monkeypatch: pytest.MonkeyPatch, instructions: dict[str, bool], expected: torch.dtype
+):
+    # In bfloat16 without them a step of training took minutes.
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions)
+    network = Network(shallow, CPU)
+    assert network.embedding.dtype == expected
+    assert {factor.dtype for factor in network.factors().values()} == {torch.float32}
+
+
 def test_adapter__of_the_package_has_learnt_the_dialogues(tokenizer, base):
     from adapter import read_adapter
 
