@@ -194,7 +194,7 @@ def make_batch(
     device: torch.device,
     *,
     masked: bool | None = None,
-    dtype: torch.dtype = torch.bfloat16,
+    dtype: torch.dtype | None = None,
 ) -> Batch:
     """Return parts padded to a length in which the longest has room.
 
@@ -202,7 +202,7 @@ def make_batch(
         parts: The parts.
         device: Where they are computed with.
         masked: Whether attention gets a mask; by default if it is a GPU.
-        dtype: What is computed in.
+        dtype: What is computed in; by default what is fastest there.
     """
     if masked is None:
         masked = device.type != "cpu"
@@ -224,7 +224,7 @@ def make_batch(
     if not masked:
         return Batch(ids, positions, labels, _lengths(parts, length))
     dialogues = padded([part.dialogues for part in parts], _PADDING)
-    return Batch(ids, positions, labels, _mask(dialogues, dtype))
+    return Batch(ids, positions, labels, _mask(dialogues, dtype or fastest_dtype(device)))
 
 
 def _lengths(parts: Sequence[Part], length: int) -> Tensor:
