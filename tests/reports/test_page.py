@@ -720,7 +720,14 @@ def load(browser: Any, page: str, folder: Path) -> None:
     file = folder / "page.html"
     file.write_text(page, encoding="utf-8")
     browser.get_log("browser")
-    browser.get(file.as_uri())
+    visit(browser, file.as_uri())
+
+
+def visit(browser: Any, address: str) -> None:
+    """Open an address and wait until all of its page ran: `get` may return too early where the page
+    before had just changed its hash, which is a navigation as well."""
+    browser.get(address)
+    wait(browser, "[document.URL, document.readyState]", [address, "complete"])
 
 
 def wait(browser: Any, script: str, expected: Any) -> None:
@@ -1086,7 +1093,7 @@ def test_page__keeps_filters_and_the_open_episode_in_its_address(
         == f"#episodes?run=reflexion&outcome=lost&task=stairs&episode=reflexion/{before[0]}"
     )
     browser.get("about:blank")
-    browser.get(address)
+    visit(browser, address)
     assert shown(browser, "row.dataset.task") == before
     wait(browser, "document.querySelectorAll('.episode[open] .node').length > 0", True)
     assert shown(browser, "row.open") == [True] + [False] * (len(before) - 1)
