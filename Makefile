@@ -12,9 +12,9 @@ PYTHONS ?= 3.10 3.11 3.12 3.13
 
 # What executes notebooks.
 JUPYTER := ipykernel jupytext nbclient
-# Two processes for each core, since many tests wait for a server or a process. A file's tests stay together as long as they
-# can, since they share what is slow to make.
-PARALLEL := --numprocesses $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2))) --dist worksteal
+# Two processes for each core, since many tests wait for a server or a process. A file's tests stay together, since they share
+# what is slow to make.
+PARALLEL := --numprocesses $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2))) --dist loadfile
 # Else each of the many processes that tests start would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 # NumPy's threads beside those processes would wait for each other.
