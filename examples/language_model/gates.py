@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -39,8 +40,10 @@ from textcraft_gym.papers.table import Setting
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.splits import paper_splits
 from textcraft_gym.reports.success import wilson_interval
+from textcraft_gym.runs.optimise_plan import optimise_plan
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
+from textcraft_gym.task import tasks
 
 UNKNOWN_BOOK = "made:depth=2,items=200,seed=9001,names=borrowed"
 """A book whose seed is not among those for training."""
@@ -65,6 +68,8 @@ class Gate(NamedTuple):
         goals: Number of goals, the first ones of the split; None for all.
         run: The row whose run it counts; empty for a run of its own.
         group: The group of tasks that alone it counts; empty for all.
+        lifted: Groups of tasks for each of which AutoPlan learns a plan. The row counts those in
+            which it then wins ``LIFT`` more of the tasks than without one.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Gate(NamedTuple):
     goals: int | None = None
     run: str = ""
     group: str = ""
+    lifted: tuple[str, ...] = ()
 
 
 DRAWN = ("unseen", "made")
@@ -81,6 +87,8 @@ CRAFTING = Setting("TextCraft-v0", "unseen", "react")
 OFFICIAL = replace(ALFWORLD, env_args={"games": "official"})
 TREE = Setting("MineTechTree-v0", "core71", "react")
 TWO_OBJECTS = "pick_two_obj_and_place"
+HARDEST = ("look_at_obj_in_light", "pick_cool_then_place_in_recep", TWO_OBJECTS)
+LIFT = Fraction(1, 10)
 NAIVE = 0.25
 """Success of the buyer without a model in WebShop."""
 GATES = {
@@ -107,6 +115,12 @@ GATES = {
     "deps": Gate("tech tree, DEPS", replace(TREE, agent="deps"), 65 / 71),
     "hotpotqa": Gate("HotpotQA, ReAct", Setting("HotpotQA-v0", "dev", "react"), 0.75, goals=100),
     "tabletop": Gate("tabletop, DEP", Setting("Tabletop-v0", "test", "dep"), 0.90),
+    "autoplan": Gate(
+        "AutoPlan, types that its plan lifts",
+        Setting(ALFWORLD.env, ALFWORLD.split, "autoplan", wrappers=("HelpfulFeedback",)),
+        2 / 3,
+        lifted=HARDEST,
+    ),
 }
 """The rows, by the folders of their runs."""
 FALSE_CLAIMS, INVALID = 0.02, 0.03
@@ -204,6 +218,7 @@ def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = N
         model=model,
         prompts="short",
         env_args=setting.env_args,
+        wrappers=setting.wrappers,
         limit=min(filter(None, (gate.goals, limit)), default=None),
         max_calls=setting.max_calls,
         workers=WORKERS if isinstance(model, str) else BATCHED_WORKERS,
@@ -259,9 +274,39 @@ def play(
     gate: Gate, model: str | Model, goals: Path, folder: Path, limit: int | None = None
 ) -> Row:
     """Play the goals of a row with a model and measure it."""
-    played = evaluate(gate_spec(gate, model, goals, limit), folder)
-    records = [dict(record) for record in played if gate.group in ("", record["group"])]
+    spec = gate_spec(gate, model, goals, limit)
+    if gate.lifted:
+        return play_plans(gate, spec, folder)
+    records = [
+        dict(record) for record in evaluate(spec, folder) if gate.group in ("", record["group"])
+    ]
     return measure(gate.name, records)
+
+
+def play_plans(gate: Gate, spec: RunSpec, folder: Path) -> Row:
+    """Learn a plan for each type of task in one update, and play without it and with it.
+
+    False claims and invalid actions are of the episodes with a plan.
+    """
+    lifted, with_plans = 0, []
+    listed = tasks(spec.env, spec.split, **spec.env_args)
+    for group in gate.lifted:
+        training = replace(spec, split=None, limit=None)
+        (update,) = optimise_plan(training, folder / group, task_type=group, iterations=1)
+        ids = [task.id for task in listed if task.group == group][: spec.limit]
+        plain = replace(spec, tasks=tuple(ids), limit=None)
+        planned = replace(plain, agent_args={"plan": str(update.plan)})
+        alone, guided = (
+            [dict(record) for record in evaluate(run, folder / f"{group}-{name}")]
+            for run, name in ((plain, "alone"), (planned, "guided"))
+        )
+        gained = sum(bool(each["won"]) for each in guided) - sum(
+            bool(each["won"]) for each in alone
+        )
+        lifted += Fraction(gained, len(ids)) >= LIFT
+        measure(gate.name, alone)  # refuses episodes that broke
+        with_plans += guided
+    return measure(gate.name, with_plans)._replace(success=Count(lifted, len(gate.lifted)))
 
 
 def play_rows(

@@ -7,6 +7,7 @@ import shutil
 import sys
 from contextlib import closing, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import gates
 import pytest
@@ -137,6 +138,38 @@ def test_play__of_a_group_counts_its_tasks_in_the_run_of_another_row(
         for name in ("official", "official_two")
     )
     assert (whole.success, two.success) == ((2, 2), (1, 1))
+
+
+def test_play__of_plans_counts_the_types_that_they_lift(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Of two types: one where 2 of 10 tasks more are won with the plan of its training, and one
+    where 0 of 10 are."""
+    episode = {"claimed_success": False, "transcript": [(None, "x"), ("go", "y")], "error": None}
+    light, cool, _ = gates.HARDEST
+    trained, asked = [], []
+
+    def evaluate(spec, folder):
+        group = next(g for g in gates.HARDEST if folder.name.startswith(g))
+        asked.append((group, spec.agent_args, spec.wrappers))
+        won = 3 + 2 * (group == light and "plan" in spec.agent_args)
+        return [{**episode, "won": n < won} for n, _ in enumerate(spec.tasks)]
+
+    def optimise(spec, folder, *, task_type, iterations):
+        trained.append((task_type, spec.split, spec.tasks, spec.limit, iterations))
+        return [SimpleNamespace(plan=folder / f"{task_type}.txt")]
+
+    monkeypatch.setattr(gates, "evaluate", evaluate)
+    monkeypatch.setattr(gates, "optimise_plan", optimise)
+    gate = gates.GATES["autoplan"]._replace(lifted=(light, cool))
+    row = gates.play(gate, "m", tmp_path, tmp_path, limit=10)
+    assert (row.success, row.false_claims, row.invalid) == ((1, 2), (0, 20), (0, 20))
+    assert trained == [(group, None, None, None, 1) for group in (light, cool)]
+    assert asked == [
+        (group, args, ("HelpfulFeedback",))
+        for group in (light, cool)
+        for args in ({}, {"plan": str(tmp_path / group / f"{group}.txt")})
+    ]
 
 
 def test_goals__of_the_gates_are_those_of_the_splits_in_an_order_that_is_drawn(tmp_path: Path):
