@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.runs.test_budget import PRICE, PRICED
 from tests.runs.test_runner import untimed
 from textcraft_gym.agents.contract.model import Completion, CompletionRequest, ModelError
 from textcraft_gym.agents.models import event_loop
+from textcraft_gym.episodes import model_calls
 from textcraft_gym.episodes.model_calls import ModelCall, ModelCalls
 from textcraft_gym.errors import RunError, RunStopped
 from textcraft_gym.reports.metrics import outcome_of, summarise
@@ -351,12 +353,15 @@ class Scarce(threading.Thread):
         super().start()
 
 
+SCARCE_THREADING = SimpleNamespace(**vars(threading) | {"Thread": Scarce})
+
+
 @pytest.mark.parametrize("room", [0, 2])
 def test_evaluate__plays_with_the_threads_that_there_are_and_says_so_once(
     monkeypatch, tmp_path: Path, room: int
 ):
     monkeypatch.setattr(Scarce, "left", room)
-    monkeypatch.setattr("textcraft_gym.episodes.model_calls.threading.Thread", Scarce)
+    monkeypatch.setattr(model_calls, "threading", SCARCE_THREADING)
     spec = RunSpec("TextCraft-v0", "test", "react", model=Crafter(2), limit=12, workers=8)
     expected = rf"from at most {room or 1} threads: can't start new thread"
     with pytest.warns(UserWarning, match=expected) as caught:
@@ -369,7 +374,7 @@ def test_event_loop__says_that_it_has_no_thread_and_starts_when_there_is_one(mon
     monkeypatch.setattr(event_loop, "_loop", None)
     monkeypatch.setattr(event_loop, "_thread", None)
     monkeypatch.setattr(Scarce, "left", 0)
-    monkeypatch.setattr(event_loop.threading, "Thread", Scarce)
+    monkeypatch.setattr(event_loop, "threading", SCARCE_THREADING)
     with pytest.raises(ModelError, match="a thread of their own: can't start new thread"):
         event_loop.event_loop()
     monkeypatch.setattr(Scarce, "left", 1)

@@ -11,6 +11,7 @@ import sys
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -551,7 +552,7 @@ def test_train__ends_at_its_time_limit_with_a_rate_of_0(
     rates = []
     monkeypatch.setattr(train.Training, "update", lambda self, rate: rates.append(rate))
     clock = iter(range(0, 1000, 10))
-    monkeypatch.setattr(train.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(train, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     run_train(monkeypatch, shallow, "--data", packed, "--out", tmp_path / "run", "--seconds", 50)
     assert rates[0] > rates[1] > rates[-1] == 0
     assert log_of(tmp_path / "run")[-1]["tokens"] < 560

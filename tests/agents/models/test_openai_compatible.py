@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -321,7 +323,8 @@ def waits_of(
         waits.append(seconds)
 
     with monkeypatch.context() as patched:
-        patched.setattr(openai_compatible.asyncio, "sleep", wait)
+        own_asyncio = SimpleNamespace(**vars(asyncio) | {"sleep": wait})
+        patched.setattr(openai_compatible, "asyncio", own_asyncio)
         with pytest.raises(error, match="connection failed"):
             model.complete("p", **ASK)
     return waits
