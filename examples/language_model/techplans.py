@@ -1,8 +1,8 @@
 """Training examples of the planners of goals in the tech tree: DEPS and its baselines.
 
 The worlds are drawn for training alone. A third of the goals that nothing else is made from is held
-out, as in ``minetechtree``: they are in plans of one line only, by a player who holds all that they
-take.
+out, as in ``minetechtree``: they are in plans of their last step, or last two, by a player who
+holds all that these take.
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ WORN = 0.2
 """Share of the single goals that are of what is to be worn, with which a plan has one step more."""
 PLAYED = 3
 """The number of episodes that are played of one situation."""
+PART_MISSING = 0.5
+"""Share of the last steps before which a part is to be made. Were none ever missing, the player
+would learn that such a goal takes one step, whatever is held."""
 MOST = 4
 """Maximum number of dialogues of one episode: where each goal is asked for, they are much alike."""
 
@@ -186,12 +189,12 @@ def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[
 
 
 def drawn(rng: random.Random) -> Situation:
-    """Return one or several goals with some parts held, or an item with all parts held."""
+    """Return one or several goals with some parts held, or an item's last steps."""
     world, chance = rng.randrange(1 << 30), rng.random()
     if chance < 0.3:
         others = {*ways()} - {"log", "planks"}
         names = sorted(held_out() if chance < 0.1 else others)
-        return last_step(rng.choice(names).replace("_", " "), world, rng)
+        return last_steps(rng.choice(names).replace("_", " "), world, rng)
     if chance < 0.45:
         task = several(rng)
     else:
@@ -227,22 +230,28 @@ def worn() -> tuple[Task, ...]:
     return tuple(task for task in known() if any(aim.worn for aim in task.aims))
 
 
-def last_step(item: str, world: int, rng: random.Random) -> Situation:
-    """Return a thing and all that it takes, so that its plan is one line; and some other things."""
+def last_steps(item: str, world: int, rng: random.Random) -> Situation:
+    """Return a thing and what its last step takes, or its last two; and some other things."""
     id = item.replace(" ", "_")
     task = all_tasks("vanilla").get(id)
     if task is None:
         task = Task(id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),))
-    recipe = applied(item, 1)
-    parts = [*recipe.parts]
-    if recipe.tool:
-        parts.append(Want(recipe.tool, 1))
+    parts = _taken(Want(item, 1))
+    if rng.random() < PART_MISSING:
+        missing = parts.pop(rng.randrange(len(parts)))
+        parts += _taken(missing)
     given: dict[str, int] = {}
     for name, amount in _of_wood(parts, rng).items():
         given[name] = amount + rng.choice((0, 0, 0, 1, 3))
     for other in rng.sample(sorted({*ways()} - {item, "log", "planks"}), rng.choice((0, 0, 1, 2))):
         given.setdefault(other, 1)
     return Situation(task, world, given)
+
+
+def _taken(want: Want) -> list[Want]:
+    """Return what a step takes, its tool among it."""
+    recipe = applied(want.item, want.amount)
+    return [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
 
 
 def some_parts(task: Task, rng: random.Random) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from itertools import islice
 from types import SimpleNamespace
 
@@ -127,6 +128,20 @@ def test_explanations__name_what_the_inventory_lacks(examples: list[Example]):
             assert lacking == [str(int(needed) - amount)] * (int(count) < int(needed)), said
             lacked += bool(lacking)
     assert lacked > 10
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_last_steps__take_one_goal_or_two(missing: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(data, "PART_MISSING", missing)
+    rng = random.Random(0)
+    counts = Counter()
+    for name in sorted(held_out()) * 5:
+        item = name.replace("_", " ")
+        situation = data.last_steps(item, 0, rng)
+        lines = bill([Want(item, 1)], dict(situation.given))
+        counts[sum(line.missing > 0 for line in lines)] += 1
+    assert counts.keys() <= {1, 1 + missing}
+    assert counts[1 + missing] > 0.9 * counts.total()
 
 
 def test_bill__names_each_thing_once_and_after_all_that_take_it():
