@@ -23,6 +23,8 @@ MAX_DIALOGUES = 255
 DATA = "textcraft_gym.data_sha256"
 """Metadata key of an adapter: the digest, in its packed file's header, of what it learned from."""
 MAX_HEADER = 1 << 16
+KEYS = ("parts", "tokens", "learnt", "sha256")
+"""What a header says of the parts."""
 
 
 class Part(NamedTuple):
@@ -102,7 +104,7 @@ def read_header(file: Path) -> dict[str, Any]:
     """Return what a packed file says of itself.
 
     Raises:
-        ValueError: If it is no packed file, or one of another format.
+        ValueError: If it is no packed file, one of another format, or its header lacks a count.
         OSError: If it cannot be read.
     """
     with file.open("rb") as opened:
@@ -113,10 +115,13 @@ def read_header(file: Path) -> dict[str, Any]:
         header = None
     if not isinstance(header, dict) or header.get("name") != NAME:
         raise ValueError(f"{file} is not training data: expected a file that prepare.py wrote")
-    if header["format"] != FORMAT:
+    if header.get("format") != FORMAT:
         raise ValueError(
-            f"{file} has format {header['format']}, expected {FORMAT}: prepare it anew"
+            f"{file} has format {header.get('format')}, expected {FORMAT}: prepare it anew"
         )
+    missing = [key for key in KEYS if key not in header]
+    if missing:
+        raise ValueError(f"{file} is damaged or incomplete: its header lacks {', '.join(missing)}")
     return header
 
 

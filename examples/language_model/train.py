@@ -284,7 +284,7 @@ def train(options: argparse.Namespace, started: float) -> None:
     gpu = torch.cuda.is_available()
     packed = read_packed(options.data)
     base = Base(options.base or base_file())
-    if base.vocabulary_sha256 != packed.header["vocabulary_sha256"]:
+    if base.vocabulary_sha256 != packed.header.get("vocabulary_sha256"):
         raise ValueError(f"{options.data} is in the tokens of another model than the base")
     network = Network(base, torch.device("cuda" if gpu else "cpu"))
     if options.compile:

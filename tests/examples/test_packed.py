@@ -91,6 +91,18 @@ def test_packed__refuses_contents_of_another_digest(file: Path):
         read_packed(file)
 
 
+@pytest.mark.parametrize(
+    ("lacks", "refusal"),
+    [("format", "has format None, expected 1"), *((key, f"lacks {key}$") for key in packed.KEYS)],
+)
+def test_packed__refuses_a_header_that_lacks_something(file: Path, lacks: str, refusal: str):
+    line, body = file.read_bytes().split(b"\n", 1)
+    header = {key: value for key, value in json.loads(line).items() if key != lacks}
+    file.write_bytes(json.dumps(header).encode() + b"\n" + body)
+    with pytest.raises(ValueError, match=refusal):
+        read_packed(file)
+
+
 @pytest.fixture
 def prepare():
     pytest.importorskip("transformers", reason="needs the extra [train]")
