@@ -351,10 +351,13 @@ def main() -> None:
     started = time.monotonic()
     rows = run(training, tokenizer, test, rounds, options.samples, rng, options.out)
     with (options.out / "log.jsonl").open("w", encoding="utf-8") as log:
-        for row in chain([{"plan": plan}], rows):
-            row["seconds"] = round(time.monotonic() - started)
-            print(json.dumps(row), flush=True)
-            print(json.dumps(row), file=log, flush=True)
+        try:
+            for row in chain([{"plan": plan}], rows):
+                row["seconds"] = round(time.monotonic() - started)
+                print(json.dumps(row), flush=True)
+                print(json.dumps(row), file=log, flush=True)
+        except MemoryError as error:
+            parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -693,3 +693,20 @@ def test_reward__what_is_learnt_of_a_group_are_the_won_episodes_as_the_agent_ask
     assert (example.situation + branch.text).startswith(f"{last['prompt']} {last['answer']}\n")
     assert [span.text for span in branch.spans if span.learnt] == [f" {line}\n" for line in won]
     assert reward.learnable([groups[goal][:1], groups[goal][1:2], groups[goal][::2]]) == []
+
+
+def test_reward__says_that_memory_is_short(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    import reward
+
+    def run(*_: object):
+        yield {"round": 0}
+        raise MemoryError("cuda has too little memory for a part of 900 tokens")
+
+    monkeypatch.setattr(reward, "run", run)
+    command = ["--out", tmp_path, "--goals", 2, "--test-goals", 2]
+    monkeypatch.setattr(sys, "argv", ["reward.py", *map(str, command)])
+    with pytest.raises(SystemExit, match="2"):
+        reward.main()
+    assert "reward.py: error: cuda has too little memory" in capsys.readouterr().err
