@@ -32,18 +32,22 @@ UNPLAYED: Mapping[str, tuple[str, ...]] = {
     "adapt/table2": ("lats",),
     "adapt/table7": ("lats",),
     "deps/table4": ("unlimited",),
+    "deps/table6": ("inner_monologue", "dep"),
     "autoplan/table3a": ("adaplanner", "react", "reflexion", "adaplanner_0"),
 }
-"""Rows that are not played: LATS, and DEPS to the end of its context, ask for hours, and the others
-are AutoPlan's rivals."""
-TREE = ("deps/table2", "deps/table3", "deps/table4", "deps/table20", "deps/table21")
+"""Rows that are not played: LATS, DEPS to the end of its context and table 6's two ask for hours,
+and the others are AutoPlan's rivals."""
+TREE = (
+    *("deps/table2", "deps/table3", "deps/table4", "deps/table20", "deps/table21"),
+    "deps/figure9",
+)
 """DEPS's tables of the tech tree, whose dialogues are long."""
 TABLES = (
     *("adapt/table2", "adapt/table3", "adapt/table7"),
     *TREE,
     "deps/table8",
     *("adapt/table1", "adapt/figure6", "adapt/figure7", "adapt/figure12"),
-    "adapt/figure4",
+    *("adapt/figure4", "adapt/table8", "deps/table6"),
     "autoplan/table3b",
     "autoplan/table3a",
 )

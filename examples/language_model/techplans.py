@@ -237,7 +237,7 @@ def last_steps(item: str, world: int, rng: random.Random) -> Situation:
     if task is None:
         task = Task(id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),))
     parts = _taken(Want(item, 1))
-    if rng.random() < PART_MISSING:
+    if parts and rng.random() < PART_MISSING:
         missing = parts.pop(rng.randrange(len(parts)))
         parts += _taken(missing)
     given: dict[str, int] = {}
