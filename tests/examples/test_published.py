@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import gates
 from packed import DATA
+from papers import ARCHIVE, unpack
 
 from textcraft_gym.agents.models.gguf import read_header
 from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
+from textcraft_gym.reports.records import read_records
 from textcraft_gym.reports.success import wilson_interval
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 ROWS = list(csv.DictReader((RESULTS / "learning.csv").read_text(encoding="utf-8").splitlines()))
+COUNTED = {
+    "WebShop": "WebShopLite-v0_adapt_test_react_",
+    "ADaPT": "TextCraft-v0_test_adapt_",
+    "DEPS": "MineTechTree-v0_table2_deps_reliability=perfect_",
+    "HotpotQA": "HotpotQA-v0_dev_react_",
+}
+"""The packed runs whose invalid actions the card counts."""
 END = max(int(row["steps"]) for row in ROWS)
 
 
@@ -54,3 +64,25 @@ def test_adapter__was_trained_on_the_data_that_its_card_names():
     assert len(stated) == 16
     assert logged.startswith(stated)
     assert read_header(bundled_adapter()).metadata[DATA] == logged
+
+
+def test_card__says_how_many_invalid_actions_repeat_one_of_their_episode(tmp_path: Path):
+    unpack(RESULTS / "papers" / ARCHIVE, tmp_path / "papers")
+    card = " ".join((ADAPTERS / "README.md").read_text(encoding="utf-8").split())
+    counts, shares = [], []
+    for name, run in COUNTED.items():
+        (folder,) = tmp_path.glob(f"papers/runs/{run}*/*/seed0")
+        actions = invalid = repeated = 0
+        for record in read_records(folder):
+            refused: set[str] = set()
+            for action, answer in record["transcript"]:
+                actions += bool(action)
+                if action and answer.startswith(gates.REFUSALS):
+                    invalid += 1
+                    repeated += action in refused
+                    refused.add(action)
+        counts.append((str(repeated), str(invalid), name))
+        shares.append(f"{(invalid - repeated) / (actions - repeated):.1%}")
+    stated = card.partition("**Invalid actions.**")[2].partition("In the tech tree")[0]
+    assert re.findall(r"(\d+) of (\d+) in (\w+)", stated) == counts
+    assert re.findall(r"[\d.]+%", stated.partition("Without the repeats")[2]) == shares
