@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import recorded
-from bill import Link, applied, bill, explained, goals, imported, links, looped, why, wood_of
+from bill import Line, Link, applied, bill, explained, goals, imported, links, looped, why, wood_of
 from dialogue import Branch, Example
 from minetechtree import held_out
 from recorded import Said
@@ -54,6 +54,10 @@ PLAYED = 3
 PART_MISSING = 0.5
 """Share of the last steps before which a part is to be made. Were none ever missing, the player
 would learn that such a goal takes one step, whatever is held."""
+ERRORS, MISSES = 0.6, 0.2
+"""Shares of DEPS's episodes in which the first plans have errors, and in which actions can miss. A
+step misses again and again. Were most of what fails twice missed, the player would learn to say so
+of whatever fails twice."""
 MOST = 4
 """Maximum number of dialogues of one episode: where each goal is asked for, they are much alike."""
 
@@ -66,8 +70,9 @@ class Planner:
     Args:
         env: The world that is played.
         agent: The agent that asks.
-        rng: Draws what the first plans forget; None for plans that forget nothing.
-        errors: Number of plans that forget something.
+        rng: Draws what the first plan forgets; None for plans that forget nothing.
+        errors: Number of plans with an error. The first forgets a part. The next ones take it for
+            held, so that an explanation is not learnt to follow the plan that it explains.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class Planner:
         errors: int = 1,
     ) -> None:
         self.env, self.agent, self.rng, self.errors = env, agent, rng, errors
+        self.forgotten: Link | None = None
 
     def answer(self, role: str, prompt: str, sample: int) -> Said:
         """Return a plan, the next goal or why one failed."""
@@ -86,9 +92,9 @@ class Planner:
         if role == "explainer":
             (failed,) = parse_goals(_FAILED.findall(prompt)[-1])
             return Said(f"\n{why(failed.name, failed.have[failed.name], held, wood)}")
-        lines, forgotten = bill(wants, held, wood), self.forget(held)
-        if forgotten:
-            lines = bill(wants, held, wood, forgotten)
+        lines = bill(wants, held, wood)
+        wrong = self.mistaken(lines, held, wood)
+        lines = wrong or lines
         match self.agent:
             case "zero_shot":
                 text = "\n".join(goals(lines, worn))
@@ -100,16 +106,24 @@ class Planner:
                 text = looped(lines, worn)
             case _:
                 text = explained(lines, worn, "" if self.agent == "chain_of_thought" else "# ")
-        return Said(f"\n{text}", learnt=forgotten is None)
+        return Said(f"\n{text}", learnt=wrong is None)
 
-    def forget(self, held: Mapping[str, int]) -> Link | None:
-        """Return what a plan forgets."""
+    def mistaken(
+        self, lines: Sequence[Line], held: Mapping[str, int], wood: str
+    ) -> list[Line] | None:
+        """Return the lines of a plan with an error; None for a plan without."""
         if self.rng is None or not self.errors:
             return None
         self.errors -= 1
         wants = self.wanted()
-        candidates = [*links(bill(wants, held, wood_of(want.item for want in wants)))]
-        return self.rng.choice(candidates) if candidates else None
+        for line in lines:
+            if self.forgotten and line.item == self.forgotten.part:
+                return bill(wants, {**held, line.item: line.needed}, wood)
+        candidates = [*links(lines)]
+        if not candidates:
+            return None
+        self.forgotten = self.rng.choice(candidates)
+        return bill(wants, held, wood, self.forgotten)
 
     def wanted(self) -> list[Want]:
         """Return what the goal asks for, but for what was had already."""
@@ -177,12 +191,16 @@ def examples(seed: int) -> Iterator[Example]:
 
 
 def dialogues(situation: Situation, agent: str, rng: random.Random) -> Iterator[Branch]:
-    """Yield dialogues of one episode; none of one that was lost."""
-    errs = agent == "deps" and rng.random() < 0.6
-    misses = agent == "deps" and rng.random() < 0.3
+    """Yield dialogues of one episode; none of one that was lost.
+
+    Plans for a goal that is held out have no error: they could waste what is held, and so take more
+    than the last steps.
+    """
+    errs = agent == "deps" and rng.random() < ERRORS and situation.task.id not in held_out()
+    misses = agent == "deps" and rng.random() < MISSES
     env = situation.env("published" if misses else "perfect")
     player = make_agent(agent, profile=PROFILE, prompts=Prompts("short"))
-    planner = Planner(env, agent, rng if errs else None, rng.choice((1, 1, 2, 3)))
+    planner = Planner(env, agent, rng if errs else None, rng.choice((1, 2, 3, 4)))
     played = recorded.record(env, player, situation.task.id, planner, ROLES)
     for branch in recorded.sampled(situation.text, played, MOST, rng):
         yield branch._replace(kind=f"{agent} {branch.kind}")
@@ -236,10 +254,11 @@ def last_steps(item: str, world: int, rng: random.Random) -> Situation:
     task = all_tasks("vanilla").get(id)
     if task is None:
         task = Task(id, "MT1", 1, 3000, (Aim(f"minecraft:{id}", worn=False),))
-    parts = _taken(Want(item, 1))
+    wood = wood_of([item])
+    parts = _taken(Want(item, 1), wood)
     if parts and rng.random() < PART_MISSING:
         missing = parts.pop(rng.randrange(len(parts)))
-        parts += _taken(missing)
+        parts += _taken(missing, wood)
     given: dict[str, int] = {}
     for name, amount in _of_wood(parts, rng).items():
         given[name] = amount + rng.choice((0, 0, 0, 1, 3))
@@ -248,9 +267,9 @@ def last_steps(item: str, world: int, rng: random.Random) -> Situation:
     return Situation(task, world, given)
 
 
-def _taken(want: Want) -> list[Want]:
-    """Return what a step takes, its tool among it."""
-    recipe = applied(want.item, want.amount)
+def _taken(want: Want, wood: str) -> list[Want]:
+    """Return what a step takes, its tool among it, of one wood or of any."""
+    recipe = applied(want.item, want.amount, wood=wood)
     return [*recipe.parts, *([Want(recipe.tool, 1)] if recipe.tool else [])]
 
 

@@ -7,14 +7,14 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from itertools import islice, pairwise
 from types import SimpleNamespace
 
 import gymnasium as gym
 import pytest
 import recorded
 import techplans as data
-from bill import bill, links
+from bill import bill, links, wood_of
 from dialogue import Example
 from minetechtree import held_out
 
@@ -39,11 +39,16 @@ def examples() -> list[Example]:
 
 
 def played(
-    agent: str, task: str, rng: random.Random | None = None, **env_args: object
+    agent: str,
+    task: str,
+    rng: random.Random | None = None,
+    errors: int = 1,
+    **env_args: object,
 ) -> recorded.Record:
     env = gym.make(ENV, split="all", **env_args)
     player = make_agent(agent, profile=MINETECHTREE, prompts=Prompts("short"))
-    return recorded.record(env, player, task, data.Planner(env.unwrapped, agent, rng), data.ROLES)
+    planner = data.Planner(env.unwrapped, agent, rng, errors)
+    return recorded.record(env, player, task, planner, data.ROLES)
 
 
 def test_examples__are_the_same_for_the_same_seed_and_others_for_another():
@@ -100,6 +105,33 @@ def test_deps__explains_a_failure_by_what_was_forgotten():
         if len(record.exchanges) > 1:  # where what was forgotten is held all the same nothing fails
             explanation = record.exchanges[1].said.text
             assert re.search(rf"I lacked .*\d {link.part}", explanation), (link, explanation)
+
+
+def test_deps__explains_by_the_inventory_a_plan_that_takes_what_it_forgot_for_held():
+    believed = 0
+    for task in split_tasks("core71", "vanilla"):
+        record = played("deps", task.id, random.Random(task.id), errors=3)
+        assert record.episode.won, task.id
+        for lacking, plan in pairwise(exchange.said for exchange in record.exchanges):
+            if "I lacked " not in lacking.text:
+                continue
+            assert lacking.learnt
+            assert "missed" not in lacking.text
+            for part in re.findall(r"([a-z]+[a-z ]*) 0 of", lacking.text):
+                if re.search(rf"^# {part}: .*held: enough", plan.text, re.MULTILINE):
+                    assert not plan.learnt
+                    believed += 1
+    assert believed > 40
+
+
+def test_deps__says_of_what_fails_twice_more_often_that_a_part_lacks_than_that_it_was_missed():
+    rng, again = random.Random(0), Counter[bool]()
+    for _ in range(150):
+        for branch in data.dialogues(data.drawn(rng), "deps", rng):
+            before = re.findall(r"I lacked .+", "".join(span.text for span in branch.spans[:-1]))
+            if before and before[-1] in branch.spans[-1].text:
+                again["it was missed" in before[-1]] += 1
+    assert again[False] > again[True] > 0
 
 
 def test_deps__takes_a_miss_for_one():
@@ -215,7 +247,8 @@ def takes_two_steps_at_most(situation: data.Situation) -> bool:
 
 def steps(wants: Iterable[Want], held: Mapping[str, int]) -> int:
     """Return the number of goals of a plan."""
-    return sum(line.missing > 0 for line in bill(wants, held))
+    wood = wood_of(want.item for want in wants)
+    return sum(line.missing > 0 for line in bill(wants, held, wood))
 
 
 def test_worlds__are_drawn_for_training_alone():
