@@ -41,11 +41,13 @@ MISTAKES = (
     *("too early", "too many", "kind", "mistype", "get", "get", "get too few", "get another"),
     *("too few", "too few", "too few", "miscount", "miscount"),
     *("misread", "misread", "misread", "misread", "makes", "makes", "makes"),
+    *["taken for held"] * 5,
 )
 """The kinds of mistakes: a craft too early or once too often, one that names a kind in place of an
 item, or is mistyped; a ``get`` of a crafted item, of too few, or of another name; then those that
 small models make most, and so more often: too few crafts, too few of many, a craft that follows a
-command that was misread, and one that is taken to make more than it does."""
+command that was misread, one that is taken to make more than it does, and a craft once some of the
+parts are made, as if all were."""
 COUNTED = 3
 """Up to this many crafts the teacher counts; after more, it looks at what they made."""
 LISTED = 6
@@ -310,8 +312,11 @@ class Crafter(Teacher):
         crafts = self.crafts
         self.have(slot.ingredient, times * slot.amount)
         if self.crafts > crafts and not self.went_on_too_early:
-            parts = [self.part(other, times) for other in recipe.slots]
-            self.think(f"Now {need.total} {need.name}: {holding(*parts)}")
+            wrong = self.lacks(recipe) and self.errs("taken for held")
+            parts = [self.part(other, times, misread=wrong) for other in recipe.slots]
+            self.think(f"Now {need.total} {need.name}: {holding(*parts)}", learnt=not wrong)
+            if wrong:
+                self.fail(self.action(recipe), recipe, need)
 
     def lacks(self, recipe: Recipe) -> bool:
         """Return whether something is missing for one application of a command."""

@@ -47,8 +47,11 @@ from textcraft_gym.envs.hotpotqa.wiki.kinds import KINDS, Relation
 
 ANSWER = "answer the question"
 PART = "find out "
-MISTAKES = ("plain", "other", "word")
-"""A name without its kind; another name in view; a look-up of a word that the page lacks."""
+MISTAKES = ("plain", "other", "word", "misspelt")
+"""A name without its kind; another name in view, on whose page some words are looked up in vain; a
+look-up of a word that the page lacks; a name with its last letters twice."""
+TWICE = 3
+"""The number of those letters."""
 LESS = ("first", "earlier", "fewer")
 LINES = (
     "Search for the thing that the question names.",
@@ -286,6 +289,7 @@ class Scholar(Planned, Searched):
         self.world: World = task.world
         self.mistakes, self.gives_up, self.guesses = list(mistakes), gives_up, guesses
         self.erred: set[str] = set()
+        self.strays: list[str] = []
 
     # -- What is read in a prompt
 
@@ -363,7 +367,7 @@ class Scholar(Planned, Searched):
         kind = left[0]
         verb, argument = parse(action)
         wrong = ""
-        if verb == SEARCH and kind in ("plain", "other"):
+        if verb == SEARCH and kind != "word":
             wrong = self.wrong_search(kind, state, argument)
         elif verb == LOOKUP and kind == "word":
             wrong = self.wrong_look_up(state)
@@ -372,7 +376,10 @@ class Scholar(Planned, Searched):
         return wrong
 
     def wrong_search(self, kind: str, state: State, title: str) -> str:
-        """Return a search for a name without its kind, or for another one; empty for none."""
+        """Return a search for a name that is not quite right, or for another; empty for none."""
+        if kind == "misspelt":
+            misspelt = title + title[-TWICE:]
+            return "" if find(self.world, misspelt) else search(misspelt)
         if kind == "plain":
             match = _KIND.fullmatch(title)
             return search(match[1]) if match else ""
@@ -424,6 +431,11 @@ class Scholar(Planned, Searched):
     def move(self, prompt: str, *, errs: bool = False) -> Move:
         """Return the next turn."""
         state = self.read(prompt)
+        if self.strays:
+            word = self.strays.pop() if errs else self.strays[-1]
+            before = "That word is not here. " if state.keyword else ""
+            thought = f"{before}It is not in view. I look for the word {word}."
+            return Move(thought, look_up(word), learnt=False)
         left = self.left(state, self.hops)
         action, learnt = finish(self.task.question.answer), True
         if left:
@@ -436,7 +448,29 @@ class Scholar(Planned, Searched):
             self.guesses -= 1
             return Move(thought, finish(guess), learnt=False)
         wrong = self.mistake(state, action)
+        if wrong:
+            self.strays = self.in_vain(wrong, action, prompt, left)
         return Move(thought, wrong or action, learnt=learnt and not wrong)
+
+    def in_vain(self, wrong: str, right: str, prompt: str, left: Sequence[str]) -> list[str]:
+        """Return words to look up on a wrong page, none of which it has, as far as turns allow.
+
+        Otherwise a player would not learn to leave a page that it took for the right one.
+        """
+        (verb, title), (_, sought) = parse(wrong), parse(right)
+        page = find(self.world, title) if verb == SEARCH else None
+        if page is None:
+            return []
+        room = expert.LONGEST - self.taken(prompt) - 1 - len(left) - 1
+        question = next(
+            hop.relation.question for hop in self.hops if hop.page == find(self.world, sought)
+        )
+        words = [word for word in words_for(question) if not results(self.world, page.title, word)]
+        return words[: self.rng.randint(0, max(0, room))][::-1]
+
+    def taken(self, prompt: str) -> int:
+        """Return the number of turns that an attempt took, and of those that mistakes will."""
+        return len(_ACTION.findall(split(prompt)[1])) + len(self.mistakes) - len(self.erred)
 
     def sought(self, state: State, prompt: str, left: Sequence[str]) -> tuple[str, bool]:
         """Return the next action, and whether it can be known.
@@ -454,8 +488,7 @@ class Scholar(Planned, Searched):
         hop = next(hop for hop in self.hops if hop.page.title == state.page)
         words = [word for word in words_for(hop.relation.question) if word not in tried]
         finds = [self.finds(state, word, right) for word in words]
-        done = len(_ACTION.findall(split(prompt)[1])) + len(self.mistakes) - len(self.erred)
-        if any(finds) and done + len(left) + 1 + finds.index(True) <= expert.LONGEST:
+        if any(finds) and self.taken(prompt) + len(left) + 1 + finds.index(True) <= expert.LONGEST:
             return look_up(words[0]), True
         return left[0], False
 

@@ -284,6 +284,22 @@ def test_executor__says_what_a_part_was_for_and_what_is_missing_still(examples: 
     assert missing == {False, True}
 
 
+def test_executor__sees_by_the_inventory_what_it_took_for_held(examples: list[Example]):
+    seen = 0
+    for _, branch in branches(examples, "goal", "sub-task", "kind"):
+        lines = turns(branch)
+        for (now, _, learnt), (_, failure, _), (look, _, _), (again, _, then) in zip(
+            lines, lines[1:], lines[2:], lines[3:], strict=False
+        ):
+            if now.startswith("think: Now ") and ", so " not in now and not learnt:
+                assert failure.startswith("Could not find enough items")
+                assert look == "inventory"
+                assert again.startswith("think: Failed ")
+                assert then
+                seen += 1
+    assert seen > 3
+
+
 def test_executor__compares_numbers_that_stand_side_by_side(examples: list[Example]):
     kinds = set()
     for _, branch in branches(examples, "goal", "sub-task"):

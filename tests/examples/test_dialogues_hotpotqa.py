@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import islice
+from itertools import islice, pairwise
 
 import dialogue
 import hotpotqa as data
@@ -124,6 +124,23 @@ def test_mistakes__are_not_learnt_and_are_recovered_from(questions: list[data.As
             assert len(scholar.erred) <= len(unlearnt) <= len(scholar.erred) + 2 * len(hints) + 1
             erred |= scholar.erred
     assert erred == {*MISTAKES}
+
+
+def test_wrong_pages__are_left_after_words_that_they_lack(questions: list[data.Asked]):
+    left = 0
+    for quiz in questions:
+        if quiz.task.optimal_length > data.LONGEST_PLAN:
+            continue
+        scholar = data.Scholar(quiz.task, quiz.hops, random.Random(1), mistakes=("other",))
+        record = data.record(quiz.env, data.agent("react"), quiz.task.id, scholar, ())
+        assert record.episode.won
+        for wrong, after in pairwise(record.exchanges):
+            action, said = wrong.said.text.strip(), after.said.text
+            if action.startswith("lookup[") and "is not what I need" in said:
+                assert not wrong.said.learnt
+                assert after.said.learnt
+                left += 1
+    assert left > 3
 
 
 def test_comparisons__set_the_values_side_by_side(examples: list[Example]):
