@@ -35,6 +35,7 @@ from textcraft_gym.envs.hotpotqa.rules import (
     parse,
     results,
     search,
+    sentences,
     shown,
     titles_in,
 )
@@ -52,6 +53,8 @@ MISTAKES = ("plain", "other", "word", "misspelt")
 look-up of a word that the page lacks; a name with its last letters twice."""
 TWICE = 3
 """The number of those letters."""
+AGAIN = 0.4
+"""Share of the wrong pages that are opened again, in place of looking words up."""
 LESS = ("first", "earlier", "fewer")
 LINES = (
     "Search for the thing that the question names.",
@@ -289,7 +292,7 @@ class Scholar(Planned, Searched):
         self.world: World = task.world
         self.mistakes, self.gives_up, self.guesses = list(mistakes), gives_up, guesses
         self.erred: set[str] = set()
-        self.strays: list[str] = []
+        self.strays: list[Move] = []
 
     # -- What is read in a prompt
 
@@ -432,10 +435,7 @@ class Scholar(Planned, Searched):
         """Return the next turn."""
         state = self.read(prompt)
         if self.strays:
-            word = self.strays.pop() if errs else self.strays[-1]
-            before = "That word is not here. " if state.keyword else ""
-            thought = f"{before}It is not in view. I look for the word {word}."
-            return Move(thought, look_up(word), learnt=False)
+            return self.strays.pop() if errs else self.strays[-1]
         left = self.left(state, self.hops)
         action, learnt = finish(self.task.question.answer), True
         if left:
@@ -449,24 +449,44 @@ class Scholar(Planned, Searched):
             return Move(thought, finish(guess), learnt=False)
         wrong = self.mistake(state, action)
         if wrong:
-            self.strays = self.in_vain(wrong, action, prompt, left)
+            self.strays = self.in_vain(wrong, action, prompt, left)[::-1]
         return Move(thought, wrong or action, learnt=learnt and not wrong)
 
-    def in_vain(self, wrong: str, right: str, prompt: str, left: Sequence[str]) -> list[str]:
-        """Return words to look up on a wrong page, none of which it has, as far as turns allow.
+    def in_vain(self, wrong: str, right: str, prompt: str, left: Sequence[str]) -> list[Move]:
+        """Return turns that are wasted on a wrong page, as far as the limit allows.
 
-        Otherwise a player would not learn to leave a page that it took for the right one.
+        Words that it lacks are looked up, or it is opened again and again. Without them a player
+        would not learn to leave a page that it took for the right one.
         """
         (verb, title), (_, sought) = parse(wrong), parse(right)
         page = find(self.world, title) if verb == SEARCH else None
         if page is None:
             return []
-        room = expert.LONGEST - self.taken(prompt) - 1 - len(left) - 1
-        question = next(
-            hop.relation.question for hop in self.hops if hop.page == find(self.world, sought)
-        )
-        words = [word for word in words_for(question) if not results(self.world, page.title, word)]
-        return words[: self.rng.randint(0, max(0, room))][::-1]
+        room = max(0, expert.LONGEST - self.taken(prompt) - 1 - len(left) - 1)
+        goal = find(self.world, sought)
+        asked = next(hop.relation.question for hop in self.hops if hop.page == goal)
+        if self.rng.random() < AGAIN:
+            said = self.mention(self.read(prompt), page)
+            thought = f"{page.title} is not what I need. {said}{asked.format(page.title)}"
+            wasted = [Move(thought, wrong, learnt=False)] * room
+        else:
+            words = [word for word in words_for(asked) if not results(self.world, page.title, word)]
+            wasted = [*self.lookups(words)]
+        return wasted[: self.rng.randint(0, room)]
+
+    def mention(self, state: State, page: Page) -> str:
+        """Return the sentence of the page in view that names another page."""
+        before = self.world.wiki.page(state.page)
+        lines = sentences(before, self.world.sentences) if before else []
+        return next((f"{line} " for line in lines if page.title in line), "")
+
+    def lookups(self, words: Sequence[str]) -> Iterator[Move]:
+        """Yield look-ups of words that a page lacks."""
+        trouble = ""
+        for word in words:
+            thought = f"{trouble}It is not in view. I look for the word {word}."
+            yield Move(thought, look_up(word), learnt=False)
+            trouble = "That word is not here. "
 
     def taken(self, prompt: str) -> int:
         """Return the number of turns that an attempt took, and of those that mistakes will."""
