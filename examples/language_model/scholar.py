@@ -378,12 +378,13 @@ class Scholar(Planned, Searched):
             self.erred.add(kind)
         return wrong
 
-    def wrong_search(self, kind: str, state: State, title: str) -> str:
+    def wrong_search(self, mistake: str, state: State, title: str) -> str:
         """Return a search for a name that is not quite right, or for another; empty for none."""
-        if kind == "misspelt":
-            misspelt = title + title[-TWICE:]
+        if mistake == "misspelt":
+            name, bracket, kind = title.partition(" (")
+            misspelt = f"{name}{name[-TWICE:]}{bracket}{kind}"
             return "" if find(self.world, misspelt) else search(misspelt)
-        if kind == "plain":
+        if mistake == "plain":
             match = _KIND.fullmatch(title)
             return search(match[1]) if match else ""
         others = self.strangers(state)

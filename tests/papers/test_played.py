@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.language_model.papers import ARCHIVE, BEGUN, MODEL, pack, unpack
+from examples.language_model.papers import ARCHIVE, BEGUN, model_of, pack, unpack
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
 from textcraft_gym.papers.reproduce import Reproduction, collected, kept
@@ -32,9 +32,10 @@ def test_page__follows_from_the_packed_runs(name: str, runs: Path):
     paper, key = name.split("-")
     table = PAPERS[paper][key]
     rows = dict.fromkeys(row["row"] for row in csv.DictReader(text.splitlines()))
-    reproduction = Reproduction({table: list(rows)}, (MODEL,), 1, {}, RunSpec(""))
+    model = model_of(f"{paper}/{key}")
+    reproduction = Reproduction({table: list(rows)}, (model,), 1, {}, RunSpec(""))
     results = collected(reproduction, kept(reproduction, runs))
-    page = Page(PAPERS[paper], table, list(rows), (MODEL,), results)
+    page = Page(PAPERS[paper], table, list(rows), (model,), results)
     assert page.csv() == text
     headings, *lines = page.grid
     assert markdown_table(headings, lines) in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
