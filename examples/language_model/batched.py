@@ -27,10 +27,10 @@ from typing import Any, NamedTuple, TypeAlias
 import gguf
 import numpy as np
 import torch
+from encoding import load_tokenizer
 from network import fastest_dtype
 from torch import Tensor
 from torch.nn.functional import embedding, linear, rms_norm, scaled_dot_product_attention, silu
-from transformers import AutoTokenizer
 
 from textcraft_gym.agents.contract.model import (
     Completion,
@@ -550,7 +550,7 @@ class _Engine:
     def __init__(self, weights: Path, adapter: Path | None, slots: int, context: int) -> None:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         torch.backends.cuda.enable_cudnn_sdp(False)  # it would prepare each new shape anew
-        self.tokenizer = AutoTokenizer.from_pretrained(weights.parent, gguf_file=weights.name)
+        self.tokenizer = load_tokenizer(weights)
         self.pieces = [
             _bytes(token)
             for token in self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))

