@@ -22,7 +22,7 @@ from pathlib import Path
 from textcraft_gym.papers import PAPERS
 
 SOURCE = Path(__file__).parent
-DIGEST = "sha256-360eb9140bb2"
+DIGEST = "sha256-d9d2e4700ebd"
 MODEL = f"batched:BatchedModel,digest={DIGEST}"
 LOCAL_WORKERS = 8
 LOCAL = f"local:context=8192,digest={DIGEST},slots={LOCAL_WORKERS}"
