@@ -14,7 +14,7 @@ import gates
 import gymnasium as gym
 import pytest
 from packed import DATA
-from papers import ARCHIVE, unpack
+from papers import ARCHIVE, DIGEST, unpack
 
 from textcraft_gym.agents.models.gguf import read_header
 from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
@@ -84,7 +84,7 @@ def card() -> str:
 
 
 def records_of(runs: Path, name: str) -> list[dict[str, Any]]:
-    (folder,) = runs.glob(f"{COUNTED[name]}*/*/seed0")
+    (folder,) = runs.glob(f"{COUNTED[name]}*/*{DIGEST}*/seed0")
     return [dict(record) for record in read_records(folder)]
 
 
@@ -117,16 +117,18 @@ def test_card__says_how_many_invalid_actions_repeat_one_of_their_episode(runs: P
 
 
 def test_card__says_how_many_crafts_lack_a_part_that_was_said_to_be_held(runs: Path, card: str):
-    said_to_be_held = 0
+    said_to_be_held = invalid = 0
     for record in records_of(runs, "ADaPT"):
         thought = ""
         for each in told(record["trace"]):
             if isinstance(each, str):
                 thought = each
-            elif record["transcript"][each][1].startswith("Could not find enough"):
-                said_to_be_held += "Held: " in thought and ", so " not in thought
-    (stated,) = re.findall(r"In ADaPT (\d+) of the 396 follow a thought that all", card)
-    assert said_to_be_held == int(stated)
+            elif (answer := record["transcript"][each][1]).startswith(gates.REFUSALS):
+                lacking = answer.startswith("Could not find enough")
+                said_to_be_held += lacking and "Held: " in thought and ", so " not in thought
+                invalid += 1
+    (stated,) = re.findall(r"In ADaPT (\d+) of the (\d+) follow a thought that all", card)
+    assert stated == (str(said_to_be_held), str(invalid))
 
 
 def test_card__says_what_wrong_purchases_lack(runs: Path, card: str):
@@ -159,7 +161,7 @@ def test_card__says_how_many_explanations_blame_chance_where_nothing_is_left_to_
             said = (each for each in told(record["trace"]) if isinstance(each, str))
             explanations += [each for each in said if "I lacked " in each and "({" not in each]
     missed = sum("I lacked nothing: it was missed" in each for each in explanations)
-    (stated,) = re.findall(r"Of the (\d+) explanations of these ten episodes (\d+) say", card)
+    (stated,) = re.findall(r"Of the (\d+) explanations of these \w+ episodes (\d+) say", card)
     assert stated == (str(len(explanations)), str(missed))
     docs = (RESULTS.parents[1] / "docs" / "language_model.md").read_text(encoding="utf-8")
     assert f"{missed} of the {len(explanations)} explanations" in " ".join(docs.split())

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from examples.language_model.papers import ARCHIVE, BEGUN, model_of, pack, unpack
+from examples.language_model.papers import (
+    ARCHIVE,
+    BEFORE,
+    BEGUN,
+    DIGEST,
+    model_of,
+    pack,
+    unpack,
+)
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.page import Page
 from textcraft_gym.papers.reproduce import Reproduction, collected, kept
@@ -31,8 +39,10 @@ def test_page__follows_from_the_packed_runs(name: str, runs: Path):
     text = (RESULTS / f"{name}.csv").read_text(encoding="utf-8")
     paper, key = name.split("-")
     table = PAPERS[paper][key]
-    rows = dict.fromkeys(row["row"] for row in csv.DictReader(text.splitlines()))
-    model = model_of(f"{paper}/{key}")
+    cells = [*csv.DictReader(text.splitlines())]
+    rows = dict.fromkeys(cell["row"] for cell in cells)
+    (model,) = {cell["model"] for cell in cells if cell["model"]}
+    assert model.replace(BEFORE, DIGEST) == model_of(f"{paper}/{key}")
     reproduction = Reproduction({table: list(rows)}, (model,), 1, {}, RunSpec(""))
     results = collected(reproduction, kept(reproduction, runs))
     page = Page(PAPERS[paper], table, list(rows), (model,), results)
