@@ -7,11 +7,12 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-import gguf
 import numpy as np
 from dialogue import Branch, Example
 from packed import MAX_DIALOGUES, Part
 from transformers import AutoTokenizer
+
+from textcraft_gym.agents.models.gguf import read_header
 
 
 def load_tokenizer(file: Path) -> Any:
@@ -20,8 +21,8 @@ def load_tokenizer(file: Path) -> Any:
     Some releases of transformers take another one.
     """
     tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
-    end = gguf.GGUFReader(file).get_field("tokenizer.ggml.eos_token_id")
-    tokenizer.eos_token = tokenizer.convert_ids_to_tokens(int(end.contents()))  # type: ignore[union-attr]
+    end = read_header(file).metadata["tokenizer.ggml.eos_token_id"]
+    tokenizer.eos_token = tokenizer.convert_ids_to_tokens(end)
     return tokenizer
 
 

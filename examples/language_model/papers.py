@@ -24,8 +24,6 @@ from textcraft_gym.papers import PAPERS
 SOURCE = Path(__file__).parent
 DIGEST = "sha256-d9d2e4700ebd"
 """The packaged adapter with its base."""
-BEFORE = "sha256-360eb9140bb2"
-"""The adapter before, which played the pages that this one has not played yet."""
 MODEL = f"batched:BatchedModel,digest={DIGEST}"
 LOCAL_WORKERS = 8
 LOCAL = f"local:context=8192,digest={DIGEST},slots={LOCAL_WORKERS}"

@@ -10,7 +10,6 @@ import pytest
 
 from examples.language_model.papers import (
     ARCHIVE,
-    BEFORE,
     BEGUN,
     DIGEST,
     model_of,
@@ -25,6 +24,8 @@ from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.verify.recheck import verify
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "papers"
+BEFORE = "sha256-360eb9140bb2"
+"""The adapter before the packaged one, which played the pages that this one has not played."""
 
 
 @pytest.fixture(scope="module")
