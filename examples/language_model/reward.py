@@ -10,7 +10,8 @@ first round and after each it plays other goals, greedily. What was played is ke
 played.sqlite, so that the same command goes on with an interrupted run, and with more rounds with a
 finished one.
 
-Where PyTorch finds a GPU, the model plays and learns there, in minutes.
+Where PyTorch finds a GPU, the model plays and learns there, in minutes. On a CPU with instructions
+for bfloat16 PyTorch plays as well, and on any other llama.cpp.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from base import Base, base_file
 from dialogue import Branch, Example, Writer, after_situation
 from encoding import load_tokenizer, parts
 from gates import BATCHED_WORKERS, WORKERS, local_spec
-from network import Network
+from network import Network, fastest_dtype
 from packed import Part
 from prepare import Plan
 from train import Training
@@ -58,7 +59,11 @@ from textcraft_gym.runs.run_spec import RunSpec
 
 P, R = ParamSpec("P"), TypeVar("R")
 
-ON_GPU = torch.cuda.is_available()
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+BATCHED = fastest_dtype(DEVICE) == torch.bfloat16
+"""Whether PyTorch plays."""
+SLOTS = 320 if DEVICE.type == "cuda" else 48
+"""Number of requests at once, where it does."""
 
 BOOK = "made:depth=3,items=1200,seed=9002,names=borrowed,branching=1"
 """A book with no training seed. One ingredient a recipe, so that deep is not long as well."""
@@ -68,8 +73,6 @@ TEST_GOALS = 80
 TURNS = 30
 """Turns of an episode, thoughts included: the longest that is won takes 23."""
 TEMPERATURE = 0.8
-SLOTS = 320
-"""Number of requests at once on a GPU."""
 RATE = 4e-4
 EPOCHS, PER_STEP = 3, 2
 LONGEST, MOST = Plan.longest, Plan.most
@@ -137,7 +140,8 @@ def play(
         model=make_model(model, cassette=cassette) if isinstance(model, str) else model,
         prompts="short",
         env_args={"recipes": BOOK},
-        workers=BATCHED_WORKERS if ON_GPU else WORKERS,
+        # A few slots are left for single questions.
+        workers=min(BATCHED_WORKERS, SLOTS - 8) if BATCHED else WORKERS,
     )
 
     def played(sampling: Sampling, sample: int) -> list[Episode]:
@@ -145,7 +149,7 @@ def play(
         return [*rollouts(spec, [(goal, 0) for goal in sampling.goals])]
 
     # A GPU answers all of them together; on a CPU more than one set of workers would only wait.
-    threads = sum(sampling.samples for sampling in samplings) if ON_GPU else 1
+    threads = sum(sampling.samples for sampling in samplings) if DEVICE.type == "cuda" else 1
     with ThreadPoolExecutor(threads) as pool:
         running = [
             [pool.submit(played, sampling, sample) for sample in range(sampling.samples)]
@@ -172,8 +176,8 @@ def by_goal(episodes: Iterable[Episode]) -> Groups:
 
 
 def model_spec(adapter: Path) -> str:
-    """Return the model with an adapter: on a GPU batched, on a CPU by llama.cpp."""
-    if not ON_GPU:
+    """Return the model with an adapter: by PyTorch, or by llama.cpp where that is faster."""
+    if not BATCHED:
         return local_spec(adapter, torch.get_num_threads())
     # With the digest, so that no completion of an earlier round's adapter is played again.
     digest = find_files(adapter=str(adapter)).digest
@@ -323,7 +327,7 @@ def main() -> None:
         "--rounds",
         type=int,
         default=1,
-        help="of play and learning, each three quarters of an hour with a test, on two cores",
+        help="of play and learning, each with a test",
     )
     parser.add_argument("--goals", type=int, default=40, help="goals of a round")
     parser.add_argument("--samples", type=int, default=4, help="episodes of each goal")
@@ -338,10 +342,9 @@ def main() -> None:
         test, rounds = draw_goals(rng, options.test_goals, options.rounds, options.goals)
     except ValueError as error:
         parser.error(str(error))
-    device = torch.device("cuda" if ON_GPU else "cpu")
     torch.backends.cuda.enable_cudnn_sdp(False)  # it would prepare each new shape anew
     try:
-        training = Training(Network(Base(base_file()), device), options.seed, start)
+        training = Training(Network(Base(base_file()), DEVICE), options.seed, start)
     except (ValueError, OSError) as error:
         parser.error(str(error))
     options.out.mkdir(parents=True, exist_ok=True)
