@@ -25,9 +25,6 @@ SOURCE = Path(__file__).parent
 DIGEST = "sha256-d9d2e4700ebd"
 """The packaged adapter with its base."""
 MODEL = f"batched:BatchedModel,digest={DIGEST}"
-LOCAL_WORKERS = 8
-LOCAL = f"local:context=8192,digest={DIGEST},slots={LOCAL_WORKERS}"
-"""The same adapter by llama.cpp, which is faster where a processor has no bfloat16."""
 WORKERS, TREE_WORKERS = 40, 12
 """Numbers of concurrent episodes: the model has room for 48 dialogues, or for 12 long ones.
 
@@ -57,8 +54,6 @@ TABLES = (
     "autoplan/table3a",
 )
 """The tables, most-read first; those behind one whose runs they share take no time."""
-BY_LOCAL = ("adapt/table8", "deps/table6", "deps/figure9")
-"""The tables that llama.cpp plays."""
 MOMENT = 0.001
 """Seconds in which nothing is played, and the pages are written all the same."""
 ARCHIVE = "runs.tar.xz"
@@ -93,12 +88,9 @@ def main() -> int:
 
 def reproduce(name: str, out: Path, seconds: float) -> int:
     """Play what is missing of a table, write its page, and return the exit status."""
-    model = model_of(name)
     workers = TREE_WORKERS if name in TREE else WORKERS
-    if model == LOCAL:
-        workers = LOCAL_WORKERS
     command = [sys.executable, "-m", "textcraft_gym", "reproduce", name, "--out", str(out)]
-    command += ["--model", model, "--workers", str(workers), "--no-calls"]
+    command += ["--model", MODEL, "--workers", str(workers), "--no-calls"]
     # Rows that begin alike, such as an agent's with more trials, ask the same.
     command += ["--cassette", str(out / "answers.sqlite")]
     if name in UNPLAYED:
@@ -107,11 +99,6 @@ def reproduce(name: str, out: Path, seconds: float) -> int:
         command += ["--max-seconds", str(max(seconds, MOMENT))]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     return subprocess.call(command, env=environment)  # noqa: S603
-
-
-def model_of(name: str) -> str:
-    """Return the model that plays a table."""
-    return LOCAL if name in BY_LOCAL else MODEL
 
 
 def rows(name: str) -> list[str]:
