@@ -160,9 +160,7 @@ class Network:
         spans = np.array_split(np.arange(len(ids)), len(lengths))
         texts = [slice(span[0], span[-1] + 1) for span in spans]
         blocks = [
-            _Block(
-                block, block if slots is None else rows[block], length, mask[block, ..., :length]
-            )
+            _Block(block, block if slots is None else rows[block], mask[block, ..., :length])
             for block, length in zip(texts, lengths, strict=True)
         ]
         seat = _Seat(rows, places, self.turns[places][:, :, None], blocks)
@@ -194,8 +192,8 @@ class Network:
         parts = [
             self._attention(
                 queries[block.texts],
-                keys[:, :, : block.length][block.slots],
-                values[:, :, : block.length][block.slots],
+                keys[:, :, : block.mask.shape[-1]][block.slots],
+                values[:, :, : block.mask.shape[-1]][block.slots],
                 attn_mask=block.mask,
             )
             for block in seat.blocks
@@ -219,14 +217,13 @@ def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, attn_mask: T
 
 
 class _Block(NamedTuple):
-    """Texts that attend together: which, their slots in the cache, how far they look, the mask.
+    """Texts that attend together: which, their slots in the cache, the mask as far as they look.
 
     Slots that a slice names are seen in the cache itself, and others are copied.
     """
 
     texts: slice
     slots: slice | Tensor
-    length: int
     mask: Tensor
 
 
@@ -274,6 +271,7 @@ class Writer:
     def _lengths(self, ends: np.ndarray) -> list[int]:
         """Return how far each block of slots is looked at."""
         blocks = np.array_split(ends, -(-len(ends) // BLOCK))
+        # Without an active slot one has 0, and is looked at all the same.
         return [_rounded(max(block.max(), 1), STEP, self.cache) for block in blocks]
 
     def _launched(self, length: int) -> Tensor:
