@@ -5,6 +5,9 @@ Its name is ``--model batched:BatchedModel,adapter=FILE.gguf``.
 The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 where
 the device has instructions for it, else in float32. Requests join the others as soon as they are
 asked, and leave when they are done; a prompt that begins as an earlier one is read from there on.
+A CPU reads several tokens in little more time than one, so it guesses what comes next: what followed
+the last two tokens where they stood before (prompt lookup decoding, Saxena, 2023). A guess that the
+model would not have written is dropped, so that answers stay the same.
 Needs torch, transformers (for the tokenizer) and gguf.
 """
 
@@ -54,6 +57,10 @@ PREFILL = 1 << 16
 """Tokens of prompts, with their padding, that are read at once."""
 PADDING = 64
 """Tokens of padding that a CPU reads rather than pass over the weights once more."""
+CHUNK = 512
+"""Tokens of each prompt that a CPU reads at once; it attends to all before them."""
+GUESSES = 7
+"""Maximum number of tokens that are guessed for a text at a time."""
 ENDED = "the process that computes the model has ended"
 
 _Answers: TypeAlias = dict[int, Future[Completion]]
@@ -132,19 +139,22 @@ class Network:
         ids: Tensor,
         slots: Tensor | None,
         begins: Tensor,
-        last: Tensor,
+        after: Tensor,
         lengths: Sequence[int],
     ) -> Tensor:
-        """Read tokens into slots of a cache, and return the logits after one token of each.
+        """Read tokens into slots of a cache, and return the logits after some of each.
 
         Args:
             cache: The cache.
             ids: Tokens, (texts, tokens).
             slots: The slot of each text; None for all slots in order, of which no cache is copied.
             begins: Number of tokens that each slot has before.
-            last: The place in ``ids`` of each text's last token; what follows is padding.
+            after: The places in ``ids`` after which logits are returned, (texts, places).
             lengths: How far the cache is looked at: for each of equal blocks of texts a multiple
                 of 8 beyond them.
+
+        Returns:
+            Logits, (texts, places, vocabulary).
         """
         places = (begins[:, None] + torch.arange(ids.shape[1], device=ids.device)).clamp_max(
             cache.shape[4] - 1
@@ -170,8 +180,8 @@ class Network:
             normed = rms_norm(hidden, layer.ffn_norm.shape, layer.ffn_norm, self.epsilon)
             gated = silu(linear(normed, layer.ffn_gate)) * linear(normed, layer.ffn_up)
             hidden = hidden + linear(gated, layer.ffn_down)
-        ends = hidden[torch.arange(len(ids), device=ids.device), last]
-        return linear(rms_norm(ends, self.norm.shape, self.norm, self.epsilon), self.head).float()
+        ends = hidden[torch.arange(len(ids), device=ids.device)[:, None], after]
+        return linear(rms_norm(ends, self.norm.shape, self.norm, self.epsilon), self.head)
 
     def _attend(
         self, layer: Layer, hidden: Tensor, keys: Tensor, values: Tensor, seat: _Seat
@@ -237,7 +247,7 @@ class _Seat(NamedTuple):
 
 
 class Writer:
-    """Writes a token into each slot of a cache; a GPU launches one graph for each attended length.
+    """Writes tokens into each slot of a cache; a GPU launches one graph for each attended length.
 
     Args:
         network: The network.
@@ -247,26 +257,30 @@ class Writer:
     def __init__(self, network: Network, cache: Tensor) -> None:
         self.network, self.cache = network, cache
         slots = cache.shape[2]
-        self.inputs = torch.zeros((2, slots), dtype=torch.long, device=network.device)
-        self.last = torch.zeros(slots, dtype=torch.long, device=network.device)
+        self.ids = torch.zeros((slots, 1), dtype=torch.long, device=network.device)
+        self.begins = torch.zeros(slots, dtype=torch.long, device=network.device)
         self.graphs: dict[int, tuple[Any, Tensor]] = {}
 
     def logits(self, ids: np.ndarray, begins: np.ndarray, active: np.ndarray) -> Tensor:
-        """Return the logits of each active slot after its token; see ``Network.logits``."""
-        self.inputs.copy_(torch.from_numpy(np.stack((ids, begins))))
-        slots = torch.from_numpy(active).to(self.network.device)
+        """Return the logits of each active slot after each of its tokens; see ``Network.logits``.
+
+        Args:
+            ids: Tokens, (slots, tokens); one token of each on a GPU.
+            begins: Number of tokens that each slot has before.
+            active: The slots that tokens are written into; the others' are padding.
+        """
+        tokens, begun, slots = map(torch.from_numpy, (ids, begins, active))
         ends = np.zeros_like(begins)
-        ends[active] = begins[active] + 1
+        ends[active] = begins[active] + ids.shape[1]
         if self.network.device.type == "cuda":
-            return self._launched(_rounded(ends.max(), WRITTEN_STEP, self.cache))[slots]
+            self.ids.copy_(tokens)
+            self.begins.copy_(begun)
+            launched = self._launched(_rounded(ends.max(), WRITTEN_STEP, self.cache))
+            return launched[slots.to(self.network.device)]
         # What a CPU computes for slots that are not active costs more than copying a few of them.
         if 2 * len(active) >= len(ids):
-            return self._written(self._lengths(ends))[slots]
-        tokens, begun = self.inputs[:, slots]
-        lengths = self._lengths(ends[active])
-        return self.network.logits(
-            self.cache, tokens[:, None], slots, begun, self.last[slots], lengths
-        )
+            return self._written(tokens, None, begun, self._lengths(ends))[slots]
+        return self._written(tokens[slots], slots, begun[slots], self._lengths(ends[active]))
 
     def _lengths(self, ends: np.ndarray) -> list[int]:
         """Return how far each block of slots is looked at."""
@@ -276,20 +290,22 @@ class Writer:
 
     def _launched(self, length: int) -> Tensor:
         if length not in self.graphs:
-            self._written([length])  # once outside of a graph, which loads the kernels
+            # once outside of a graph, which loads the kernels
+            self._written(self.ids, None, self.begins, [length])
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
-                result = self._written([length])
+                result = self._written(self.ids, None, self.begins, [length])
             self.graphs[length] = graph, result
         graph, result = self.graphs[length]
         graph.replay()
         return result
 
-    def _written(self, lengths: Sequence[int]) -> Tensor:
-        """Return the logits of all slots."""
-        ids, begins = self.inputs
-        return self.network.logits(self.cache, ids[:, None], None, begins, self.last, lengths)
+    def _written(
+        self, ids: Tensor, slots: Tensor | None, begins: Tensor, lengths: Sequence[int]
+    ) -> Tensor:
+        after = torch.arange(ids.shape[1], device=ids.device).expand(ids.shape)
+        return self.network.logits(self.cache, ids, slots, begins, after, lengths)
 
 
 def _rounded(length: int, step: int, cache: Tensor) -> int:
@@ -335,6 +351,7 @@ class _Text:
     rng: np.random.Generator
     slot: int = -1
     cached: int = 0
+    guesses: list[int] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
     written: bytearray = field(default_factory=bytearray)
 
@@ -435,27 +452,54 @@ class _Lane:
             self.known[text.slot, : len(text.prompt)] = text.prompt
             self.lengths[text.slot] = len(text.prompt)
         numbers = np.array([(text.slot, text.cached, text.unread - 1) for text in batch])
-        device = self.network.device
-        slots, begins, last = torch.from_numpy(numbers).to(device).unbind(1)
-        longest = max(len(text.prompt) for text in batch)
-        length = _rounded(longest, STEP, self.writer.cache)
-        return self.network.logits(
-            self.writer.cache, torch.from_numpy(ids).to(device), slots, begins, last, [length]
-        )
+        slots, begins, last = torch.from_numpy(numbers).to(self.network.device).unbind(1)
+        tokens = torch.from_numpy(ids).to(self.network.device)
+        chunk = CHUNK if self.network.device.type == "cpu" else PREFILL
+        # The chunk in which the first of the texts ends holds the ends of all.
+        rest = (min(text.unread for text in batch) - 1) // chunk * chunk
+        spans = [slice(begin, begin + chunk) for begin in range(0, rest, chunk)]
+        cached = max(text.cached for text in batch)
+        for span in (*spans, slice(rest, tokens.shape[1])):
+            logits = self.network.logits(
+                self.writer.cache,
+                tokens[:, span],
+                slots,
+                begins + span.start,
+                (last - span.start).clamp_max(span.stop - span.start - 1)[:, None],
+                [_rounded(cached + span.stop, STEP, self.writer.cache)],
+            )
+        return logits
 
     def write(self, active: Sequence[_Text]) -> Tensor:
-        """Read the last token of each text, in all slots at once; return the logits after it."""
-        ids, begins = (
-            np.zeros(len(self.texts), np.int64),
-            np.full(len(self.texts), self.context - 1),
-        )
+        """Read the last token of each text and guesses; return the logits after each of them."""
+        begins = np.full(len(self.texts), self.context - 1)
         for text in active:
-            place = self.lengths[text.slot]
-            ids[text.slot], begins[text.slot] = text.ids[-1], place
-            self.known[text.slot, place] = text.ids[-1]
-            self.lengths[text.slot] = place + 1
+            begins[text.slot] = self.lengths[text.slot]
+            self.keep(text)
+            text.guesses = self._guesses(text)
+        width = 1 + max(len(text.guesses) for text in active)
+        ids = np.zeros((len(self.texts), width), np.int64)
+        for text in active:
+            ids[text.slot, : 1 + len(text.guesses)] = text.ids[-1], *text.guesses
         self.steps += 1
         return self.writer.logits(ids, begins, np.array([text.slot for text in active]))
+
+    def keep(self, text: _Text) -> None:
+        """Note that the cache holds a text's last token."""
+        place = self.lengths[text.slot]
+        self.known[text.slot, place] = text.ids[-1]
+        self.lengths[text.slot] = place + 1
+
+    def _guesses(self, text: _Text) -> list[int]:
+        """Return what followed the last two tokens of a text where they stood before."""
+        if self.network.device.type == "cuda":
+            return []
+        ids = self.known[text.slot, : self.lengths[text.slot]]
+        (places,) = np.nonzero((ids[:-2] == ids[-2]) & (ids[1:-1] == ids[-1]))
+        if not len(places):
+            return []
+        room = min(GUESSES, text.request.max_tokens - len(text.ids) - 1)
+        return ids[places[-1] + 2 :][:room].tolist()
 
     def leave(self, text: _Text) -> None:
         """Free the slot of a text, which keeps what it read for a prompt that begins alike."""
@@ -640,21 +684,39 @@ class _Engine:
     def _advance(
         self, lane: _Lane, texts: Sequence[_Text], logits: Tensor
     ) -> Iterator[tuple[int, Completion]]:
-        """Write the next token of each text, and yield the completions that are finished."""
+        """Write the next tokens of each text, and yield the completions that are finished.
+
+        They are those that were guessed, as long as the model would have written them, and one more.
+        """
+        rows = [*range(len(texts))]
+        for place in range(logits.shape[1]):
+            tokens = self._chosen([texts[row] for row in rows], logits[rows, place])
+            guessed = []
+            for row, token in zip(rows, tokens, strict=True):
+                text = texts[row]
+                completion = self._add(text, token)
+                if completion:
+                    lane.leave(text)
+                    yield text.number, completion
+                elif text.guesses[place : place + 1] == [token]:
+                    lane.keep(text)
+                    guessed.append(row)
+            rows = guessed
+            if not rows:
+                return
+
+    def _chosen(self, texts: Sequence[_Text], logits: Tensor) -> list[int]:
+        """Return the next token of each text: the likeliest one, or one drawn at random."""
         chosen = logits.argmax(-1)
         drawn = [row for row, text in enumerate(texts) if text.request.temperature > 0]
         if drawn:
             temperatures = [texts[row].request.temperature for row in drawn]
             warmth = torch.tensor(temperatures, device=self.device)
-            shares = torch.softmax(logits[drawn] / warmth[:, None], -1).cumsum(-1)
+            shares = torch.softmax(logits[drawn].float() / warmth[:, None], -1).cumsum(-1)
             at = torch.tensor([texts[row].rng.random() for row in drawn], device=self.device)
             below = (shares < at[:, None] * shares[:, -1:]).sum(-1)
             chosen[drawn] = below.clamp_max(logits.shape[1] - 1)
-        for text, token in zip(texts, chosen.tolist(), strict=True):
-            completion = self._add(text, token)
-            if completion:
-                lane.leave(text)
-                yield text.number, completion
+        return chosen.tolist()
 
     def _add(self, text: _Text, token: int) -> Completion | None:
         """Add a token to a text, and return the completion if that ends it."""
