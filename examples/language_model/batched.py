@@ -379,7 +379,7 @@ class _Lane:
         self.writer = Writer(network, network.cache(slots, context))
         self.texts: list[_Text | None] = [None] * slots
         self.known = np.zeros((slots, context), np.uint16)  # the tokens that the cache is of
-        self.lengths = np.zeros(slots, np.int64)
+        self.asked, self.lengths = np.zeros((2, slots), np.int64)  # of prompts, and with answers
         self.used = np.zeros(slots, np.int64)
         self.waiting: deque[_Text] = deque()
         self.steps = 0
@@ -402,16 +402,16 @@ class _Lane:
     def _seat(self) -> tuple[_Text, int, int] | None:
         """Return a text that may be read, a free slot for it, and the length that they share.
 
-        One that goes on from all that a slot holds is first. Any other gets a slot that holds most
-        of it, else the one that was left first; not one that was just left, whose dialogue may be
-        about to go on.
+        One that goes on from what a slot was asked is first: the answer that follows may be in
+        other tokens. Any other gets a slot that holds most of it, else the one that was left first;
+        not one that was just left, whose dialogue may be about to go on.
         """
         free = np.array([number for number, text in enumerate(self.texts) if text is None], int)
         if not len(free):
             return None
         for text in self.waiting:
             alike = self._alike(free, text.prompt)
-            alike[alike < self.lengths[free] - STEP] = -1
+            alike[alike < self.asked[free] - STEP] = -1
             if alike.max() >= 0:
                 best = alike.argmax()
                 return text, int(free[best]), int(alike[best])
@@ -440,7 +440,7 @@ class _Lane:
         for row, text in zip(ids, batch, strict=True):
             row[: text.unread] = text.prompt[text.cached :]
             self.known[text.slot, : len(text.prompt)] = text.prompt
-            self.lengths[text.slot] = len(text.prompt)
+            self.asked[text.slot] = self.lengths[text.slot] = len(text.prompt)
         numbers = np.array([(text.slot, text.cached, text.unread - 1) for text in batch])
         slots, begins, last = torch.from_numpy(numbers).to(self.network.device).unbind(1)
         tokens = torch.from_numpy(ids).to(self.network.device)

@@ -114,10 +114,15 @@ def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
         lane.waiting.append(text)
         return text
 
+    def answer(text: _Text) -> None:
+        """At length, and in tokens that no later prompt has."""
+        lane.known[text.slot, : len(text.prompt)] = text.prompt
+        lane.asked[text.slot], lane.lengths[text.slot] = len(text.prompt), len(text.prompt) + 200
+
     first, second = ask(0, 200), ask(300, 200)
     assert lane.admitted() == [first, second]
-    for text in (first, second):
-        lane.known[text.slot, :200], lane.lengths[text.slot] = text.prompt, 200
+    answer(first)
+    answer(second)
     lane.leave(first)
     stranger = ask(600, 200)
     assert lane.admitted() == []
@@ -128,11 +133,10 @@ def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
     lane.steps += GRACE
     assert lane.admitted() == [stranger]
     assert (stranger.slot, stranger.cached) == (first.slot, 0)
-    lane.known[stranger.slot, :200], lane.lengths[stranger.slot] = stranger.prompt, 200
+    answer(stranger)
     lane.leave(second)
     lane.steps += 1
     lane.leave(stranger)
-    lane.lengths[:] = 400  # with long answers
     sample = ask(600, 200)
     assert lane.admitted() == [sample]
     assert (sample.slot, sample.cached) == (stranger.slot, 199)
