@@ -563,6 +563,7 @@ class BatchedModel:
 
     def _ask(self, request: CompletionRequest) -> Future[Completion]:
         answer: Future[Completion] = Future()
+        answer.set_running_or_notify_cancel()  # the process answers whoever waits no more, too
         with self._sending:
             number = next(self._numbers)
             self._answers[number] = answer

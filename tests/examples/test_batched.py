@@ -98,6 +98,18 @@ def test_samples__are_drawn_by_their_seed(batched: BatchedModel):
     assert len({text for text, _, _ in drawn}) > 1
 
 
+def test_a_cancelled_request__holds_up_no_other(batched: BatchedModel):
+    request = CompletionRequest(PROMPTS[0], ("\n",), 12, 0.0, 0)
+
+    async def ask():
+        cancelled = asyncio.create_task(batched.complete_async(request))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        return await asyncio.wait_for(batched.complete_async(request), timeout=60)
+
+    assert asyncio.run(ask()).text == answers(batched, PROMPTS[0])[0][0]
+
+
 def test_a_prompt_beyond_the_context_is_a_limit(batched: BatchedModel):
     with pytest.raises(ModelLimit, match="the prompt has"):
         answers(batched, "word " * 600)
@@ -191,16 +203,15 @@ def test_a_long_prompt__is_read_in_chunks(engine: _Engine, monkeypatch: pytest.M
 
 def test_a_request__waits_where_most_of_it_was_read(engine: _Engine):
     """One that asks for many tokens needs the long lane, and its dialogue stays there."""
-    begun = SITUATION + PROMPTS[3]
-    assert computed(engine, begun, max_tokens=12)[1] == 0
-    other = "".join(reversed(begun))
-    engine._take(0, CompletionRequest(other, (), 600, 0.0, 0))
+    short, long = SITUATION.upper(), SITUATION.swapcase()[::-1]
+    assert computed(engine, short, max_tokens=12)[1] == 0
+    engine._take(0, CompletionRequest(long, (), 600, 0.0, 0))
     assert engine.lanes[1].waiting
     for _ in range(2):
         list(engine._turn(engine.lanes[1]))
     (text,) = engine.lanes[1].active
     engine.lanes[1].leave(text)
-    assert computed(engine, other + "\n>", max_tokens=12)[1] == 1
+    assert computed(engine, long + "\n>", max_tokens=12)[1] == 1
 
 
 def test_batches__have_little_padding():
