@@ -5,9 +5,10 @@ Its name is ``--model batched:BatchedModel,adapter=FILE.gguf``.
 The weights are those of ``--model local``, with the adapter worked in, computed in bfloat16 where
 the device has instructions for it, else in float32. Requests join the others as soon as they are
 asked, and leave when they are done; a prompt that begins as an earlier one is read from there on.
-A CPU reads several tokens in little more time than one, so it guesses what comes next, by what
-followed the last two tokens where they stood before (prompt lookup decoding, Saxena, 2023). A guess
-that the model would not have written is dropped, so that answers stay the same.
+A CPU with such instructions reads several tokens in little more time than one, so it guesses what
+comes next, by what followed the last two tokens where they stood before (prompt lookup decoding,
+Saxena, 2023). A guess that the model would not have written is dropped, so that answers stay the
+same.
 Needs torch, transformers (for the tokenizer) and gguf.
 """
 
@@ -383,6 +384,8 @@ class _Lane:
         self.used = np.zeros(slots, np.int64)
         self.waiting: deque[_Text] = deque()
         self.steps = 0
+        quick = network.device.type == "cpu" and network.dtype == torch.bfloat16
+        self.guesses = GUESSES if quick else 0
 
     @property
     def active(self) -> list[_Text]:
@@ -482,13 +485,13 @@ class _Lane:
 
     def _guesses(self, text: _Text) -> list[int]:
         """Return what followed the last two tokens of a text where they stood before."""
-        if self.network.device.type == "cuda":
+        if not self.guesses:
             return []
         ids = self.known[text.slot, : self.lengths[text.slot]]
         (places,) = np.nonzero((ids[:-2] == ids[-2]) & (ids[1:-1] == ids[-1]))
         if not len(places):
             return []
-        room = min(GUESSES, text.request.max_tokens - len(text.ids) - 1)
+        room = min(self.guesses, text.request.max_tokens - len(text.ids) - 1)
         return ids[places[-1] + 2 :][:room].tolist()
 
     def leave(self, text: _Text) -> None:
