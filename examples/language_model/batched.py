@@ -385,7 +385,7 @@ class _Lane:
         self.waiting: deque[_Text] = deque()
         self.steps = 0
         quick = network.device.type == "cpu" and network.dtype == torch.bfloat16
-        self.guesses = GUESSES if quick else 0
+        self.max_guesses = GUESSES if quick else 0
 
     @property
     def active(self) -> list[_Text]:
@@ -485,13 +485,13 @@ class _Lane:
 
     def _guesses(self, text: _Text) -> list[int]:
         """Return what followed the last two tokens of a text where they stood before."""
-        if not self.guesses:
+        if not self.max_guesses:
             return []
         ids = self.known[text.slot, : self.lengths[text.slot]]
         (places,) = np.nonzero((ids[:-2] == ids[-2]) & (ids[1:-1] == ids[-1]))
         if not len(places):
             return []
-        room = min(self.guesses, text.request.max_tokens - len(text.ids) - 1)
+        room = min(self.max_guesses, text.request.max_tokens - len(text.ids) - 1)
         return ids[places[-1] + 2 :][:room].tolist()
 
     def leave(self, text: _Text) -> None:

@@ -158,7 +158,11 @@ def test_a_slot__is_kept_for_its_dialogue_while_others_wait():
 
 @pytest.fixture(scope="module")
 def engine() -> _Engine:
-    return _Engine(*find_files(None, None), 2, 2048)
+    """On a CPU and in float32, whatever the machine has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: False)
+        patch.setattr(module, "fastest_dtype", lambda device: torch.float32)
+        return _Engine(*find_files(None, None), 2, 2048)
 
 
 def computed(engine: _Engine, text: str, **options) -> tuple[str, int, int]:
@@ -177,31 +181,28 @@ def computed(engine: _Engine, text: str, **options) -> tuple[str, int, int]:
 def test_guesses__save_passes_and_change_no_answer(
     engine: _Engine, temperature: float, monkeypatch: pytest.MonkeyPatch
 ):
-    if torch.cuda.is_available():
-        pytest.skip("a GPU writes one token at a time")
     lines = "craft 4 stick using 2 oak planks\n" * 4
-    monkeypatch.setattr(engine.lanes[0], "guesses", 7)
+    monkeypatch.setattr(engine.lanes[0], "max_guesses", 7)
     text, _, passes = computed(engine, lines, temperature=temperature, sample=1)
-    monkeypatch.setattr(engine.lanes[0], "guesses", 0)
+    monkeypatch.setattr(engine.lanes[0], "max_guesses", 0)
     plain, _, each = computed(engine, lines, temperature=temperature, sample=1)
     assert (text, each) == (plain, 39)  # the first token follows from reading the prompt
     assert passes < 30
 
 
 def test_a_long_prompt__is_read_in_chunks(engine: _Engine, monkeypatch: pytest.MonkeyPatch):
-    lane = engine.lanes[1]
-    ids = engine.tokenizer.encode(SITUATION * 3, add_special_tokens=False)
-    prompts = [np.array(ids[:end], np.uint16) for end in (len(ids) - 9, len(ids))]
+    """Two of unlike lengths, of which one ends with the last full chunk of the other."""
+    ids = np.array(engine.tokenizer.encode(SITUATION * 3, add_special_tokens=False), np.uint16)
+    batch = [
+        _Text(0, None, ids[:length], None, slot=slot) for slot, length in enumerate((144, 160))
+    ]
 
     def read() -> torch.Tensor:
-        lane.texts[:] = [None] * len(lane.texts)
-        batch = [_Text(0, None, prompt, None, slot=0) for prompt in prompts]
-        return torch.cat([lane.read([text]) for text in batch])
+        return engine.lanes[0].read(batch)[:, 0]
 
     whole = read()
     monkeypatch.setattr(module, "CHUNK", 48)
-    assert torch.allclose(read(), whole, rtol=0, atol=0.02 * whole.abs().max())
-    assert torch.equal(read().argmax(-1), whole.argmax(-1))
+    assert torch.allclose(read(), whole, rtol=0, atol=1e-3)
 
 
 def test_a_request__waits_where_most_of_it_was_read(engine: _Engine):
