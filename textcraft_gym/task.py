@@ -16,7 +16,11 @@ UNGROUPED = "all"
 
 
 class Task(Protocol):
-    """A task of the suite; of a foreign environment's tasks only the ``id`` is needed."""
+    """A task of the suite; of a foreign environment's tasks only the ``id`` is needed.
+
+    A task may have a ``family``, a name that it shares with tasks that are nearly the same, such as
+    beds of other colours. Intervals and tests then take families, and not tasks, as independent.
+    """
 
     @property
     def id(self) -> str:
@@ -77,6 +81,7 @@ def describe_task(task: Task) -> dict[str, Any]:
     return {
         "task": task.id,
         "group": getattr(task, "group", UNGROUPED),
+        "family": getattr(task, "family", task.id),
         "depth": getattr(task, "depth", 0),
         "optimal_length": getattr(task, "optimal_length", None),
     }

@@ -153,7 +153,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "config.json").write_text(json.dumps({"schema": SCHEMA, **identity}))
     records = [
         asdict(textcraft_gym.run_episode(env, ExpertAgent(), task=task, seed=0))
-        | {"group": "all", "depth": 1, "optimal_length": 0}
+        | {"group": "all", "family": task, "depth": 1, "optimal_length": 0}
         for task in (TASK, env.get_wrapper_attr("tasks")[3].id)
     ]
     first, *actions = records[1]["transcript"]

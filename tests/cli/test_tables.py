@@ -144,7 +144,7 @@ def test_results__fit_with_long_names(
     summaries = summarise_by_group(records)
     show_runs({f"{LONG}{seed}": summaries for seed in range(2)})
     cells = [Cell("plan_and_execute", 3, f"openai:{LONG}", seed) for seed in range(2)]
-    _show_results(dict.fromkeys(cells, summaries), as_json=False)
+    _show_results(dict.fromkeys(cells, records), as_json=False)
     show_comparison(f"{LONG}0", f"{LONG}1", compare(records, records))
     spec = RunSpec("TextCraft-v0", "test", "adapt", model="openai:m,price=1/2")
     show_estimates({f"{LONG}{seed}": estimate(spec) for seed in range(2)}, as_json=False)

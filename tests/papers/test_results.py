@@ -175,7 +175,7 @@ def test_page__counts_losses_at_a_limit():
 
 
 def test_page__says_how_many_tasks_stand_behind_its_numbers():
-    assert "of one run. Tasks: 60 in All, 30 in deep.\n" in page().markdown()
+    assert "of one run. Success is over 60 tasks in All, 30 tasks in deep.\n" in page().markdown()
 
 
 def test_page__of_a_table_whose_section_is_not_known_names_none():

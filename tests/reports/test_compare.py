@@ -87,7 +87,7 @@ CHANGES = st.lists(
 def test_paired_interval__excludes_0_exactly_where_the_test_is_clear(
     differences: list[Fraction], level: float
 ):
-    low, high = paired_interval(differences, level)
+    low, high = paired_interval(differences, level=level)
     mean = float(sum(differences) / len(differences)) if differences else 0.0
     assert -1 <= low <= mean + 1e-9
     assert mean - 1e-9 <= high <= 1
@@ -104,13 +104,54 @@ def test_paired_interval__of_whole_tasks_that_all_change_is_clopper_and_pearsons
     assert high == pytest.approx(2 * limits.high - 1)
 
 
+FAMILIES = st.lists(
+    st.tuples(st.sampled_from([Fraction(n, 2) for n in range(-2, 3)]), st.integers(0, 4)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(FAMILIES, st.sampled_from([0.05, 0.05 / 45]))
+def test_paired_interval__of_families_excludes_0_where_their_test_is_clear(
+    tasks: list[tuple[Fraction, int]], level: float
+):
+    differences, families = zip(*tasks, strict=True)
+    low, high = paired_interval(differences, families, level)
+    mean = float(sum(differences) / len(differences))
+    assert -1 <= low <= mean + 1e-9
+    assert mean - 1e-9 <= high <= 1
+    assert (low > 0 or high < 0) == (paired_p_value(differences, families) < level)
+
+
+def test_paired_p_value__counts_what_a_family_gains_once():
+    """Six families of three tasks, all gained, are no clearer than six tasks."""
+    gained, families = [Fraction(1)] * 18, [number // 3 for number in range(18)]
+    assert paired_p_value(gained, families) == mcnemar_p_value(6, 0)
+    assert paired_p_value(gained) == mcnemar_p_value(18, 0)
+    assert paired_interval(gained, families)[0] < paired_interval(gained)[0]
+    cancelled = [Fraction(1), Fraction(-1)] * 6
+    assert paired_p_value(cancelled, [number // 2 for number in range(12)]) == 1.0
+
+
+def test_compare__takes_families_as_independent_and_says_how_many():
+    first = [record(str(n), False, family=str(n // 3)) for n in range(18)]
+    second = [record(str(n), True, family=str(n // 3)) for n in range(18)]
+    comparison = compare(first, second)
+    assert (comparison.tasks, comparison.families) == (18, 6)
+    assert comparison.p_value == mcnemar_p_value(6, 0)
+    ranking = verdict({"first": first, "second": second})
+    assert (ranking.tasks, ranking.families) == (18, 6)
+    (pair,) = ranking.pairs
+    assert (pair.p_value, pair.low) == (comparison.p_value, pytest.approx(comparison.low))
+
+
 def test_paired_interval__knows_little_without_tasks():
     low, high = paired_interval([])
     assert low == -high <= -0.9
 
 
 def record(task: str, won: bool, **more) -> dict:
-    return {"task": task, "won": won, **more}
+    return {"task": task, "family": task, "won": won} | more
 
 
 def test_compare__pairs_by_task_and_leaves_out_what_broke():
@@ -126,7 +167,7 @@ def test_compare__pairs_by_task_and_leaves_out_what_broke():
         record("c", True),
         record("b", False),
         record("a", True),
-        {"task": "e", "error": "boom"},
+        {"task": "e", "family": "e", "error": "boom"},
         record("f", True),
     ]
     comparison = compare(first, second)
@@ -281,14 +322,17 @@ def test_verdicts__do_not_reduce_two_hundred_tasks_to_six():
 def test_power__is_where_the_test_begins_to_tell(pairs: int):
     for tasks in range(1, 30):
         clear = [gained for gained in range(tasks + 1) if pairs * mcnemar_p_value(gained, 0) < 0.05]
-        said = power(tasks, pairs=pairs)
+        said = power(tasks, tasks, pairs=pairs)
         if clear:
             assert f" {100 * clear[0] / tasks:.3g} points" in said
         else:
             assert "no difference can reach p < 0.05" in said
-    assert power(8) == "With 8 tasks nothing below 75 points can reach p < 0.05."
-    assert power(8, repeats=2) == ""
-    assert "no difference" in power(5, repeats=2)
+    assert power(8, 8) == "With 8 tasks nothing below 75 points can reach p < 0.05."
+    assert power(8, 8, repeats=2) == ""
+    assert "no difference" in power(5, 5, repeats=2)
+    in_families = power(60, 9)
+    assert in_families == "With 60 tasks in 9 families nothing below 10 points can reach p < 0.05."
+    assert "in 5 families no difference" in power(60, 5)
 
 
 def test_mcnemar_p_value__of_thousands_of_tasks():
@@ -304,4 +348,4 @@ def test_compare__is_a_command(tmp_path: Path):
     result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120"}, catch_exceptions=False)
     words = " ".join(result.output.split())
     assert "only random won 0" in words
-    assert "over 8 tasks; McNemar's exact p" in words
+    assert "over 8 tasks; exact p of McNemar's test = " in words

@@ -36,8 +36,10 @@ NUMBERS = count()
 def record(depth: int = 2, won: bool = True, **more) -> dict:
     effort = {"calls": {}, "tokens": {}, "replies": {}, "cost": 0.0, "k_max": 0}
     effort |= {"claimed_success": None, "restores": [], "repeat": 0, "limit": None}
+    task = more.get("task", f"task {next(NUMBERS)}")
     return {
-        "task": f"task {next(NUMBERS)}",
+        "task": task,
+        "family": task,
         "group": f"depth {depth}",
         "depth": depth,
         "won": won,

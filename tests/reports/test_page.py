@@ -39,6 +39,7 @@ def node(task: str = "goal", *parts: Any, **more) -> dict:
 def record(task: str = "goal", **more) -> dict:
     plain = {
         "group": "depth 2",
+        "family": task,
         "depth": 2,
         "optimal_length": 3,
         "seed": 0,

@@ -28,7 +28,7 @@ HOSTILE = r"a\input{b}~^<>&%$#_{}±†" + "\n"
 def record(task: str, won: bool, group: str = "depth 2", **more) -> dict:
     plain = {"reward": float(won), "claimed_success": won, "steps": 1, "repeat": 0, "depth": 2}
     effort = {"calls": {}, "tokens": {}, "replies": {}, "cost": 0.0, "k_max": 1, "restores": []}
-    return {"task": task, "won": won, "group": group, **plain, **effort, **more}
+    return {"task": task, "family": task, "won": won, "group": group, **plain, **effort, **more}
 
 
 def config(agent: str, **more) -> dict:

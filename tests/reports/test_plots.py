@@ -18,11 +18,13 @@ NUMBERS = count()
 
 
 def record(depth: int, won: bool, **more) -> dict:
+    task = f"task {next(NUMBERS)}"
     plain = {
         "reward": float(won),
         "claimed_success": won,
         "steps": 1,
-        "task": f"task {next(NUMBERS)}",
+        "task": task,
+        "family": task,
         "repeat": 0,
         "calls": {},
         "tokens": {},

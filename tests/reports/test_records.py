@@ -30,7 +30,7 @@ SPEC = RunSpec("TextCraft-v0", "dev", "expert", limit=4)
 
 def record(task: str = "a", **changes: Any) -> dict[str, Any]:
     """Return a record as it is read."""
-    about = {"task": task, "group": ALL, "depth": 1, "optimal_length": None}
+    about = {"task": task, "group": ALL, "family": task, "depth": 1, "optimal_length": None}
     return json.loads(json.dumps(asdict(Episode()))) | about | changes
 
 
@@ -150,7 +150,7 @@ def test_records__of_a_file_that_is_gone_say_so(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "config", ["[]", "null", '"x"', "7", "{}", '{"schema": 2}', "{", "[" * 100_000, '{"schema": 3}']
+    "config", ["[]", "null", '"x"', "7", "{}", '{"schema": 2}', "{", "[" * 100_000, '{"schema": 4}']
 )
 def test_read_config__of_what_is_none(tmp_path: Path, config: str):
     (tmp_path / "config.json").write_text(config)
@@ -263,16 +263,16 @@ def test_folder__of_another_run_is_not_touched(tmp_path: Path):
     with (tmp_path / "episodes.jsonl").open("ab") as file:
         file.write(b'{"unfinished')
     before = (tmp_path / "episodes.jsonl").read_bytes()
-    with pytest.raises(RunError, match="format 3, got 2"):
+    with pytest.raises(RunError, match="format 4, got 2"):
         optimise_plan(RunSpec("HotpotQA-v0", model=None), tmp_path)
-    with pytest.raises(RunError, match="format 3, got 2"):
+    with pytest.raises(RunError, match="format 4, got 2"):
         evaluate(SPEC, tmp_path)
     assert (tmp_path / "episodes.jsonl").read_bytes() == before
     assert not (tmp_path / "damaged.jsonl").exists()
 
 
 def test_run__that_cannot_be_mended_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "config.json").write_text('{"schema": 3}')
+    (tmp_path / "config.json").write_text('{"schema": 4}')
     write(tmp_path, record("a"), b"damaged")
     before = (tmp_path / "episodes.jsonl").read_bytes()
 

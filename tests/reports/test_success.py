@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from math import isclose
 
 import pytest
@@ -16,8 +16,9 @@ from textcraft_gym.reports.paired import (
     sign_flip_p_value,
 )
 from textcraft_gym.reports.success import (
-    cluster_bootstrap,
-    mean_over_tasks,
+    Estimate,
+    Outcomes,
+    interval,
     pass_at_k,
     pass_hat_k,
     pass_rates,
@@ -25,15 +26,15 @@ from textcraft_gym.reports.success import (
 )
 
 COUNTS = st.integers(1, 9).flatmap(
-    lambda episodes: st.tuples(st.just(episodes), st.integers(0, episodes))
+    lambda episodes: st.builds(
+        Outcomes, st.uuids().map(str), st.integers(0, episodes), st.just(episodes)
+    )
 )
 
 
 @given(COUNTS, st.data())
-def test_pass_at_k__is_the_share_of_all_choices_of_k_episodes(
-    count: tuple[int, int], data: st.DataObject
-):
-    episodes, won = count
+def test_pass_at_k__is_the_share_of_all_choices_of_k_episodes(count: Outcomes, data: st.DataObject):
+    _, won, episodes = count
     k = data.draw(st.integers(1, episodes))
     choices = list(combinations([True] * won + [False] * (episodes - won), k))
     assert isclose(
@@ -45,16 +46,16 @@ def test_pass_at_k__is_the_share_of_all_choices_of_k_episodes(
 
 
 @given(st.lists(COUNTS, max_size=9))
-def test_pass_rates__are_shares_that_part_with_more_attempts(counts: list[tuple[int, int]]):
+def test_pass_rates__are_shares_that_part_with_more_attempts(counts: list[Outcomes]):
     rates = pass_rates(counts)
     assert [rate.k for rate in rates] == list(
-        range(1, max((episodes for episodes, _ in counts), default=0) + 1)
+        range(1, max((task.episodes for task in counts), default=0) + 1)
     )
     for rate in rates:
         for task_mean in (rate.at_least_one, rate.every):
             assert 0 <= task_mean.low <= task_mean.mean + 1e-9 <= task_mean.high + 2e-9 <= 1 + 3e-9
         assert rate.every.mean <= rate.at_least_one.mean + 1e-9
-        assert rate.tasks == sum(episodes >= rate.k for episodes, _ in counts)
+        assert rate.tasks == sum(task.episodes >= rate.k for task in counts)
 
 
 @given(st.integers(1, 6), st.data())
@@ -62,7 +63,7 @@ def test_pass_rates__of_as_many_episodes_of_each_task_are_monotone(
     episodes: int, data: st.DataObject
 ):
     won = data.draw(st.lists(st.integers(0, episodes), min_size=1, max_size=9))
-    rates = pass_rates([(episodes, wins) for wins in won])
+    rates = pass_rates([Outcomes(str(task), wins, episodes) for task, wins in enumerate(won)])
     for fewer, more in pairwise(rates):
         assert fewer.at_least_one.mean <= more.at_least_one.mean + 1e-9
         assert fewer.every.mean >= more.every.mean - 1e-9
@@ -70,40 +71,89 @@ def test_pass_rates__of_as_many_episodes_of_each_task_are_monotone(
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
-def test_mean_over_tasks__of_one_episode_each_is_a_proportion(won: list[bool]):
-    task_mean = mean_over_tasks(list(map(float, won)), len(won))
-    assert (task_mean.mean, task_mean.low, task_mean.high) == (
-        sum(won) / len(won),
-        *wilson_interval(sum(won), len(won)),
-    )
+def test_interval__of_one_episode_each_is_wilsons(won: list[bool]):
+    estimate = interval(list(map(float, won)), len(won))
+    expected = sum(won) / len(won), *wilson_interval(sum(won), len(won))
+    assert (estimate.mean, estimate.low, estimate.high) == pytest.approx(expected, abs=1e-12)
 
 
-def test_mean_over_tasks__is_no_narrower_where_the_episodes_of_a_task_are_one():
-    alike, varied = [1.0, 0.0] * 20, [0.5] * 40
-    task_mean = mean_over_tasks(alike, 160)
-    assert (task_mean.low, task_mean.high) == pytest.approx(wilson_interval(20, 40))
-    task_mean = mean_over_tasks(varied, 160)
-    assert (task_mean.low, task_mean.high) == pytest.approx(wilson_interval(80, 160))
-    assert mean_over_tasks([], 0).mean is None
-    assert mean_over_tasks([1.0] * 9, 36).low == wilson_interval(9, 9)[0]
+def bounds(*arguments) -> tuple[float, float]:
+    estimate = interval(*arguments)
+    return estimate.low, estimate.high
 
 
-@pytest.mark.parametrize(
-    ("tasks", "repeats", "alpha", "beta"), [(30, 4, 1, 1), (50, 3, 0.3, 0.3), (40, 5, 20, 20)]
-)
-def test_mean_over_tasks__covers_the_truth_about_as_often_as_it_says(
-    tasks: int, repeats: int, alpha, beta
-):
+def test_interval__has_at_least_as_many_episodes_as_tasks_and_at_most_all():
+    alike, varied, even = [1.0, 0.0] * 20, [0.45, 0.55] * 20, [0.5] * 40
+    assert bounds(alike, 160) == pytest.approx(wilson_interval(20, 40))
+    assert bounds(varied, 160) == bounds(even, 160) == pytest.approx(wilson_interval(80, 160))
+    assert bounds([1.0] * 9, 36) == wilson_interval(9, 9)
+    assert interval([], 0) == Estimate(None, 0.0, 1.0)
+
+
+def test_interval__counts_families_whose_tasks_are_alike_once():
+    families = [number // 3 for number in range(120)]
+    shares = [float(family % 2) for family in families]
+    assert bounds(shares, 120, families) == pytest.approx(wilson_interval(20, 40))
+    assert bounds(shares, 360, families) == pytest.approx(wilson_interval(20, 40))
+    assert bounds(shares, 120) == pytest.approx(wilson_interval(60, 120))
+
+
+def test_interval__of_families_of_unequal_sizes_is_of_kishs_number():
+    families = [0] * 10 + [*range(1, 11)]
+    assert bounds([1.0] * 20, 20, families) == wilson_interval(400 / 110, 400 / 110)
+    assert bounds([1.0] * 20, 20, [0] * 20) == wilson_interval(1, 1)
+    assert bounds([1.0, 0.0] * 10, 20, [0] * 20) == wilson_interval(0.5, 1)
+
+
+def test_interval__is_about_that_of_many_draws_of_families():
+    rng = random.Random(3)
+    sizes = [16, 15, 15, 10, 9, 7, 6, 6, 4, 4, 4, 3, 3, 3, 2, 2, *[1] * 91]
+    members = []
+    for size in sizes:
+        chance = rng.betavariate(1, 1)
+        members.append([float(rng.random() < chance) for _ in range(size)])
+    families = [number for number, size in enumerate(sizes) for _ in range(size)]
+    means = []
+    for _ in range(4000):
+        drawn = list(chain.from_iterable(rng.choices(members, k=len(members))))
+        means.append(sum(drawn) / len(drawn))
+    low, high = bounds(list(chain.from_iterable(members)), len(families), families)
+    by_draws = sorted(means)
+    assert (low, high) == pytest.approx((by_draws[100], by_draws[3900]), abs=0.03)
+
+
+DESIGNS = {
+    "a goal each": ([1] * 200, 1),
+    "three seeds": ([1] * 40, 3),
+    "five seeds": ([1] * 100, 5),
+    "fours": ([4] * 25, 1),
+    "TextCraft's families": ([16, 15, 15, 10, 9, 7, 6, 6, 4, 4, 4, 3, 3, 3, 2, 2, *[1] * 91], 1),
+    "its three seeds": ([16, 15, 15, 10, 9, 7, 6, 6, 4, 4, 4, 3, 3, 3, 2, 2, *[1] * 91], 3),
+}
+"""Sizes of families, and episodes of each task."""
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_interval__covers_the_truth_as_often_as_it_says(design: str):
+    """In half of the tasks of a family the chance of a win is the family's, else their own."""
+    sizes, seeds = DESIGNS[design]
+    families = [number for number, size in enumerate(sizes) for _ in range(size)]
     rng = random.Random(0)
     covered = 0
-    for _ in range(150):
-        chances = [rng.betavariate(alpha, beta) for _ in range(tasks)]
-        shares = [
-            sum(rng.random() < chance for _ in range(repeats)) / repeats for chance in chances
-        ]
-        task_mean = mean_over_tasks(shares, tasks * repeats)
-        covered += task_mean.low <= alpha / (alpha + beta) <= task_mean.high
-    assert 0.92 <= covered / 150 <= 0.98
+    for _ in range(2000):
+        truth = rng.uniform(0.1, 0.9)
+
+        def chance(truth: float = truth) -> float:
+            return rng.betavariate(3 * truth, 3 * (1 - truth))
+
+        of_family = [chance() for _ in sizes]
+        shares = []
+        for family in families:
+            own = of_family[family] if rng.random() < 0.5 else chance()
+            shares.append(sum(rng.random() < own for _ in range(seeds)) / seeds)
+        low, high = bounds(shares, len(shares) * seeds, families)
+        covered += low <= truth <= high
+    assert 0.94 <= covered / 2000 <= 0.97
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 5))
@@ -140,18 +190,3 @@ def test_paired_interval__covers_the_mean_change_of_shares():
         low, high = paired_interval(changes)
         covered += low <= 2 / 3 - 1 / 2 <= high
     assert 0.92 <= covered / 150 <= 0.99
-
-
-@pytest.mark.parametrize("seeds", [1, 3])
-def test_cluster_bootstrap__is_the_interval_of_many_draws_of_tasks(seeds: int):
-    rng = random.Random(seeds)
-    shares = [Fraction(rng.randrange(seeds + 1), seeds) for _ in range(30)]
-    means = sorted(sum(rng.choices(shares, k=30)) / 30 for _ in range(2000))
-    low, high = cluster_bootstrap(shares)
-    assert low == pytest.approx(float(means[50]), abs=0.035)
-    assert high == pytest.approx(float(means[1950]), abs=0.035)
-
-
-def test_cluster_bootstrap__of_tasks_that_are_alike_is_wilsons():
-    assert cluster_bootstrap([Fraction(1)] * 8) == wilson_interval(8, 8)
-    assert cluster_bootstrap([]) == (0, 1)

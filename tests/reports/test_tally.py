@@ -14,8 +14,10 @@ def record(won: bool = True, error: str | None = None, **others) -> dict:
         "calls": {"executor": 30, "planner": 2},
         "tokens": {"prompt_tokens": 900, "completion_tokens": 100},
     }
+    task = f"task {next(NUMBERS)}"
     return {
-        "task": f"task {next(NUMBERS)}",
+        "task": task,
+        "family": task,
         "group": "all",
         "won": won,
         "error": error,

@@ -36,7 +36,7 @@ def test_config__has_schema_times_and_commit(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(repository)
     evaluate(SPEC, tmp_path / "run")
     config = read_config(tmp_path / "run")
-    assert config["schema"] == SCHEMA == 3
+    assert config["schema"] == SCHEMA == 4
     assert config["begun_with"]["commit"] == head.stdout.strip()
     assert datetime.fromisoformat(config["started"]) <= datetime.fromisoformat(config["finished"])
     monkeypatch.chdir(tmp_path)

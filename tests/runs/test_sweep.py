@@ -3,12 +3,14 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
 
 from textcraft_gym import UnknownName
+from textcraft_gym.reports.metrics import summarise
 from textcraft_gym.reports.records import read_config
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.sweep import (
@@ -71,14 +73,15 @@ def test_sweep__plays_each_cell_once_into_its_folder_and_one_table(tmp_path: Pat
     }
     rows = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
     assert rows == tidy(results)
-    for cell, by_group in results.items():
+    for cell, records in results.items():
+        won = sum(record["won"] for record in records)
         (row,) = [
             r
             for r in rows
             if (r["agent"], r["model"], r["group"]) == (cell.agent, cell.model, "all")
         ]
-        assert (int(row["episodes"]), int(row["won"])) == (6, by_group["all"].won)
-        assert float(row["rate"]) == pytest.approx(by_group["all"].won / 6, abs=1e-6)
+        assert (int(row["episodes"]), int(row["won"])) == (6, won)
+        assert float(row["rate"]) == pytest.approx(won / 6, abs=1e-6)
     page = (tmp_path / "sweep.md").read_text(encoding="utf-8")
     assert re.findall(r"(?m)^## (.*)$", page) == ["Sweep", WON, DEPTH]
     assert page.count("\n| ") == 3 * (2 + len(cells))
@@ -117,27 +120,25 @@ def test_tables__have_a_column_for_each_group(tmp_path: Path):
 
 def test_tables__have_no_groups_where_tasks_form_none(tmp_path: Path):
     (cell,) = grid(["expert"], [], ["tests.doubles:Crafter"])
-    (results,) = sweep(BASE, [cell], tmp_path).values()
-    assert tables({cell: results})["Sweep"][1][:3] == ("expert", "-", "-")
-    assert {row["model"] for row in tidy({cell: results})} == {""}
-    assert list(tables({cell: {"all": results["all"]}})) == ["Sweep"]
-    assert list(tables({cell: results})) == ["Sweep", WON]  # it asks no model
+    (records,) = sweep(BASE, [cell], tmp_path).values()
+    assert tables({cell: records})["Sweep"][1][:3] == ("expert", "-", "-")
+    assert {row["model"] for row in tidy({cell: records})} == {""}
+    ungrouped = [{**record, "group": "all"} for record in records]
+    assert list(tables({cell: ungrouped})) == ["Sweep"]
+    assert list(tables({cell: records})) == ["Sweep", WON]  # it asks no model
 
 
 def test_table__a_run_without_whole_episodes_is_in_no_mean(tmp_path: Path):
     cells = [Cell("react", None, "tests.doubles:Crafter,reach=9", seed) for seed in (0, 1)]
-    (results,) = sweep(BASE, cells[:1], tmp_path).values()
-    nothing = {
-        group: replace(summary, episodes=0, calls={}, errors=summary.episodes)
-        for group, summary in results.items()
-    }
+    (records,) = sweep(BASE, cells[:1], tmp_path).values()
+    nothing = [{**record, "won": False, "error": "boom"} for record in records]
     (_, alone), (_, both) = (
         tables(dict(zip(cells, runs, strict=False)))["Sweep"]
-        for runs in ([results], [results, nothing])
+        for runs in ([records], [records, nothing])
     )
     calls = tables({})["Sweep"][0].index("calls")
     assert alone[calls] == both[calls] != "0.0"
-    assert [row["calls"] for row in tidy({cells[0]: nothing})] == [""] * len(nothing)
+    assert [row["calls"] for row in tidy({cells[0]: nothing})] == [""] * 3  # two depths and all
 
 
 def test_cell__names_a_folder_that_is_none_elsewhere():
@@ -197,11 +198,13 @@ def test_sweep__with_seeds_has_a_run_each_and_one_row_with_their_spread(tmp_path
     assert [cell.name for cell in cells] == [f"random_seed{seed}" for seed in range(3)]
     results = sweep(replace(BASE, limit=20), cells, tmp_path)
     assert [read_config(tmp_path / cell.name)["seed"] for cell in cells] == [0, 1, 2]
-    rates = [by_group["all"].rate for by_group in results.values()]
+    rates = [fmean(record["won"] for record in records) for records in results.values()]
     assert len(set(rates)) > 1  # so that the spread below is none by accident
     headings, row = tables(results)["Sweep"]
     named = dict(zip(headings, row, strict=True))
     assert (named["runs"], named["n"]) == ("3", "60")
     assert named["won %"] == f"{100 * fmean(rates):.1f}"
     assert named["spread over runs"] == f"± {100 * stdev(rates):.1f}"
+    pooled = summarise(chain.from_iterable(results.values()))
+    assert named["95% interval"] == f"{100 * pooled.low:.1f}-{100 * pooled.high:.1f}"
     assert [row["seed"] for row in tidy(results) if row["group"] == "all"] == ["0", "1", "2"]

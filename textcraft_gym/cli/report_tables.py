@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
-from textcraft_gym.reports.compare import Comparison, Verdict, points
+from textcraft_gym.reports.compare import Comparison, Verdict, points, test_of
 from textcraft_gym.reports.metrics import ALL
+from textcraft_gym.reports.success import in_words
 from textcraft_gym.reports.tables import (
     PASSES,
     SUCCESS,
@@ -98,11 +99,13 @@ def show_comparison(first: str, second: str, comparison: Comparison) -> None:
     print_table(table)
 
     if comparison.difference is not None:
-        test = "McNemar's exact p" if is_single else "exact p of the sign-flip test over tasks"
+        found = comparison
+        test = test_of(found.tasks, found.families, found.repeats)
         console.print(
             f"Difference of success: {points(comparison.difference)} points "
             f"(95% interval {points(comparison.low)} to {points(comparison.high)}) "
-            f"over {comparison.tasks} tasks; {test} = {comparison.p_value:.2g}."
+            f"over {in_words(found.tasks, found.families)}; "
+            f"exact p of {test} = {found.p_value:.2g}."
         )
     if comparison.left_out:
         console.print(
@@ -119,13 +122,13 @@ def show_standings(verdict: Verdict) -> None:
     for place, standing in enumerate(verdict.standings, 1):
         rate = percent(standing.won / verdict.tasks)
         rank = f"{place}. " if verdict.pairs else ""
-        won = f"{standing.won:.4g} of {_tasks(verdict.tasks)}, {rate}"
+        won = f"{standing.won:.4g} of {in_words(verdict.tasks, verdict.families)}, {rate}"
         show_lines([f"{rank}{standing.run} won {won}."])
     if not verdict.pairs:
         return
 
     _show_pairs(verdict)
-    test = "McNemar's test" if verdict.repeats == 1 else "the sign-flip test over tasks"
+    test = test_of(verdict.tasks, verdict.families, verdict.repeats)
     pairs = f"{len(verdict.pairs)} pairs" if len(verdict.pairs) > 1 else "1 pair"
     below = [f"p is exact, by {test}; p and interval are adjusted for {pairs} (Holm)."]
     if verdict.left_out:

@@ -18,6 +18,7 @@ from textcraft_gym.papers.results import Played, Value, Verdict, cell, counted, 
 from textcraft_gym.papers.table import MARKS, PERCENT, Cell, Paper, Row, Table
 from textcraft_gym.reports.metrics import outcome_of
 from textcraft_gym.reports.page import html_environment
+from textcraft_gym.reports.success import in_words
 from textcraft_gym.reports.tables import markdown_table
 
 HEADINGS = (
@@ -35,6 +36,7 @@ HEADINGS = (
     "high",
     "runs",
     "tasks",
+    "families",
     "errors",
 )
 """Columns of the CSV file."""
@@ -191,19 +193,20 @@ class Page:
         return [self.table.about, " ".join(sentences), *self.notes, *self._losses()]
 
     def _tasks(self) -> Iterator[str]:
-        """Yield how many tasks stand behind the success rates."""
-        tasks: dict[str, int] = {}
+        """Yield how many tasks stand behind the success rates, and in how many families."""
+        tasks: dict[str, str] = {}
         for row in self.shown:
             for index, column in enumerate(self.table.columns):
                 for played in self.played:
                     value = cell(row, index, column, played)
                     if value is not None and column.measure == "success":
-                        tasks.setdefault(column.heading, value.tasks)
+                        of_column = in_words(value.tasks, value.families)
+                        tasks.setdefault(column.heading, of_column)
         if len(set(tasks.values())) == 1:
-            count = max(tasks.values())
-            yield f"Success is over {count} {'task' if count == 1 else 'tasks'}."
+            yield f"Success is over {max(tasks.values())}."
         elif tasks:
-            yield f"Tasks: {', '.join(f'{count} in {name}' for name, count in tasks.items())}."
+            numbers = ", ".join(f"{count} in {name}" for name, count in tasks.items())
+            yield f"Success is over {numbers}."
 
     def _has_several_runs(self) -> bool:
         numbers = [len(runs.records) for played in self.played for runs in played.values()]

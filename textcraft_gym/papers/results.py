@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from statistics import fmean, stdev
+from statistics import stdev
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textcraft_gym.papers.table import Column, Measure, Order, Row, Setting, Table
-from textcraft_gym.reports.metrics import ALL, Summary, outcome_of, summarise, summarise_by_group
+from textcraft_gym.reports.metrics import ALL, Pooled, Summary, outcome_of, pool_by_group
 from textcraft_gym.reports.paired import (
     SIGNIFICANT,
     holm,
@@ -19,7 +19,6 @@ from textcraft_gym.reports.paired import (
     paired_p_value,
     two_sample_p_value,
 )
-from textcraft_gym.reports.spread import spread
 
 PARTS = 60
 """A score is compared in steps of one part in this number."""
@@ -40,22 +39,16 @@ class Runs:
     records: tuple[Sequence[Mapping[str, Any]], ...]
 
     @cached_property
-    def by_group(self) -> list[dict[str, Summary]]:
-        """The summaries of each run, by group."""
-        return [summarise_by_group(of_run) for of_run in self.records]
+    def by_group(self) -> dict[str, Pooled]:
+        """The summary over all runs, by group."""
+        return pool_by_group(self.records)
 
-    def summaries(self, group: str) -> list[Summary]:
-        """Return the summary of each run, of those that have the group."""
-        return [summaries[group] for summaries in self.by_group if group in summaries]
-
-    def summaries_of_task(self, task: str) -> list[Summary]:
-        """Return the summary of a task's episodes in each run, of those that have the task."""
-        summaries = []
-        for of_run in self.records:
-            records = [record for record in of_run if record["task"] == task]
-            if records:
-                summaries.append(summarise(records))
-        return summaries
+    def of_task(self, task: str) -> Pooled | None:
+        """Return the summary of a task's episodes; None if no run has the task."""
+        chosen = []
+        for records in self.records:
+            chosen.append([record for record in records if record["task"] == task])
+        return pool_by_group(chosen)[ALL] if any(chosen) else None
 
 
 class Value(NamedTuple):
@@ -67,6 +60,7 @@ class Value(NamedTuple):
         low, high: The 95% interval over tasks of a success rate; None of other measures.
         runs: Number of runs.
         tasks: Number of tasks.
+        families: Number of families of these tasks.
         errors: Episodes that broke, over all runs; no number counts them.
     """
 
@@ -76,6 +70,7 @@ class Value(NamedTuple):
     high: float | None
     runs: int
     tasks: int
+    families: int
     errors: int
 
     def __str__(self) -> str:
@@ -113,29 +108,23 @@ class Verdict(NamedTuple):
     judgement: Judgement
 
 
-def value(summaries: Sequence[Summary], measure: Measure) -> Value | None:
-    """Return a number of the runs whose summaries these are; None where there is none."""
-    numbers = []
-    for summary in summaries:
-        number = _number(summary, measure)
-        if number is not None:
-            numbers.append(number)
-    if not numbers:
+def value(pooled: Pooled | None, measure: Measure) -> Value | None:
+    """Return a number of runs from their summary; None where there is none."""
+    number = _number(pooled, measure) if pooled else None
+    if not pooled or number is None:
         return None
-
-    low: float | None = None
-    high: float | None = None
-    if measure == "success":
-        success = spread(summaries)
-        low, high = 100 * success.low, 100 * success.high
+    of_runs = [_number(run, measure) for run in pooled.runs]
+    known = [of_run for of_run in of_runs if of_run is not None]
+    has_interval = measure == "success"
     return Value(
-        value=fmean(numbers),
-        between_runs=stdev(numbers) if len(numbers) > 1 else None,
-        low=low,
-        high=high,
-        runs=len(numbers),
-        tasks=max(summary.tasks for summary in summaries),
-        errors=sum(summary.errors for summary in summaries),
+        value=number,
+        between_runs=stdev(known) if len(known) > 1 else None,
+        low=100 * pooled.low if has_interval else None,
+        high=100 * pooled.high if has_interval else None,
+        runs=len(known),
+        tasks=pooled.tasks,
+        families=pooled.families,
+        errors=pooled.errors,
     )
 
 
@@ -169,26 +158,29 @@ def cell(
         other = played.get(row.against[index])
         if other is None:
             return None
-        return _p_value(runs.summaries(column.group), other.summaries(column.group))
+        return _p_value(runs.by_group.get(column.group), other.by_group.get(column.group))
     if row.task:
-        return value(runs.summaries_of_task(row.task), column.measure)
-    return value(runs.summaries(column.group), column.measure)
+        return value(runs.of_task(row.task), column.measure)
+    return value(runs.by_group.get(column.group), column.measure)
 
 
-def _p_value(first: Sequence[Summary], second: Sequence[Summary]) -> Value | None:
+def _p_value(first: Pooled | None, second: Pooled | None) -> Value | None:
     """Return the p-value of the difference in success; None without several runs of both."""
-    rates = [[run.rate for run in runs if run.rate is not None] for runs in (first, second)]
+    if not first or not second:
+        return None
+    both = (first, second)
+    rates = [[run.rate for run in pooled.runs if run.rate is not None] for pooled in both]
     if min(map(len, rates)) < 2:
         return None
-    runs = [*first, *second]
     return Value(
         value=two_sample_p_value(*rates),
         between_runs=None,
         low=None,
         high=None,
         runs=min(map(len, rates)),
-        tasks=max(summary.tasks for summary in runs),
-        errors=sum(summary.errors for summary in runs),
+        tasks=max(pooled.tasks for pooled in both),
+        families=max(pooled.families for pooled in both),
+        errors=sum(pooled.errors for pooled in both),
     )
 
 
@@ -228,12 +220,12 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
     for statement in table.statements:
         orders |= dict.fromkeys(statement.orders)
 
-    changes: dict[Order, list[Fraction]] = {}
+    changes: dict[Order, Changes] = {}
     for order in orders:
         of_order = _changes(table, order, played)
-        if of_order:
+        if of_order.values:
             changes[order] = of_order
-    adjusted = holm([paired_p_value(of_order) for of_order in changes.values()])
+    adjusted = holm([paired_p_value(*of_order) for of_order in changes.values()])
     return [
         _verdict(*item, *of_pair) for item, of_pair in zip(changes.items(), adjusted, strict=True)
     ]
@@ -241,39 +233,48 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
 
 def _verdict(
     order: Order,
-    changes: Sequence[Fraction],
+    changes: Changes,
     p_value: float,
     level: float,
 ) -> Verdict:
-    difference = float(sum(changes) / len(changes))
-    low, high = paired_interval(changes, level)
+    difference = float(sum(changes.values) / len(changes.values))
+    low, high = paired_interval(*changes, level)
     judgement: Judgement = "as published" if difference > 0 else "the other way"
     if p_value >= SIGNIFICANT or not difference:
         judgement = "too close to tell"
     return Verdict(order, 100 * difference, 100 * low, 100 * high, p_value, judgement)
 
 
+class Changes(NamedTuple):
+    """How much more one row has than another of each shared task, and the tasks' families."""
+
+    values: Sequence[Fraction] = ()
+    families: Sequence[str] = ()
+
+
 def _changes(
     table: Table,
     order: Order,
     played: Played,
-) -> list[Fraction]:
-    """Return how much more the upper row has of each shared task; empty if one was not played."""
+) -> Changes:
+    """Return how much more the upper row has than the lower; nothing if one was not played."""
     headings = [column.heading for column in table.columns]
     index = headings.index(order.column)
     values = []
     for key in (order.above, order.below):
         setting = table.row(key).setting(index)
         if setting is None or setting not in played:
-            return []
+            return Changes()
         values.append(_by_task(played[setting], table.columns[index]))
     above, below = values
-    return [above[task] - below[task] for task in above if task in below]
+    shared = [task for task in above if task in below]
+    changes = [above[task] - below[task] for task in shared]
+    return Changes(changes, [family for _, family in shared])
 
 
-def _by_task(runs: Runs, column: Column) -> dict[str, Fraction]:
-    """Return the mean of a measure for each task, over all runs, without failed episodes."""
-    values: dict[str, list[Fraction]] = {}
+def _by_task(runs: Runs, column: Column) -> dict[tuple[str, str], Fraction]:
+    """Return the mean of a measure for each task and its family, without failed episodes."""
+    values: dict[tuple[str, str], list[Fraction]] = {}
     for records in runs.records:
         for record in records:
             outcome = outcome_of(record)
@@ -284,7 +285,7 @@ def _by_task(runs: Runs, column: Column) -> dict[str, Fraction]:
                 share = Fraction(outcome == "won")
             else:
                 share = Fraction(round(record["reward"] * PARTS), PARTS)
-            values.setdefault(record["task"], []).append(share)
+            values.setdefault((record["task"], record["family"]), []).append(share)
     return {task: sum(of_task, Fraction()) / len(of_task) for task, of_task in values.items()}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 from textcraft_gym.reports.metrics import Errors, outcome_of
 from textcraft_gym.reports.paired import (
@@ -17,6 +17,7 @@ from textcraft_gym.reports.paired import (
     paired_p_value,
     power,
 )
+from textcraft_gym.reports.success import Outcomes
 
 MIN_SHARED = 0.5
 """Runs are compared if they share this share of the tasks of the larger one."""
@@ -28,6 +29,7 @@ class Comparison:
 
     Attributes:
         tasks: Number of these tasks.
+        families: Number of families of these tasks; a task unlike all others is a family.
         left_out: Number of tasks that only one run has, or of which one of them has only errors or
             unknown outcomes.
         repeats: Largest number of episodes of one task.
@@ -37,11 +39,14 @@ class Comparison:
             it won.
         lost: Tasks that the first run won more often.
         difference: Success rate of the second run minus that of the first; None without tasks.
-        low, high: Its 95% interval, over tasks, which excludes 0 where the p-value is below 0.05.
-        p_value: Exact two-sided p-value: McNemar's, or with repeats that of the sign-flip test.
+        low, high: Its 95% interval, for families of tasks, which excludes 0 where the p-value is
+            below 0.05.
+        p_value: Exact two-sided p-value: McNemar's, or with repeats or families that of the
+            sign-flip test.
     """
 
     tasks: int
+    families: int
     left_out: int
     repeats: int
     both: int
@@ -116,6 +121,7 @@ class Verdict:
 
     Attributes:
         tasks: Number of these tasks.
+        families: Number of families of these tasks.
         left_out: Number of tasks that a run lacks, or of which it has only errors or unknown
             outcomes.
         repeats: Largest number of episodes of one task.
@@ -124,6 +130,7 @@ class Verdict:
     """
 
     tasks: int
+    families: int
     left_out: int
     repeats: int
     pairs: tuple[Pair, ...]
@@ -148,7 +155,7 @@ class Verdict:
         """What chance hides with so few tasks, where a pair is not clear; else empty."""
         if not self.tasks or all(pair.is_clear for pair in self.pairs):
             return ""
-        return power(self.tasks, self.repeats, len(self.pairs))
+        return power(self.tasks, self.families, self.repeats, len(self.pairs))
 
 
 @dataclass(frozen=True)
@@ -157,11 +164,13 @@ class _Pairing:
 
     Attributes:
         shares: For each run, the share of the episodes won, by task.
+        families: The family of each of these tasks.
         left_out: Number of other tasks.
         repeats: Largest number of episodes of one task.
     """
 
     shares: list[dict[str, Fraction]]
+    families: list[str]
     left_out: int
     repeats: int
 
@@ -196,6 +205,13 @@ def verdict(
     below ``SIGNIFICANT``.
     """
     return _verdict({run: _counts_by_task(records, errors) for run, records in runs.items()})
+
+
+def test_of(tasks: int, families: int, repeats: int) -> str:
+    """Return the name of the test that p-values are of."""
+    if families < tasks:
+        return "the sign-flip test over families"
+    return "McNemar's test" if repeats == 1 else "the sign-flip test over tasks"
 
 
 def points(difference: float | None) -> str:
@@ -243,7 +259,7 @@ def _share_enough(first: Set[str], second: Set[str]) -> bool:
     return len(first & second) >= MIN_SHARED * max(len(first), len(second))
 
 
-def _verdict(counts: Mapping[str, Mapping[str, _Count]]) -> Verdict:
+def _verdict(counts: Mapping[str, Mapping[str, Outcomes]]) -> Verdict:
     pairing = _pairing(list(counts.values()))
     shares = dict(zip(counts, pairing.shares, strict=True))
     won = {run: sum(of_run.values()) for run, of_run in shares.items()}
@@ -252,6 +268,7 @@ def _verdict(counts: Mapping[str, Mapping[str, _Count]]) -> Verdict:
     behind = {pair.worse: pair for pair in pairs if pair.better == ranked[0]}
     return Verdict(
         tasks=len(pairing.shares[0]),
+        families=len({*pairing.families}),
         left_out=pairing.left_out,
         repeats=pairing.repeats,
         pairs=tuple(pairs),
@@ -274,7 +291,8 @@ def _pairs(
         adjusted,
         strict=True,
     ):
-        low, high = paired_interval(_changes(shares[worse], shares[better]), level)
+        changes = _changes(shares[worse], shares[better])
+        low, high = paired_interval(changes, pairing.families, level)
         pairs.append(Pair(better, worse, comparison, p_value, low, high))
     return pairs
 
@@ -283,51 +301,41 @@ def _paired(runs: Iterable[Iterable[Mapping[str, Any]]], errors: Errors) -> _Pai
     return _pairing([_counts_by_task(records, errors) for records in runs])
 
 
-def _known(counts: Mapping[str, _Count]) -> set[str]:
+def _known(counts: Mapping[str, Outcomes]) -> set[str]:
     """Return the tasks of which an outcome is known."""
     return {task for task, count in counts.items() if count.episodes}
 
 
-def _pairing(counts: Sequence[Mapping[str, _Count]]) -> _Pairing:
+def _pairing(counts: Sequence[Mapping[str, Outcomes]]) -> _Pairing:
     # A set has another order in every process; reports are to have one.
     shared = sorted(set.intersection(*map(_known, counts)))
 
     shares = []
     repeats = 1
     for of_run in counts:
-        shares.append({task: _share(of_run[task]) for task in shared})
+        shares.append({task: _share(*of_run[task][1:]) for task in shared})
         repeats = max([repeats, *(of_run[task].episodes for task in shared)])
-    return _Pairing(shares, len(set().union(*counts)) - len(shared), repeats)
+    families = [counts[0][task].family for task in shared]
+    return _Pairing(shares, families, len(set().union(*counts)) - len(shared), repeats)
 
 
-class _Count(NamedTuple):
-    """How many of the episodes of a task were won, of those of which that is known."""
-
-    won: int = 0
-    episodes: int = 0
-
-
-def _counts_by_task(records: Iterable[Mapping[str, Any]], errors: Errors) -> dict[str, _Count]:
-    counts: dict[str, _Count] = {}
+def _counts_by_task(records: Iterable[Mapping[str, Any]], errors: Errors) -> dict[str, Outcomes]:
+    """Return the outcomes of each task, also of one of which no episode counts."""
+    counts: dict[str, Outcomes] = {}
     left_out = ("unknown",) if errors == "count" else ("unknown", "error")
     for record in records:
         outcome = outcome_of(record)
-        # A task of which no episode counts is known, too.
-        count = counts.setdefault(record["task"], _Count())
+        family, won, episodes = counts.get(record["task"], (record["family"], 0, 0))
         if outcome not in left_out:
-            counts[record["task"]] = _one_more(count, outcome == "won")
+            won, episodes = won + (outcome == "won"), episodes + 1
+        counts[record["task"]] = Outcomes(family, won, episodes)
     return counts
 
 
 @cache  # so that the many tasks of a large run share few objects
-def _one_more(count: _Count, won: bool) -> _Count:
-    return _Count(count.won + won, count.episodes + 1)
-
-
-@cache
-def _share(count: _Count) -> Fraction:
+def _share(won: int, episodes: int) -> Fraction:
     # Exact: two shares that are equal must not differ by rounding.
-    return Fraction(count.won, count.episodes)
+    return Fraction(won, episodes)
 
 
 def _compare(
@@ -348,9 +356,10 @@ def _compare(
             neither += 1
 
     changes = _changes(before, after)
-    low, high = paired_interval(changes)
+    low, high = paired_interval(changes, pairing.families)
     return Comparison(
         tasks=len(changes),
+        families=len({*pairing.families}),
         left_out=pairing.left_out,
         repeats=pairing.repeats,
         both=both,
@@ -360,7 +369,7 @@ def _compare(
         difference=float(sum(changes) / len(changes)) if changes else None,
         low=low,
         high=high,
-        p_value=paired_p_value(changes),
+        p_value=paired_p_value(changes, pairing.families),
     )
 
 

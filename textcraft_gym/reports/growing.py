@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from textcraft_gym.errors import RunError
 from textcraft_gym.reports.calls import FILE as CALLS
 from textcraft_gym.reports.calls import Calls
-from textcraft_gym.reports.metrics import Outcome, outcome_of
+from textcraft_gym.reports.metrics import Outcome, TaskOutcomes, outcome_of
 from textcraft_gym.reports.records import (
     Key,
     Record,
@@ -24,7 +24,7 @@ from textcraft_gym.reports.records import (
     read_config,
     read_lines,
 )
-from textcraft_gym.reports.success import TaskMean, mean_over_tasks
+from textcraft_gym.reports.success import UNKNOWN, Estimate, success
 
 MAX_FOLDERS = 20_000
 """Maximum number of folders in which runs are looked for."""
@@ -43,7 +43,7 @@ class Result(NamedTuple):
 
     episodes: int
     errors: int
-    success: TaskMean
+    success: Estimate
 
 
 class GrowingRun:
@@ -81,6 +81,7 @@ class GrowingRun:
         self.damaged = 0
         self._end = 0
         self._outcomes: dict[Key, Outcome] = {}
+        self._families: dict[str, str] = {}
 
     @property
     def state(self) -> str:
@@ -134,6 +135,7 @@ class GrowingRun:
                 continue
             self.changes.append(self.records.add(line.record, line.start))
             self._outcomes[key_of(line.record)] = outcome_of(line.record)
+            self._families[line.record["task"]] = line.record["family"]
 
     def _status(self, name: str) -> os.stat_result | None:
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -155,17 +157,13 @@ class GrowingRun:
 
     def result(self) -> Result:
         """Return what came of the episodes so far."""
-        by_task: dict[str, list[bool]] = {}
         counts = Counter(self._outcomes.values())
+        tasks = TaskOutcomes()
         for (task, _), outcome in self._outcomes.items():
-            if outcome != "error":
-                by_task.setdefault(task, []).append(outcome == "won")
-        played = counts.total() - counts["error"]
-        shares = [sum(won) / len(won) for won in by_task.values()]
-        success = mean_over_tasks(shares, played)
-        if counts["unknown"]:  # any of these may be won
-            success = TaskMean(None, 0.0, 1.0)
-        return Result(counts.total(), counts["error"], success)
+            tasks.count(task, self._families[task], outcome)
+        # Any of the unknown episodes may be won.
+        estimate = UNKNOWN if counts["unknown"] else success(tasks.values())
+        return Result(counts.total(), counts["error"], estimate)
 
 
 class Selection:

@@ -11,12 +11,13 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any, Literal, TypeAlias
 
 from textcraft_gym.errors import UnknownName
-from textcraft_gym.reports.success import PassRates, TaskMean, mean_over_tasks, pass_rates
+from textcraft_gym.reports.success import UNKNOWN, Outcomes, PassRates, pass_rates, success
 from textcraft_gym.task import UNGROUPED
 
 ALL = UNGROUPED
@@ -34,6 +35,7 @@ class Summary:
 
     Attributes:
         tasks: Number of tasks of the episodes that count.
+        families: Number of families of these tasks; a task unlike all others is a family.
         episodes: Number of episodes that count: those without an error, or all where errors count
             as lost.
         errors: Number of episodes with an error.
@@ -43,8 +45,7 @@ class Summary:
         won: Number of episodes won.
         rate: Mean over tasks of the share of episodes won; None as long as the outcome of an
             episode is unknown.
-        low, high: The 95% interval of the rate over tasks; with one episode a task the Wilson
-            interval.
+        low, high: The 95% interval of the rate, for families of tasks (see ``success.interval``).
         reward: Mean reward of the episodes that count; that of an error is 0.
         steps: Mean number of actions.
         steps_over_optimal: Mean ratio of actions to the optimum, over the episodes won.
@@ -64,6 +65,7 @@ class Summary:
     """
 
     tasks: int
+    families: int
     episodes: int
     errors: int
     limits: dict[str, int]
@@ -158,6 +160,28 @@ def groups(runs: Iterable[Mapping[str, Summary]]) -> list[str]:
     return sorted(depths, key=lambda name: (depths[name], name))
 
 
+class TaskOutcomes(dict[str, Outcomes]):
+    """The outcomes of each task's episodes that count; unknown ones count as not won.
+
+    Args:
+        errors: What to do with episodes that broke.
+    """
+
+    def __init__(self, errors: Errors = "exclude") -> None:
+        super().__init__()
+        self.count_errors = errors == "count"
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add an episode."""
+        self.count(record["task"], record["family"], outcome_of(record))
+
+    def count(self, task: str, family: str, outcome: Outcome) -> None:
+        """Add an outcome of a task."""
+        if outcome != "error" or self.count_errors:
+            _, won, episodes = self.get(task, (family, 0, 0))
+            self[task] = Outcomes(family, won + (outcome == "won"), episodes + 1)
+
+
 class _Sums:
     """What a summary needs of episodes, added up one by one.
 
@@ -171,8 +195,7 @@ class _Sums:
         self.limits: Counter[str] = Counter()
         self.replies: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
-        # The number of episodes that count, and of those won.
-        self.by_task: dict[str, list[int]] = {}
+        self.tasks = TaskOutcomes(errors)
         self.rewards, self.ratios, self.costs = array("d"), array("d"), array("d")
         self.depth: float = 0
         self.says = False
@@ -187,11 +210,9 @@ class _Sums:
         self.depth += record["depth"]
         self.costs.append(record["cost"] + record.get("spent_before", 0.0))
         self.replies.update(record.get("replies", {}))
+        self.tasks.add(record)
         # A failed episode that counts is lost, with a score of 0.
         if outcome != "error" or self.count_errors:
-            of_task = self.by_task.setdefault(record["task"], [0, 0])
-            of_task[0] += 1
-            of_task[1] += outcome == "won"
             self.rewards.append(0.0 if outcome == "error" else record["reward"])
         if outcome != "error":
             self._add_played(record, outcome)
@@ -224,25 +245,24 @@ class _Sums:
         played = episodes - self.outcomes["error"]
         counted = len(self.rewards)
 
-        counts = [(of_task, wins) for of_task, wins in self.by_task.values()]
-        success = mean_over_tasks([wins / of_task for of_task, wins in counts], counted)
+        of_tasks = list(self.tasks.values())
         passes: tuple[PassRates, ...] = ()
-        if unknown:
-            # Any of these episodes may be won.
-            success = TaskMean(None, 0.0, 1.0)
-        elif counted > len(counts):  # tasks were played more than once
-            passes = pass_rates(counts)
+        if not unknown and counted > len(of_tasks):  # tasks were played more than once
+            passes = pass_rates(of_tasks)
+        # Any of the unknown episodes may be won.
+        estimate = UNKNOWN if unknown else success(of_tasks)
         return Summary(
-            tasks=len(counts),
+            tasks=len(of_tasks),
+            families=len({task.family for task in of_tasks}),
             episodes=counted,
             errors=self.outcomes["error"],
             limits=dict(self.limits),
             unknown=unknown,
             depth=_share(self.depth, episodes),
             won=won,
-            rate=success.mean,
-            low=success.low,
-            high=success.high,
+            rate=estimate.mean,
+            low=estimate.low,
+            high=estimate.high,
             reward=_mean(self.rewards),
             steps=_share(self.steps, played),
             steps_over_optimal=_mean(self.ratios),
@@ -265,3 +285,46 @@ def _share(total: float, number: int) -> float | None:
 
 def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
+
+
+@dataclass(frozen=True)
+class Pooled(Summary):
+    """Aggregate over the episodes of runs that differ only in their seed.
+
+    More seeds narrow its interval only as far as the episodes of a task vary.
+
+    Attributes:
+        runs: The summary of each run, of those that have the group.
+    """
+
+    runs: tuple[Summary, ...]
+
+    @property
+    def between_runs(self) -> float | None:
+        """Sample standard deviation of the success rates of the runs; None with fewer than two."""
+        rates = [run.rate for run in self.runs if run.rate is not None]
+        return stdev(rates) if len(rates) > 1 else None
+
+
+def pool_by_group(
+    runs: Sequence[Iterable[Mapping[str, Any]]],
+    *,
+    errors: Errors = "exclude",
+) -> dict[str, Pooled]:
+    """Summarise runs that differ only in their seed, by group; see ``summarise_by_group``.
+
+    Each run is read twice if there are several.
+
+    Args:
+        runs: The records of each run, at least one.
+        errors: What to do with episodes that broke.
+    """
+    each = [summarise_by_group(records, errors=errors) for records in runs]
+    whole = each[0]
+    if len(each) > 1:
+        whole = summarise_by_group(chain.from_iterable(runs), errors=errors)
+    pooled = {}
+    for group, summary in whole.items():
+        of_group = tuple(by_group[group] for by_group in each if group in by_group)
+        pooled[group] = Pooled(**vars(summary), runs=of_group)
+    return pooled

@@ -8,6 +8,7 @@ from typing import Any
 from textcraft_gym.registration import INFO_OF
 from textcraft_gym.reports.advice import advice
 from textcraft_gym.reports.agent_names import agent_names
+from textcraft_gym.reports.success import in_words
 
 Record = Mapping[str, Any]
 Config = Mapping[str, Any]
@@ -86,4 +87,9 @@ def advantages(configs: Iterable[Config]) -> list[str]:
 def notes(records: Sequence[Record], config: Config) -> list[str]:
     """Return what stands below the tables of one run."""
     state = so_far(records, config)
-    return [*([f"{state}."] if state else []), *advantages([config]), *advice(records)]
+    families = {record["task"]: record["family"] for record in records}
+    below = [f"{state}."] if state else []
+    if len({*families.values()}) < len(families):
+        counted = in_words(len(families), len({*families.values()}))
+        below.append(f"{counted}: intervals take families as independent.")
+    return [*below, *advantages([config]), *advice(records)]

@@ -23,6 +23,7 @@ from textcraft_gym.reports.compare import (
     Verdict,
     compare,
     points,
+    test_of,
     verdicts,
 )
 from textcraft_gym.reports.differences import as_sentence, differences
@@ -46,6 +47,7 @@ from textcraft_gym.reports.page_episodes import (
 )
 from textcraft_gym.reports.pools import Pool, pools
 from textcraft_gym.reports.records import Key, key_of, light
+from textcraft_gym.reports.success import in_words
 from textcraft_gym.reports.tables import (
     PASSES,
     SUCCESS,
@@ -409,6 +411,8 @@ def templates() -> Environment:
     environment.globals.update(
         percent=percent,
         points=points,
+        in_words=in_words,
+        test_of=test_of,
         behind=_behind,
         p_value=_p_value,
         min_shared=MIN_SHARED,

@@ -1,4 +1,7 @@
-"""Differences between runs on the same tasks: p-values, intervals, and what few tasks hide."""
+"""Differences between runs on the same tasks: p-values, intervals, and what few tasks hide.
+
+Where tasks form families, a family is what may change: its tasks' changes are one sum.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textcraft_gym.reports.success import FINEST, mean_over_tasks
+from textcraft_gym.reports.success import by_family, interval
 
+FINEST = 60
+"""Shares of a task are counted in steps of at least 1 in this number."""
 SIGNIFICANT = 0.05
 """A difference is clear if its p-value is below this."""
 
@@ -43,21 +48,29 @@ def holm(p_values: Sequence[float]) -> list[Adjusted]:
     return adjusted
 
 
-def paired_p_value(changes: Sequence[Fraction]) -> float:
+def paired_p_value(
+    changes: Sequence[Fraction],
+    families: Sequence[object] | None = None,
+) -> float:
     """Return the exact two-sided p-value of the null hypothesis: the runs are alike on every task.
 
-    Then each task's change is as likely as its opposite. Changes of a whole task only are McNemar's
+    Then each family's change is as likely as its opposite. Changes by one whole task are McNemar's
     case.
+
+    Args:
+        changes: The change of each task.
+        families: The family of each task; None if no two are alike.
     """
-    if any(change.denominator > 1 for change in changes):
-        return sign_flip_p_value(changes)
-    gained = sum(change > 0 for change in changes)
-    lost = sum(change < 0 for change in changes)
-    return mcnemar_p_value(gained, lost)
+    sums, _ = by_family(changes, families)
+    if any(change not in (-1, 0, 1) for change in sums):
+        return sign_flip_p_value(sums)
+    return mcnemar_p_value(sums.count(Fraction(1)), sums.count(Fraction(-1)))
 
 
 def sign_flip_p_value(changes: Sequence[Fraction]) -> float:
     """Return the share of all choices of signs of the changes whose sum is as far from 0 as theirs.
+
+    A change may be larger than 1.
 
     Source: R. A. Fisher, The Design of Experiments, 1935, section 21; E. J. G. Pitman, Significance
     tests which may be applied to samples from any populations, Supplement to the Journal of the
@@ -117,37 +130,44 @@ def two_sample_p_value(first: Sequence[float], second: Sequence[float]) -> float
     return tail(math.atan2(difference, error * math.sqrt(freedom))) / tail(0.0)
 
 
-def paired_interval(changes: Sequence[Fraction], level: float = SIGNIFICANT) -> tuple[float, float]:
+def paired_interval(
+    changes: Sequence[Fraction],
+    families: Sequence[object] | None = None,
+    level: float = SIGNIFICANT,
+) -> tuple[float, float]:
     """Return the interval of the mean change of a task, which is from -1 to 1.
 
     It excludes 0 exactly where ``paired_p_value`` is below the level. The mean is the product of
-    how much tasks change and of the balance of gains and losses, from -1 to 1. That of the balance
-    inverts the exact test; with changes of whole tasks it is Clopper and Pearson's. That of the
-    size is Wilson's. The limits are the extremes of the product on the ellipse of both.
+    how much families change and of the balance of gains and losses, from -1 to 1. That of the
+    balance inverts the exact test; with changes of whole tasks it is Clopper and Pearson's. That of
+    the size is ``success.interval``. The limits are the extremes of the product on the ellipse of
+    both.
 
     Source: C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in
     the case of the binomial, Biometrika 26, 1934.
 
     Args:
         changes: The change of each task.
+        families: The family of each task; None if no two are alike.
         level: The level of the test; the interval covers the rest.
     """
-    return _lower(changes, level), -_lower([-change for change in changes], level)
+    sums, sizes = by_family(changes, families)
+    return _lower(sums, sizes, level), -_lower([-change for change in sums], sizes, level)
 
 
-def _lower(changes: Sequence[Fraction], level: float) -> float:
-    sizes = _in_steps(changes)
+def _lower(sums: Sequence[Fraction], sizes: Sequence[int], level: float) -> float:
+    steps = _in_steps(sums)
+    moved, members = [], []  # of each task, as if its family's change were shared evenly
+    for family, (change, tasks) in enumerate(zip(sums, sizes, strict=True)):
+        moved += [abs(float(change)) / tasks] * tasks
+        members += [family] * tasks
     z = -NormalDist().inv_cdf(level / 2)
-    share = mean_over_tasks(
-        [abs(float(change)) for change in changes],
-        len(changes) * _scale(changes),
-        z,
-    )
-    total = int(np.abs(sizes).sum())
+    share = interval(moved, len(moved) * _scale(sums), members, z)
+    total = int(np.abs(steps).sum())
     if not total or share.mean is None:  # nothing tells gains from losses
         return -share.high
-    balance = int(sizes.sum()) / total
-    drop = balance - _least_balance(sizes, paired_p_value(changes) < level, level / 2)
+    balance = int(steps.sum()) / total
+    drop = balance - _least_balance(steps, paired_p_value(sums) < level, level / 2)
     angles = np.linspace(0, math.pi / 2, 301)
     ends = []
     for end in (share.low, share.high):
@@ -230,25 +250,26 @@ def _in_steps(changes: Sequence[Fraction]) -> np.ndarray:
 
 def power(
     tasks: int,
+    families: int,
     repeats: int = 1,
     pairs: int = 1,
 ) -> str:
     """Return from which difference on a p-value can be below ``SIGNIFICANT``, as a sentence.
 
-    With one episode a task the least p-value is that of as many tasks gained and none lost. With
-    repeats a task may change by a part, so that only too few tasks can be told.
+    The least p-value is that of as many families with a task gained and none lost. With repeats a
+    task may change by a part, so that only too few families can be told.
 
     Args:
         tasks: Number of tasks.
+        families: Number of their families.
         repeats: Largest number of episodes of one task.
         pairs: Number of pairs for which p-values are adjusted.
     """
-    least = 1
-    while pairs * mcnemar_p_value(least, 0) >= SIGNIFICANT:
-        least += 1
+    least = least_changes(pairs)
+    of_families = f" in {families} families" if families < tasks else ""
     of_pairs = f" and {pairs} pairs of runs" if pairs > 1 else ""
-    few = f"With {tasks} {'task' if tasks == 1 else 'tasks'}{of_pairs}"
-    if tasks < least:
+    few = f"With {tasks} {'task' if tasks == 1 else 'tasks'}{of_families}{of_pairs}"
+    if families < least:
         return f"{few} no difference can reach p < {SIGNIFICANT:g}."
     if repeats > 1:
         return ""
@@ -256,3 +277,15 @@ def power(
     if pairs > 1:
         return f"{few} nothing can reach p < {SIGNIFICANT:g} unless one pair differs by {points}."
     return f"{few} nothing below {points} can reach p < {SIGNIFICANT:g}."
+
+
+def least_changes(pairs: int = 1) -> int:
+    """Return how many families must change, all in one direction, for a p-value to be clear.
+
+    Args:
+        pairs: Number of pairs for which p-values are adjusted.
+    """
+    least = 1
+    while pairs * mcnemar_p_value(least, 0) >= SIGNIFICANT:
+        least += 1
+    return least

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from fractions import Fraction
-from statistics import stdev
 from typing import Any, NamedTuple, TypeAlias
 
 from textcraft_gym.agents.games import load_profile
@@ -19,14 +17,12 @@ from textcraft_gym.reports.differences import as_sentence, differences
 from textcraft_gym.reports.metrics import (
     ALL,
     Errors,
-    Summary,
+    Pooled,
     groups,
-    outcome_of,
-    summarise_by_group,
+    pool_by_group,
 )
 from textcraft_gym.reports.notes import advantages, is_told, unfinished
 from textcraft_gym.reports.pools import Pool
-from textcraft_gym.reports.success import cluster_bootstrap
 
 Config: TypeAlias = Mapping[str, Any]
 
@@ -51,6 +47,7 @@ class Cell:
         low, high: Its 95% interval over tasks.
         between_runs: The standard deviation between the runs of several seeds; None for one run.
         tasks: Number of tasks.
+        families: Number of families of these tasks.
         mark: ``OTHER`` if the tasks are others than those of the world's first run; else empty.
         is_best: Whether no rival on the same tasks has a higher rate, and some a lower one; rows
             with the mark ``TOLD`` are no rivals.
@@ -61,6 +58,7 @@ class Cell:
     high: float
     between_runs: float | None
     tasks: int
+    families: int
     mark: str
     is_best: bool
 
@@ -135,11 +133,11 @@ def paper_table(pooled: Sequence[Pool], *, errors: Errors = "exclude") -> PaperT
     for world in worlds:
         summaries = {}
         for label, pool in world.runs.items():
-            summaries[label] = summarise_by_group(pool.records, errors=errors)
+            summaries[label] = pool_by_group(list(pool.runs.values()), errors=errors)
         of_world = _columns(world, summaries)
         columns += of_world
         for column in of_world:
-            for label, cell in _cells(world, column, summaries, errors, no_rivals).items():
+            for label, cell in _cells(world, column, summaries, no_rivals).items():
                 cells[label][column] = cell
     rows = []
     for label, of_row in cells.items():
@@ -208,7 +206,7 @@ def _short(env: str) -> str:
     return env.rpartition(":")[2].rpartition("-v")[0] or env
 
 
-def _columns(world: _World, summaries: Mapping[str, Mapping[str, Summary]]) -> list[Column]:
+def _columns(world: _World, summaries: Mapping[str, Mapping[str, Pooled]]) -> list[Column]:
     """Return the groups in the order of the papers, as far as the world's profile has one."""
     short = _short_names(world.env)
     played = groups(summaries.values())
@@ -231,8 +229,7 @@ def _short_names(env: str) -> Mapping[str, str]:
 def _cells(
     world: _World,
     column: Column,
-    summaries: Mapping[str, Mapping[str, Summary]],
-    errors: Errors,
+    summaries: Mapping[str, Mapping[str, Pooled]],
     no_rivals: Set[str],
 ) -> dict[str, Cell]:
     """Return the cells of a column by the labels of their rows."""
@@ -243,63 +240,28 @@ def _cells(
         rivals = [label for label in played if label not in no_rivals]
         of_rivals = [rates[label] for label in rivals]
         for label in played:
-            summary = summaries[label][column.group]
-            low, high, between_runs = _spread(world.runs[label], column.group, summary, errors)
+            pooled = summaries[label][column.group]
             cells[label] = Cell(
                 rate=rates[label],
-                low=low,
-                high=high,
-                between_runs=between_runs,
-                tasks=summary.tasks,
+                low=pooled.low,
+                high=pooled.high,
+                between_runs=pooled.between_runs,
+                tasks=pooled.tasks,
+                families=pooled.families,
                 mark=OTHER if number else "",
                 is_best=label in rivals and rates[label] == max(of_rivals) > min(of_rivals),
             )
     return cells
 
 
-def _rates(summaries: Mapping[str, Mapping[str, Summary]], group: str) -> dict[str, float]:
+def _rates(summaries: Mapping[str, Mapping[str, Pooled]], group: str) -> dict[str, float]:
     """Return the success in a group by row; rows without a rate are left out."""
     rates = {}
     for label, by_group in summaries.items():
-        summary = by_group.get(group)
-        if summary is not None and summary.rate is not None:
-            rates[label] = summary.rate
+        pooled = by_group.get(group)
+        if pooled is not None and pooled.rate is not None:
+            rates[label] = pooled.rate
     return rates
-
-
-def _spread(
-    pool: Pool,
-    group: str,
-    summary: Summary,
-    errors: Errors,
-) -> tuple[float, float, float | None]:
-    """Return the interval of a rate, and the standard deviation between runs."""
-    if len(pool.runs) == 1:
-        return summary.low, summary.high, None
-    rates = []
-    for records in pool.runs.values():
-        of_run = summarise_by_group(records, errors=errors).get(group)
-        if of_run is not None and of_run.rate is not None:
-            rates.append(of_run.rate)
-    between_runs = stdev(rates) if len(rates) > 1 else None
-    return *cluster_bootstrap(list(_shares(pool, group, errors))), between_runs
-
-
-def _shares(
-    pool: Pool,
-    group: str,
-    errors: Errors,
-) -> Iterator[Fraction]:
-    """Yield the share of each task's episodes that were won, over all runs."""
-    counts: dict[str, list[int]] = {}
-    for record in pool.records:
-        outcome = outcome_of(record)
-        if group in (ALL, record["group"]) and (outcome != "error" or errors == "count"):
-            of_task = counts.setdefault(record["task"], [0, 0])
-            of_task[0] += outcome == "won"
-            of_task[1] += 1
-    for won, episodes in counts.values():
-        yield Fraction(won, episodes)
 
 
 def _so_far(pooled: Iterable[Pool]) -> str:
@@ -319,10 +281,7 @@ def _notes(
     yield "Success in %, with 95% intervals over tasks."
     seeds = max(len(pool.runs) for pool in pooled)
     if seeds > 1:
-        yield (
-            f"± is the standard deviation between the runs of {seeds} seeds, whose intervals are "
-            "of the cluster bootstrap over tasks."
-        )
+        yield f"± is the standard deviation between the runs of {seeds} seeds."
     yield f"Tasks: {', '.join(_tasks(worlds, rows))}."
     yield from _settings(worlds)
     for text in advantages(pool.config for pool in pooled):
@@ -341,12 +300,18 @@ def _settings(worlds: Sequence[_World]) -> Iterator[str]:
 
 
 def _tasks(worlds: Sequence[_World], rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the number of tasks of each world; of rows that differ in it, from the least on."""
+    """Yield the number of tasks and families of each world; where rows differ, from least on."""
     for world in worlds:
-        numbers = set()
+        numbers, families = set(), set()
         for row in rows:
             for column, cell in row.cells.items():
                 if column.world == world.name and column.group == ALL:
                     numbers.add(cell.tasks)
-        least, most = min(numbers, default=0), max(numbers, default=0)
-        yield f"{world.name} {most}" if least == most else f"{world.name} {least} to {most}"
+                    families.add(cell.families)
+        tasks = _range(numbers)
+        yield f"{world.name} {tasks}" + (f" in {_range(families)} families" * (families != numbers))
+
+
+def _range(numbers: Set[int]) -> str:
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    return str(most) if least == most else f"{least} to {most}"

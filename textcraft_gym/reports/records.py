@@ -23,7 +23,7 @@ Record: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, int]
 """What identifies an episode of a run: its task, and its number among those of the task."""
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the folder's format."""
 MAX_LINE = 1 << 28
 """Maximum length of a record in bytes, with its line break."""
@@ -32,7 +32,13 @@ MAX_FILE = 1 << 26
 MAX_SHOWN = 160
 """Maximum length of a value in a message, in characters."""
 
-TASK: Mapping[str, Any] = {"task": str, "group": str, "depth": float, "optimal_length": int | None}
+TASK: Mapping[str, Any] = {
+    "task": str,
+    "group": str,
+    "family": str,
+    "depth": float,
+    "optimal_length": int | None,
+}
 """Types of the fields of a record that describe the task."""
 LONG = ("transcript", "trace", "traceback", "picture")
 """Fields of a record that tables do not need."""

@@ -1,6 +1,7 @@
 """Estimates of success over tasks, each with an interval, from one or more episodes a task.
 
-Episodes of one task are not independent of each other, so that intervals are over tasks.
+Episodes of one task are not independent of each other, nor are tasks of one family. One function,
+``interval``, gives the 95% interval of every rate that the suite shows.
 """
 
 from __future__ import annotations
@@ -9,24 +10,37 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import fmean, variance
-
-import numpy as np
+from typing import NamedTuple, TypeVar
 
 Z_95 = 1.959963984540054
-TAIL = 0.025
-"""Share of draws below a 95% interval, and above it."""
-FINEST = 60
-"""Shares of a task are counted in steps of at least 1 in this number."""
+Value = TypeVar("Value", float, Fraction)
+
+
+class Outcomes(NamedTuple):
+    """Outcomes of a task's episodes.
+
+    Attributes:
+        family: The family of the task; its own id where no other task is like it.
+        won: Number of episodes won.
+        episodes: Number of episodes, 1 or more.
+    """
+
+    family: str
+    won: int
+    episodes: int
 
 
 @dataclass(frozen=True)
-class TaskMean:
-    """The mean of a share over tasks, with its 95% interval; the mean is None without tasks."""
+class Estimate:
+    """Mean of a share over tasks with its 95% interval; the mean is None without tasks."""
 
     mean: float | None
     low: float
     high: float
+
+
+UNKNOWN = Estimate(None, 0.0, 1.0)
+"""The estimate of a rate of which nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +56,8 @@ class PassRates:
 
     k: int
     tasks: int
-    at_least_one: TaskMean
-    every: TaskMean
+    at_least_one: Estimate
+    every: Estimate
 
 
 def pass_at_k(episodes: int, won: int, k: int) -> float:
@@ -68,83 +82,123 @@ def pass_hat_k(episodes: int, won: int, k: int) -> float:
     return math.comb(won, k) / math.comb(episodes, k)
 
 
-def pass_rates(counts: Iterable[tuple[int, int]]) -> tuple[PassRates, ...]:
+def pass_rates(outcomes: Iterable[Outcomes]) -> tuple[PassRates, ...]:
     """Return the success with 1, 2, ... attempts.
 
-    Tasks with fewer than ``k`` episodes, of which some failed, are in no mean of ``k`` attempts.
-
-    Args:
-        counts: The number of episodes of each task, and of those won.
+    Tasks with fewer than ``k`` episodes, because some failed, are in no mean of ``k`` attempts.
     """
-    counts = list(counts)
-    most = max((episodes for episodes, _ in counts), default=0)
+    outcomes = list(outcomes)
     rates = []
-    for k in range(1, most + 1):
-        known = [(episodes, won) for episodes, won in counts if episodes >= k]
-        played = sum(episodes for episodes, _ in known)
-        at_least_one = mean_over_tasks([pass_at_k(*count, k) for count in known], played)
-        every = mean_over_tasks([pass_hat_k(*count, k) for count in known], played)
-        rates.append(PassRates(k, len(known), at_least_one, every))
+    for k in range(1, max((task.episodes for task in outcomes), default=0) + 1):
+        known = [task for task in outcomes if task.episodes >= k]
+        families = [task.family for task in known]
+        episodes = sum(task.episodes for task in known)
+        means = []
+        for estimate in (pass_at_k, pass_hat_k):
+            shares = [estimate(task.episodes, task.won, k) for task in known]
+            means.append(interval(shares, episodes, families))
+        rates.append(PassRates(k, len(known), *means))
     return tuple(rates)
 
 
-def mean_over_tasks(
+def in_words(tasks: int, families: int) -> str:
+    """Return numbers of tasks and families in words: ``200 tasks in 107 families``."""
+    count = "1 task" if tasks == 1 else f"{tasks} tasks"
+    if families == tasks:
+        return count
+    return f"{count} in {'1 family' if families == 1 else f'{families} families'}"
+
+
+def success(outcomes: Iterable[Outcomes]) -> Estimate:
+    """Return the mean over tasks of the share of episodes won, with its interval."""
+    outcomes = list(outcomes)
+    return interval(
+        [task.won / task.episodes for task in outcomes],
+        sum(task.episodes for task in outcomes),
+        [task.family for task in outcomes],
+    )
+
+
+def interval(
     shares: Sequence[float],
     episodes: int,
+    families: Sequence[object] | None = None,
     z: float = Z_95,
-) -> TaskMean:
-    """Return the mean of a share over tasks, with a Wilson interval.
+) -> Estimate:
+    """Return the mean of a share over tasks, with its interval.
 
-    The interval is that for the effective number of episodes, which is the number of independent
-    episodes whose mean would vary as it does between these tasks: at least the number of tasks, as
-    if all episodes of a task were one, and at most the number of episodes. With one episode a task
-    it is their number.
+    The interval is Wilson's for the effective number of episodes: the number of independent
+    episodes whose mean would vary as this one does between families, by the jackknife that leaves
+    out a family at a time. It is at most the number of episodes, and at least what it would be if
+    all episodes of a family came out alike. With one episode a task, and no two tasks of a family,
+    it is their number. The variance between few families is itself uncertain, which Student's t
+    makes up for.
 
-    Source: E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected
-    number of positive counts estimated from survey data, Survey Methodology 24, 1998.
+    Sources: E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected
+    number of positive counts estimated from survey data, Survey Methodology 24, 1998; for families
+    of unequal sizes L. Kish, Survey Sampling, 1965; B. Efron and C. Stein, The jackknife estimate
+    of variance, Annals of Statistics 9, 1981.
 
     Args:
         shares: The share of each task, from 0 to 1.
-        episodes: Number of episodes of all these tasks.
+        episodes: Number of episodes of all these tasks, over all seeds.
+        families: The family of each task; None if no two are alike.
         z: The normal quantile of the interval.
     """
     if not shares:
-        return TaskMean(None, *wilson_interval(0, 0, z))
-    tasks, mean = len(shares), fmean(shares)
-    # Of independent episodes the mean varies by mean * (1 - mean) / number, of these tasks by
-    # spread / tasks.
-    spread = variance(shares) if tasks > 1 else 0.0
-    if mean in (0, 1):
-        effective: float = tasks
-    elif not spread:
-        effective = episodes
-    else:
-        effective = mean * (1 - mean) / spread * tasks
-    effective = max(tasks, min(episodes, effective))
-    return TaskMean(mean, *wilson_interval(math.fsum(shares) * effective / tasks, effective, z))
+        return Estimate(None, *wilson_interval(0, 0, z))
+    sums, sizes = by_family(shares, families)
+    tasks, mean = len(shares), math.fsum(shares) / len(shares)
+    least = tasks**2 / sum(size**2 for size in sizes)
+    effective = least
+    if len(sizes) > 1 and 0 < mean < 1:
+        # Of independent episodes the mean varies by mean * (1 - mean) / number.
+        variance = _jackknife(mean, sums, sizes)
+        certain = (z / _student(z, least - 1)) ** 2
+        effective = certain * mean * (1 - mean) / variance if variance else episodes
+        effective = max(least, min(episodes, effective))
+    return Estimate(mean, *wilson_interval(mean * effective, effective, z))
 
 
-def cluster_bootstrap(shares: Sequence[Fraction]) -> tuple[float, float]:
-    """Return the 95% interval of the mean of a share over tasks, by the bootstrap over tasks.
+def _jackknife(mean: float, sums: Sequence[float], sizes: Sequence[int]) -> float:
+    """Return the variance of a mean over tasks, by how it shifts without each of the families."""
+    tasks, families = sum(sizes), len(sizes)
+    shifts = []
+    for total, size in zip(sums, sizes, strict=True):
+        shifts.append((mean * size - total) / (tasks - size))
+    return math.fsum(shift**2 for shift in shifts) * (families - 1) / families
 
-    A task with all its episodes is drawn or not. The interval is that of endlessly many draws: the
-    chances of each sum are a power of those of one share. Where all tasks are alike, and draws tell
-    nothing, it is Wilson's for their number.
 
-    Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3.
+def by_family(
+    values: Sequence[Value],
+    families: Sequence[object] | None,
+) -> tuple[list[Value], list[int]]:
+    """Return the sum of the tasks' values in each family, and its number of tasks.
 
     Args:
-        shares: The share of each task, from 0 to 1.
+        values: The value of each task.
+        families: The family of each task; None if no two are alike.
     """
-    tasks = len(shares)
-    if len(set(shares)) < 2:
-        return wilson_interval(float(sum(shares)), tasks)
-    scale = min(FINEST, math.lcm(*(share.denominator for share in shares)))
-    chances = np.bincount([round(share * scale) for share in shares], minlength=scale + 1) / tasks
-    length = tasks * scale + 1
-    of_sums = np.fft.irfft(np.fft.rfft(chances, 2 * length) ** tasks, 2 * length)[:length]
-    low, high = np.searchsorted(np.cumsum(of_sums), (TAIL, 1 - TAIL))
-    return float(low) / (tasks * scale), float(high) / (tasks * scale)
+    members: dict[object, list[Value]] = {}
+    for value, family in zip(values, families or range(len(values)), strict=True):
+        members.setdefault(family, []).append(value)
+    sums = [sum(of_family[1:], of_family[0]) for of_family in members.values()]
+    return sums, [len(of_family) for of_family in members.values()]
+
+
+def _student(z: float, freedom: float) -> float:
+    """Return the quantile of Student's t at the level of a normal one, by its expansion.
+
+    Source: M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 1964, 26.7.5. With
+    one degree of freedom it is too small, where ``interval`` has its lower bound anyway.
+    """
+    freedom = max(1.0, freedom)
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
 
 
 def wilson_interval(

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from textcraft_gym.printable import printable
 from textcraft_gym.reports.metrics import ALL, Summary, summarise_by_group
-from textcraft_gym.reports.success import TaskMean
+from textcraft_gym.reports.success import Estimate
 from textcraft_gym.reports.timing import timing
 
 SUCCESS = (
@@ -177,7 +177,7 @@ def _success(
     )
 
 
-def _estimate(estimate: TaskMean) -> tuple[str, str]:
+def _estimate(estimate: Estimate) -> tuple[str, str]:
     return number(estimate.mean, 100), interval(estimate.low, estimate.high)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from textcraft_gym.agents.contract.agent import Ask, Request
 from textcraft_gym.episodes.episode import Episode
-from textcraft_gym.reports.metrics import outcome_of
+from textcraft_gym.reports.metrics import TaskOutcomes, outcome_of
 from textcraft_gym.reports.records import Key, Record
-from textcraft_gym.reports.success import mean_over_tasks
+from textcraft_gym.reports.success import success
 from textcraft_gym.reports.tables import interval, money, percent
 from textcraft_gym.reports.time_left import TimeLeft
 
@@ -42,7 +42,7 @@ class Tally:
         self.clock = clock
         self.ended = self.won = self.unknown = self.errors = self.calls = self.tokens = 0
         self.cost = 0.0
-        self._won_by_task: dict[str, list[bool]] = {}
+        self._tasks = TaskOutcomes()
         for record in done:
             self._count(record)
         self._before = (self.calls, self.tokens)
@@ -95,8 +95,7 @@ class Tally:
         outcome = outcome_of(record)
         self.won += outcome == "won"
         self.unknown += outcome == "unknown"
-        if outcome != "error":
-            self._won_by_task.setdefault(record["task"], []).append(outcome == "won")
+        self._tasks.add(record)
         self.calls += sum(record["calls"].values())
         self.tokens += sum(record["tokens"].values())
         self.cost += record["cost"] + record.get("spent_before", 0.0)
@@ -137,6 +136,6 @@ class Tally:
             return f"played {played}"
         if not played:
             return "won 0"
-        rate = mean_over_tasks([sum(won) / len(won) for won in self._won_by_task.values()], played)
+        rate = success(self._tasks.values())
         within = interval(rate.low, rate.high)
         return f"won {self.won} ({percent(rate.mean)}, interval {within}%)"

@@ -11,14 +11,19 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count, product
 from pathlib import Path
-from statistics import fmean
 from typing import TypeAlias
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.registry import asks, takes
-from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
+from textcraft_gym.reports.metrics import (
+    ALL,
+    Pooled,
+    Summary,
+    groups,
+    pool_by_group,
+    summarise_by_group,
+)
 from textcraft_gym.reports.records import Record
-from textcraft_gym.reports.spread import spread
 from textcraft_gym.reports.tables import Rows, interval, markdown_table, number
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate_or_raise
@@ -80,8 +85,8 @@ class Cell:
         return f"{beginning}-{digest}"
 
 
-Results: TypeAlias = dict[Cell, dict[str, Summary]]
-"""The summaries of each cell, by group."""
+Results: TypeAlias = Mapping[Cell, Sequence[Record]]
+"""The records of each cell."""
 
 
 def grid(
@@ -127,9 +132,7 @@ def sweep(
     for cell, spec in specs.items():
         parts.append((cell, Part(Path(out) / names[cell], partial(_itself, spec))))
 
-    results: Results = {}
-    for cell, records in play_several(parts, base, run, "sweep"):
-        results[cell] = summarise_by_group(records)
+    results = dict(play_several(parts, base, run, "sweep"))
     parts_of_page = []
     for title, (headings, *rows) in tables(results).items():
         parts_of_page.append(f"## {title}\n\n{markdown_table(headings, rows)}")
@@ -193,29 +196,27 @@ def tables(results: Results) -> dict[str, Rows]:
     """
     rows = _by_seed(results)
     overall: Rows = [HEADINGS]
-    for cell, runs in rows.items():
-        overall.append((*_player(cell), *_overall([by_group[ALL] for by_group in runs])))
+    for cell, by_group in rows.items():
+        overall.append((*_player(cell), *_overall(by_group[ALL])))
     by_title = {"Sweep": overall}
 
-    names = groups(results.values())
+    names = groups(rows.values())
     if len(names) > 1:
         by_title[WON] = _table_by_group(rows, names, _rate)
-        if any(by_group[ALL].calls for by_group in results.values()):
+        if any(by_group[ALL].calls for by_group in rows.values()):
             by_title[DEPTH] = _table_by_group(rows, names, _depth)
     return by_title
 
 
 def _table_by_group(
-    rows: Mapping[Cell, Sequence[Mapping[str, Summary]]],
+    rows: Mapping[Cell, Mapping[str, Pooled]],
     names: Sequence[str],
-    value: Callable[[Sequence[Summary]], str],
+    value: Callable[[Pooled], str],
 ) -> Rows:
     """Return headings and a row per cell, with a value of each group of tasks."""
     table: Rows = [(*HEADINGS[:3], *names)]
-    for cell, runs in rows.items():
-        values = []
-        for name in names:
-            values.append(value([by_group[name] for by_group in runs if name in by_group]))
+    for cell, by_group in rows.items():
+        values = [value(by_group[name]) if name in by_group else "-" for name in names]
         table.append((*_player(cell), *values))
     return table
 
@@ -225,27 +226,26 @@ def _player(cell: Cell) -> tuple[str, str, str]:
     return cell.agent, depth, "-" if cell.model is None else without_key(cell.model)
 
 
-def _rate(summaries: Sequence[Summary]) -> str:
-    return number(spread(summaries).rate, 100)
+def _rate(pooled: Pooled) -> str:
+    return number(pooled.rate, 100)
 
 
-def _depth(summaries: Sequence[Summary]) -> str:
-    return number(_mean(summary.k_max_won for summary in summaries))
+def _depth(pooled: Pooled) -> str:
+    return number(pooled.k_max_won)
 
 
-def _overall(whole: Sequence[Summary]) -> tuple[str, ...]:
+def _overall(pooled: Pooled) -> tuple[str, ...]:
     """Return what runs that differ only in their seed have over all tasks."""
-    success = spread(whole)
-    between = success.between_runs
+    between = pooled.between_runs
     return (
-        str(len(whole)),
-        str(sum(summary.episodes for summary in whole)),
-        number(success.rate, 100),
-        "-" if success.rate is None else interval(success.low, success.high),
+        str(len(pooled.runs)),
+        str(pooled.episodes),
+        number(pooled.rate, 100),
+        "-" if pooled.rate is None else interval(pooled.low, pooled.high),
         "-" if between is None else f"± {number(between, 100)}",
-        number(_mean(map(_calls, whole))),
-        str(sum(sum(summary.limits.values()) for summary in whole)),
-        str(sum(summary.errors for summary in whole)),
+        number(_calls(pooled)),
+        str(sum(pooled.limits.values())),
+        str(pooled.errors),
     )
 
 
@@ -254,24 +254,19 @@ def _calls(summary: Summary) -> float | None:
     return sum(summary.calls.values()) if summary.episodes else None
 
 
-def _by_seed(results: Results) -> dict[Cell, list[dict[str, Summary]]]:
-    """Return the runs of each cell with the seed left out."""
-    by_cell: dict[Cell, list[dict[str, Summary]]] = {}
-    for cell, by_group in results.items():
-        by_cell.setdefault(replace(cell, seed=None), []).append(by_group)
-    return by_cell
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+def _by_seed(results: Results) -> dict[Cell, dict[str, Pooled]]:
+    """Return the runs of each cell with the seed left out, pooled."""
+    by_cell: dict[Cell, list[Sequence[Record]]] = {}
+    for cell, records in results.items():
+        by_cell.setdefault(replace(cell, seed=None), []).append(records)
+    return {cell: pool_by_group(runs) for cell, runs in by_cell.items()}
 
 
 def tidy(results: Results) -> list[dict[str, str]]:
     """Return a row per cell and group, for programs; rates are fractions."""
     rows = []
-    for cell, by_group in results.items():
-        for group, summary in by_group.items():
+    for cell, records in results.items():
+        for group, summary in summarise_by_group(records).items():
             row = {
                 "agent": cell.agent,
                 "d_max": "" if cell.d_max is None else str(cell.d_max),

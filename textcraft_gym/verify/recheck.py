@@ -45,7 +45,7 @@ from textcraft_gym.verify.untrusted import (
 MAX_KEPT = 1000
 """Maximum number of differences kept, and of other messages; further ones are only counted."""
 
-_TASK = ("task", "group", "depth", "optimal_length")
+_TASK = ("task", "group", "family", "depth", "optimal_length")
 NOT_RECHECKED = (
     "the model's name and answers",
     "the agent's thoughts",

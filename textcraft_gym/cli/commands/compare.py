@@ -82,6 +82,7 @@ def _as_json(verdict: Verdict) -> Mapping[str, Any]:
     standings = [{"run": standing.run, "won": standing.won} for standing in verdict.standings]
     return {
         "tasks": verdict.tasks,
+        "families": verdict.families,
         "left_out": verdict.left_out,
         "repeats": verdict.repeats,
         "standings": standings,

@@ -20,6 +20,7 @@ from textcraft_gym.cli.progress import evaluate_with_progress, progress_console
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.reports.differences import as_sentence, step_budgets
+from textcraft_gym.reports.metrics import summarise_by_group
 from textcraft_gym.reports.records import read_config, read_records
 from textcraft_gym.runs.estimate import estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
@@ -125,9 +126,9 @@ def _show_results(results: Results, as_json: bool) -> None:
 def _result_rows(results: Results) -> list[dict[str, object]]:
     """Return a row for each cell and group of tasks."""
     rows = []
-    for cell, groups in results.items():
+    for cell, records in results.items():
         described = {**asdict(cell), "model": cell.model and without_key(cell.model)}
-        for group, summary in groups.items():
+        for group, summary in summarise_by_group(records).items():
             rows.append({**described, "group": group, **asdict(summary)})
     return rows
 

@@ -63,6 +63,11 @@ class Task:
         return self.task_type
 
     @property
+    def family(self) -> str:
+        """Its task and room, which several trials may share."""
+        return self.id.partition("/")[0]
+
+    @property
     def depth(self) -> int:
         """Number of subgoals: take, clean, heat or cool, and put, for one object or for two."""
         return _SUBGOALS[self.task_type]

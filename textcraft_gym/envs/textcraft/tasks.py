@@ -21,6 +21,7 @@ from textcraft_gym.recipes.splits import (
     task_items,
     training_items,
 )
+from textcraft_gym.recipes.variants import family
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Task:
     def group(self) -> str:
         """Its depth in words, ``depth 2``."""
         return f"depth {self.depth}"
+
+    @property
+    def family(self) -> str:
+        """What it is but for its colour or wood, ``minecraft:*_bed``."""
+        return family(self.id)
 
     @cached_property
     def optimal_length(self) -> int:

@@ -101,6 +101,11 @@ class Task:
         return f"{count} options"
 
     @property
+    def family(self) -> str:
+        """The product, for which several goals may ask."""
+        return self.id.partition("-")[2]
+
+    @property
     def depth(self) -> int:
         """Number of choices to make: the product, and each wanted option."""
         return 1 + len(self.goal.options)
