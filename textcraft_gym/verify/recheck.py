@@ -19,7 +19,7 @@ from textcraft_gym.errors import RunError
 from textcraft_gym.printable import printable
 from textcraft_gym.registration import INFO_OF, SUITE
 from textcraft_gym.reports.metrics import summarise_by_group
-from textcraft_gym.reports.notes import notes
+from textcraft_gym.reports.notes import episodes_and_attempts, notes
 from textcraft_gym.reports.records import (
     Key,
     Record,
@@ -64,7 +64,9 @@ class Verification:
     """Outcome of a recheck.
 
     Attributes:
-        episodes: Number of records replayed.
+        episodes: Number of episodes with a record.
+        attempts: Number of earlier attempts at them, replayed as well, by what ended them (see
+            ``Records``).
         steps: Number of actions replayed.
         seconds: Duration of the replays.
         errors: Number of episodes of which the last record is an error; no success rate counts
@@ -77,6 +79,7 @@ class Verification:
     """
 
     episodes: int = 0
+    attempts: dict[str, int] = field(default_factory=dict)
     steps: int = 0
     seconds: float = 0.0
     errors: int = 0
@@ -88,8 +91,8 @@ class Verification:
 
     @property
     def identical(self) -> bool:
-        """Whether everything was rechecked, and nothing differs."""
-        return not self.count and not self.unverifiable
+        """Whether everything was rechecked, and nothing differs; not without an action."""
+        return bool(self.steps) and not self.count and not self.unverifiable
 
     def lines(self, run: str, shown: int) -> list[str]:
         """Return the outcome as text.
@@ -99,7 +102,8 @@ class Verification:
             shown: Maximum number of differences listed.
         """
         rate = f" ({self.steps / self.seconds:,.0f} a second)" if self.seconds else ""
-        replayed = f"{self.episodes} episodes, {self.steps:,} steps replayed{rate}"
+        episodes = episodes_and_attempts(self.episodes, self.attempts)
+        replayed = f"{episodes}, {self.steps:,} steps replayed{rate}"
         lines = [f"{run}: {self._in_words()}; {replayed}"]
         lines += _listed([str(difference) for difference in self.differences], self.count, shown)
 
@@ -119,6 +123,8 @@ class Verification:
             return "1 difference" if self.count == 1 else f"{self.count} differences"
         if self.identical:
             return "identical"
+        if not self.steps:
+            return "nothing could be rechecked, since no action was recorded"
         return "identical as far as it can be rechecked"
 
     def as_json(self) -> dict[str, Any]:
@@ -293,6 +299,7 @@ def _replay_all(
             records.add(line.record, line.start)
         outcome.seconds += time.perf_counter() - started
 
+    outcome.episodes, outcome.attempts = len(records), dict(records.attempts)
     outcome.errors = len(records) - len(records.done)
     missing = [_named(key) for key in planned.episodes if key not in records.played]
     if missing:
@@ -328,7 +335,6 @@ def _is_counted(
         return True
 
     outcome.asked |= bool(record["calls"])
-    outcome.episodes += 1
     outcome.steps += record["steps"]
     max_steps = planned.identity["max_steps"]
     for difference in differences(env, record, episode, planned.run.spec, max_steps):

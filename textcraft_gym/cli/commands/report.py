@@ -16,7 +16,7 @@ from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
 from textcraft_gym.reports.calls import Calls
 from textcraft_gym.reports.metrics import Errors, Summary, summarise_by_group
-from textcraft_gym.reports.notes import advantages
+from textcraft_gym.reports.notes import advantages, episodes_and_attempts
 from textcraft_gym.reports.paper_formats import FORMATS
 from textcraft_gym.reports.paper_table import PaperTable, paper_table
 from textcraft_gym.reports.tables import several_codes
@@ -143,6 +143,9 @@ def _show_results(folders: Folders, errors: Errors, as_json: bool) -> None:
     for name, config in folders.configs.items():
         if mixed := several_codes(config):
             say(f"{name}: {mixed}")
+    for name, records in folders.records.items():
+        if records.attempts:
+            say(f"{name}: {episodes_and_attempts(len(records), records.attempts)}")
 
 
 def _as_json(folders: Folders, summaries: Mapping[str, Mapping[str, Summary]]) -> Mapping[str, Any]:
