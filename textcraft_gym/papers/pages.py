@@ -101,7 +101,7 @@ def reproduce_again(
     rows = [table.row(row).key for row in dict.fromkeys(options.rows)]
     if not 0 < options.seeds * len(options.models) * len(table.rows) <= MAX_JOBS:
         raise RunError(f"expected at most {MAX_JOBS} runs, and one")
-    moved = {run.folder: places[run.name] for run in provenance.runs}
+    moved = {run.folder: places[run.label] for run in provenance.runs}
     reproduction = Reproduction(
         {table: rows},
         tuple(options.models),

@@ -18,9 +18,9 @@ from textcraft_gym.reports.records import Records, read_config, read_records
 
 def named(runs: Sequence[Path]) -> dict[str, Path]:
     """Return run folders by their names; if two have the same, by their paths below one folder."""
-    names = [run.name for run in runs]
+    places = [Path(os.path.abspath(run)) for run in runs]
+    names = [place.name for place in places]
     if len(set(names)) < len(names):
-        places = [Path(os.path.abspath(run)) for run in runs]
         above = os.path.commonpath([place.parent for place in places])
         names = [place.relative_to(above).as_posix() for place in places]
     return dict(zip(names, runs, strict=True))

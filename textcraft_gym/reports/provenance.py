@@ -11,6 +11,7 @@ import hashlib
 import html
 import io
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -37,14 +38,19 @@ class Source:
     """A run of a page.
 
     Attributes:
-        name: The name of the run in the command.
-        folder: Its folder, relative to the page's if it is below that, and else its name.
+        name: The name of the run on the page; empty if it is the folder's.
+        folder: Its folder, relative to the page's if it is below that; else its name.
         sha256: Its digest (see ``digest_of``).
     """
 
     name: str
     folder: str
     sha256: str
+
+    @property
+    def label(self) -> str:
+        """The name of the run."""
+        return self.name or self.folder
 
 
 @dataclass(frozen=True)
@@ -100,10 +106,10 @@ def sources(
     """
     runs = []
     for name, folder in folders.items():
-        place = folder.resolve()
-        is_below = place.is_relative_to(home.resolve())
-        path = place.relative_to(home.resolve()).as_posix() if is_below else place.name
-        runs.append(Source(name, path, digests[name]))
+        # Not resolved: a folder may be a link to where there is more room.
+        place, above = Path(os.path.abspath(folder)), Path(os.path.abspath(home))
+        path = place.relative_to(above).as_posix() if place.is_relative_to(above) else name
+        runs.append(Source("" if name == path else name, path, digests[name]))
     return runs
 
 
@@ -146,7 +152,7 @@ def read_provenance(text: str, suffix: str) -> Provenance | None:
         path = Path(run.folder)
         if path.is_absolute() or ".." in path.parts or "\0" in run.folder:
             raise RunError(f"expected folders of runs below the page's, got {run.folder!r}")
-    if len({run.name for run in runs}) < len(runs):
+    if len({run.label for run in runs}) < len(runs):
         raise RunError("it names two runs alike")
     return Provenance(fields["command"], fields["options"], runs)
 

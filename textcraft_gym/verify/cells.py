@@ -308,7 +308,7 @@ def _table_of_html(tags: Sequence[_Tag]) -> Iterator[Part]:
             if cell.rows > 1:
                 hanging[column] = cell.rows - 1, cell.text
             texts += [cell.text] * cell.columns
-            if cell.tag.startswith("<th") and not in_head:
+            if not in_head and (cell.tag.startswith("<th") or heading == "group"):
                 labels.append(cell.text)
         if in_head:
             headings = _below(headings, texts)
@@ -330,7 +330,7 @@ def _rows(tags: Sequence[_Tag]) -> Iterator[tuple[str, list[_Cell]]]:
             begin, texts = tag.tag, [tag.text]
         elif tag.name in ("/td", "/th"):
             spans = {name: min(int(count), MAX_SPAN) for name, count in _SPAN.findall(begin)}
-            text = _plain(" ".join(texts))
+            text = _plain("".join(texts))
             row.append(_Cell(text, begin, spans.get("col", 1), spans.get("row", 1)))
         else:
             texts.append(tag.text)

@@ -120,18 +120,23 @@ def _checked_runs(
 ) -> dict[str, Path]:
     """Return the folders of a page's runs by name, those that are there; note what differs."""
     roots = list(roots)
-    places = {}
+    places: dict[str, Path] = {}
+    missing = []
     for run in provenance.runs:
         place = _place(run, roots)
         if place is None:
-            where = f"expected in {run.folder}"
-            outcome.differs(run.name, f"its run is missing: {where}; name its folder, too")
+            missing.append(run.folder)
             continue
-        places[run.name] = place
+        places[run.label] = place
         digest = digest_of_folder(place)
         if digest != run.sha256:
-            changed = f"recorded {run.sha256[:16]}, here {digest[:16]}"
-            outcome.differs(run.name, f"its run is not that of the page: digest {changed}")
+            digests = f"digest {digest[:16]}, the page says {run.sha256[:16]}"
+            outcome.differs(run.label, f"not the run that the page was made from: {digests}")
+    if missing:
+        more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+        names = f"{', '.join(missing[:10])}{more}"
+        count = f"{len(missing)} of {len(provenance.runs)} runs"
+        outcome.differs(count, f"missing; name the folder that they are in, too: {names}")
     return places
 
 
@@ -151,4 +156,5 @@ def _compare(
 ) -> None:
     for change in changes(recorded, recomputed, file.suffix):
         outcome.differs(file.name, str(change))
-    outcome.parts = len(parts(recomputed, file.suffix))
+    for part in parts(recomputed, file.suffix):
+        outcome.parts += bool(part.text) and not part.text.startswith("<")  # the rest is markup
