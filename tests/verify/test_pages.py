@@ -178,10 +178,11 @@ def test_stamped__leaves_a_csv_a_table(made: Path):
     assert [bool(row["made_from"]) for row in rows] == [True, False, False, False]
 
 
-def test_verify__reads_a_csv_that_a_spreadsheet_saved(tables: Path):
-    file = tables / "r.csv"
-    edit(file, lambda text: "\ufeff" + text.replace("\n", "\r\n"))
-    assert checked(file).identical
+def test_verify__reads_what_a_spreadsheet_or_an_editor_saved(tables: Path):
+    edit(tables / "r.csv", lambda text: "\ufeff" + text.replace("\n", "\r\n"))
+    edit(tables / "r.md", lambda text: text.replace("\n", "\r\n"))
+    assert checked(tables / "r.csv").identical
+    assert checked(tables / "r.md").identical
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def test_verify__reads_a_csv_that_a_spreadsheet_saved(tables: Path):
         (lambda fields: fields.update(runs=fields["runs"] * 5000), "at most 10000 runs"),
         (lambda fields: fields.update(command="evaluate\x1b[2J"), "no command 'evaluate\\x1b[2J'"),
         (lambda fields: fields.update(options=[]), "command, options and runs"),
-        (lambda fields: fields["options"].update(seeds=10**9), "at most 100000 runs"),
+        (lambda fields: fields["options"].update(seeds=10**9), "at most 10000 runs, and one"),
         (lambda fields: fields["options"].update(table="adapt/table99"), "unknown table"),
         (lambda fields: fields["options"].update(table="x/\x1b"), "no paper is called 'x'"),
         (lambda fields: fields["options"].update(rows=["nobody"]), "unknown row"),

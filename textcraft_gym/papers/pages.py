@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".md", ".html", ".csv")
 """Suffixes of the forms of a page."""
-MAX_JOBS = 100_000
+MAX_JOBS = 10_000
 """Maximum number of runs that a foreign page may ask for."""
 
 

@@ -55,7 +55,7 @@ def verify(
     show: Annotated[int, typer.Option(min=0, help="Maximum number of differences shown.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Replay recorded actions, recompute pages, and report differences.
+    """Replay runs, recompute pages, report differences.
 
     A page of report or reproduce names its runs: every cell is recomputed from them. Runs that are
     elsewhere are named, too: textcraft-gym verify paper/table.tex runs. The pages in a folder are
