@@ -227,6 +227,8 @@ def test_verify__of_any_html_ends(tables: Path, start: str):
 
 def test_verify__says_that_transcripts_in_a_page_are_not_compared(tables: Path):
     (tables / ADAPT / "calls.jsonl.gz").unlink()
+    blocks = '<script type="text/plain" id="blocks">'
+    edit(tables / "r.html", lambda text: text.replace(blocks, blocks + 500_000 * "A"))
     outcome = checked(tables / "r.html")
     assert outcome.identical
     assert outcome.notes[0].startswith("its transcripts and calls, which are not compared, ")
