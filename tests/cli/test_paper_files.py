@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,16 @@ def test_report__writes_no_plot_of_another_kind_and_no_file_of_a_run(
     assert "expected a file .svg or .pdf, got plot.png" in said
     inside = str(Path(runs[0]) / "report.md")
     assert "choose another file" in fail(monkeypatch, capsys, "report", *runs, "--md", inside)
+
+
+def test_report__counts_no_attempt_as_an_episode(tmp_path: Path):
+    evaluate(RunSpec("TextCraft-v0", "dev", "expert", limit=2), tmp_path / "run")
+    file = tmp_path / "run" / "episodes.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    attempt = {**json.loads(lines[0]), "error": "RunStopped: interrupted", "stop_reason": "error"}
+    file.write_text("\n".join([json.dumps(attempt), *lines, ""]), encoding="utf-8")
+    output = run("report", str(tmp_path / "run"))
+    assert "run: 2 episodes (1 earlier attempt ended by an interruption)" in output
 
 
 def test_report__help_shows_the_command_of_adapts_table():

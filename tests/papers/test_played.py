@@ -15,11 +15,8 @@ from examples.language_model.papers import (
     pack,
     unpack,
 )
-from textcraft_gym.papers import PAPERS
-from textcraft_gym.papers.page import Page
-from textcraft_gym.papers.reproduce import Reproduction, collected, kept
-from textcraft_gym.reports.tables import markdown_table
-from textcraft_gym.runs.run_spec import RunSpec
+from textcraft_gym.papers.pages import reproduce_again
+from textcraft_gym.verify.pages import verify_page
 from textcraft_gym.verify.recheck import verify
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "papers"
@@ -32,21 +29,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [file.stem for file in sorted(RESULTS.glob("*.csv"))])
+@pytest.mark.parametrize("name", [file.name for file in sorted(RESULTS.glob("*-*.*"))])
 def test_page__follows_from_the_packed_runs(name: str, runs: Path):
-    text = (RESULTS / f"{name}.csv").read_text(encoding="utf-8")
-    paper, key = name.split("-")
-    table = PAPERS[paper][key]
-    cells = [*csv.DictReader(text.splitlines())]
-    rows = dict.fromkeys(cell["row"] for cell in cells)
-    (model,) = {cell["model"] for cell in cells if cell["model"]}
-    assert model == MODEL
-    reproduction = Reproduction({table: list(rows)}, (model,), 1, {}, RunSpec(""))
-    results = collected(reproduction, kept(reproduction, runs))
-    page = Page(PAPERS[paper], table, list(rows), (model,), results)
-    assert page.csv() == text
-    headings, *lines = page.grid
-    assert markdown_table(headings, lines) in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    checked = verify_page(RESULTS / name, {"reproduce": reproduce_again}, [runs])
+    assert checked is not None
+    assert checked.identical, "\n".join(checked.lines(name, shown=3))
+    if name.endswith(".csv"):
+        with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+            assert {row["model"] for row in csv.DictReader(file)} <= {MODEL, ""}
 
 
 def test_packed_runs__are_packed_alike_again(runs: Path, tmp_path: Path):

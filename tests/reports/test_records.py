@@ -132,8 +132,18 @@ def test_records__are_the_last_of_each_episode_with_what_broken_attempts_have_co
         "b",
         ["a"],
     )
+    assert records.attempts == {"error": 2}
     assert records.done == set(records.played) == {("a", 0), ("b", 0)}
     assert [row["task"] for row in records.chosen([("b", 0), ("c", 0), ("a", 0)])] == ["b", "a"]
+
+
+def test_records__tell_interrupted_attempts_from_broken_ones(tmp_path: Path):
+    broken, cut = (
+        {"error": error, "stop_reason": "error"} for error in ("x", "RunStopped: interrupted")
+    )
+    write(tmp_path, record(**cut), record("b", **broken), record("b", **cut), record(), record("b"))
+    assert read_records(tmp_path).attempts == {"interruption": 2, "error": 1}
+    assert len(read_records(tmp_path)) == 2
 
 
 def test_records__that_still_end_with_an_error_are_not_done(tmp_path: Path):

@@ -33,6 +33,14 @@ class Once:
         return False
 
 
+class Idle:
+    """Gives up before its first action."""
+
+    def episode(self, play: Play) -> Routine:
+        return False
+        yield
+
+
 class SmallContext:
     """Plays well in a context of 3,400 characters, and says to some tasks nothing."""
 

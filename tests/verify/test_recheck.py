@@ -372,9 +372,10 @@ def test_verify__finds_an_edited_summary_and_report(copied):
     (folder / "summary.json").write_text(json.dumps(summary))
     report = (folder / "report.md").read_text()
     (folder / "report.md").write_text(report.replace(" | 6 | ", " | 7 | "))
-    first, second = checked(folder).differences
+    first, *others = checked(folder).differences
     assert first.what.startswith("all.calls.executor: recorded ")
-    assert second.where == "report.md"
+    assert {difference.where for difference in others} == {"report.md"}
+    assert others[-1].what == "run, all, n: recorded 7, recomputed 6"
 
 
 def test_verify__finds_other_recipes(copied, tmp_path):
@@ -440,7 +441,31 @@ def test_verify__takes_an_error_that_was_tried_again(tmp_path):
     assert len(read_lines(tmp_path)) == 6
     outcome = checked(tmp_path)
     assert outcome.identical
-    assert (outcome.episodes, outcome.errors) == (6, 0)
+    assert (outcome.episodes, outcome.attempts, outcome.errors) == (3, {"error": 3}, 0)
+    assert "3 episodes (3 earlier attempts ended by an error), " in outcome.lines("run", 20)[0]
+
+
+def test_verify__does_not_count_an_interrupted_attempt_as_an_episode(copied):
+    folder = copied("few steps")
+    records = read_lines(folder)
+    attempt = {**records[0], "error": "RunStopped: interrupted", "stop_reason": "error"}
+    write_lines(
+        folder, [{**attempt, "limit": None, "won": None, "claimed_success": None}, *records]
+    )
+    outcome = checked(folder)
+    assert outcome.episodes == 6
+    assert (
+        " 6 episodes (1 earlier attempt ended by an interruption), " in outcome.lines("run", 20)[0]
+    )
+
+
+def test_verify__says_that_a_run_without_an_action_could_not_be_rechecked(tmp_path):
+    evaluate(RunSpec("TextCraft-v0", "dev", "tests.runs.flawed_agents:Idle", limit=2), tmp_path)
+    outcome = checked(tmp_path)
+    assert (outcome.count, outcome.steps, outcome.identical) == (0, 0, False)
+    assert outcome.as_json()["identical"] is False
+    nothing = "run: nothing could be rechecked, since no action was recorded; 2 episodes"
+    assert outcome.lines("run", 20)[0].startswith(nothing)
 
 
 def test_verify__replays_errors_as_far_as_they_went_and_counts_them(played):

@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from textcraft_gym.reports.differences import as_sentence, differences
 from textcraft_gym.reports.growing import find_runs
 from textcraft_gym.reports.notes import unfinished
-from textcraft_gym.reports.pools import Pool, pools
-from textcraft_gym.reports.records import Records, read_config, read_records
+from textcraft_gym.reports.pools import Pool
 
 
 def run_folders(folders: Iterable[Path]) -> list[Path]:
     """Return the folders that are runs, and in place of others the runs below them, if any."""
     runs = []
     for folder in folders:
-        is_run = (folder / "config.json").exists()
-        below = [] if is_run else [place for _, place in find_runs(folder)]
-        runs += below or [folder]
+        runs += runs_in(folder) or [folder]
     return runs
 
 
-class Folders:
-    """Run folders by their names, or by their paths if two have the same name.
-
-    Attributes:
-        paths: The folder of each run.
-        records: Its records.
-        configs: Its config.
-    """
-
-    def __init__(self, runs: Sequence[Path]) -> None:
-        names = [run.name for run in runs]
-        if len(set(names)) < len(names):
-            names = list(map(str, runs))
-        self.paths: dict[str, Path] = dict(zip(names, runs, strict=True))
-        self.configs: dict[str, dict[str, Any]] = {}
-        self.records: dict[str, Records] = {}
-        for name, run in self.paths.items():
-            self.configs[name] = read_config(run)
-            self.records[name] = read_records(run)
-
-    @cached_property
-    def pools(self) -> list[Pool]:
-        """The runs, with those that differ only in their seed as one."""
-        return pools(self.records, self.configs)
+def runs_in(folder: Path) -> list[Path]:
+    """Return a folder that is a run, or the runs below it."""
+    is_run = (folder / "config.json").exists()
+    return [folder] if is_run else [place for _, place in find_runs(folder)]
 
 
 def warnings_of(pools: Sequence[Pool], *, is_one_world: bool = False) -> list[str]:

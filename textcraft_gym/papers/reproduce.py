@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -50,6 +50,8 @@ class Reproduction:
         seeds: Number of runs of each setting, with seeds from 0.
         data: The original's data by environment id (see ``DATA_ARGUMENT``).
         options: The other options of every run, and the limits of all together.
+        moved: Where runs are that are no longer below the folder of the pages, by their folders
+            in it.
     """
 
     tables: Mapping[Table, Sequence[str]]
@@ -57,6 +59,7 @@ class Reproduction:
     seeds: int
     data: Mapping[str, str]
     options: RunSpec
+    moved: Mapping[str, Path] = field(default_factory=dict)
 
     def jobs(self, table: Table) -> list[Job]:
         """Return the runs of a table."""
@@ -112,7 +115,8 @@ class Reproduction:
             player = "scripted"
         elif planner != executor:
             player = f"{executor} planned by {planner}"
-        return out / "runs" / _slug(job.setting.name) / _slug(player) / f"seed{job.seed}"
+        folder = Path("runs", _slug(job.setting.name), _slug(player), f"seed{job.seed}")
+        return self.moved.get(folder.as_posix(), out / folder)
 
 
 def play(

@@ -37,6 +37,21 @@ def so_far(records: Sequence[Record], config: Config) -> str:
     return f"{len(records)} {'episode' if len(records) == 1 else 'episodes'} so far"
 
 
+def episodes_and_attempts(episodes: int, attempts: Mapping[str, int]) -> str:
+    """Return the number of a run's episodes, and how many earlier attempts at them there were.
+
+    Args:
+        episodes: The number of episodes.
+        attempts: That of the attempts by what ended them (see ``Records``).
+    """
+    ended = []
+    for cause, count in attempts.items():
+        tries = "1 earlier attempt" if count == 1 else f"{count} earlier attempts"
+        ended.append(f"{tries} ended by an {cause}")
+    words = f"{episodes} {'episode' if episodes == 1 else 'episodes'}"
+    return f"{words} ({', '.join(ended)})" if ended else words
+
+
 def unfinished(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],

@@ -81,11 +81,11 @@ def as_csv(table: PaperTable) -> str:
 
 
 FORMATS: Mapping[str, Callable[[PaperTable], str]] = {
-    "latex": latex,
-    "csv": as_csv,
-    "md": markdown,
+    ".tex": latex,
+    ".csv": as_csv,
+    ".md": markdown,
 }
-"""What writes each format, by the name of its option."""
+"""What writes each format, by the suffix of its files."""
 
 
 def escaped(text: str) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, overload
 from warnings import warn
 
-from textcraft_gym.episodes.episode import TIMES, Episode
+from textcraft_gym.episodes.episode import INTERRUPTED, TIMES, Episode
 from textcraft_gym.errors import RunError, os_reason
 from textcraft_gym.storage.json_types import check_of, field_types, is_of_type, type_name
 
@@ -93,16 +94,22 @@ class Records(Sequence[Record]):
 
     Args:
         file: The file of episodes.
+
+    Attributes:
+        attempts: Number of superseded attempts, which are no episodes, by what ended them:
+            ``interruption`` or ``error``.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
+        self.attempts: Counter[str] = Counter()
         # The position of each record's line, by its place among the episodes.
         self._starts = array("q")
         self._order: dict[Key, int] = {}
         # Of few episodes, by their places: the cost of the last attempt, which failed, and that of
-        # the attempts before it.
+        # the attempts before it. Of interrupted ones the error is known, too.
         self._failed: dict[int, float] = {}
+        self._interrupted: set[int] = set()
         self._spent: dict[int, float] = {}
 
     def add(
@@ -121,10 +128,14 @@ class Records(Sequence[Record]):
         self._starts[place] = start
         if place in self._failed:  # its completions were paid for nevertheless
             self._spent[place] = self._spent.get(place, 0.0) + self._failed.pop(place)
+            self.attempts["interruption" if place in self._interrupted else "error"] += 1
+            self._interrupted.discard(place)
         else:
             self._spent.pop(place, None)
         if record["error"]:
             self._failed[place] = record["cost"]
+            if record["error"].endswith(f": {INTERRUPTED}"):
+                self._interrupted.add(place)
         return place
 
     @property
@@ -145,6 +156,7 @@ class Records(Sequence[Record]):
         """Return the records of those of these episodes that are there, in this order."""
         chosen = Records(self.file)
         chosen._starts, chosen._failed, chosen._spent = self._starts, self._failed, self._spent
+        chosen._interrupted, chosen.attempts = self._interrupted, self.attempts
         chosen._order = {key: self._order[key] for key in keys if key in self._order}
         return chosen
 

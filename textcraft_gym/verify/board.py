@@ -7,12 +7,11 @@ A run that is submitted is replayed first. Its line is one of ``board.jsonl``, i
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import shlex
 import shutil
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,14 +23,8 @@ from textcraft_gym.reports.agent_names import agent_names
 from textcraft_gym.reports.metrics import summarise
 from textcraft_gym.reports.notes import advantages, is_told, so_far, told
 from textcraft_gym.reports.paper_table import TOLD
-from textcraft_gym.reports.records import (
-    Record,
-    key_of,
-    read_bounded,
-    read_config,
-    read_records,
-    without_timing,
-)
+from textcraft_gym.reports.provenance import digest_of
+from textcraft_gym.reports.records import read_bounded, read_config, read_records
 from textcraft_gym.reports.tables import percent
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.verify.recheck import verify
@@ -42,8 +35,6 @@ CONFIG = "config.json"
 """The file of a run that is kept as it is."""
 EPISODES = "episodes.jsonl"
 """The file that is kept compressed; its tables follow from it, and its calls are not rechecked."""
-PLAYER = ("agent", "agent_args", "model", "planner", "prompts")
-"""What a config says of who played."""
 DIGITS = 6
 """Decimal digits of rates and costs, in which machines do not differ."""
 MAX_EPISODES = 1 << 30
@@ -200,21 +191,6 @@ def _recheck(
     outcome = verify(folder, trusted=trusted)
     if not outcome.identical:
         raise RunError("; ".join(line.strip() for line in outcome.lines(folder.name, 3)))
-
-
-def digest_of(config: Mapping[str, Any], records: Iterable[Record]) -> str:
-    """Return the digest of a run, which is the same however often it is played alike.
-
-    Two players may act alike, so that the digest is that of who played, too.
-    """
-    lines = {}
-    for record in records:
-        lines[key_of(record)] = json.dumps(without_timing(record), sort_keys=True)
-    player = json.dumps({name: config.get(name) for name in PLAYER}, sort_keys=True)
-    digest = hashlib.sha256(f"{player}\n".encode())
-    for key in sorted(lines):
-        digest.update(f"{lines[key]}\n".encode())
-    return digest.hexdigest()
 
 
 def check(board: Path = BOARD, *, trusted: Collection[str] = ()) -> list[str]:

@@ -19,7 +19,7 @@ from textcraft_gym.errors import RunError
 from textcraft_gym.printable import printable
 from textcraft_gym.registration import INFO_OF, SUITE
 from textcraft_gym.reports.metrics import summarise_by_group
-from textcraft_gym.reports.notes import notes
+from textcraft_gym.reports.notes import episodes_and_attempts, notes
 from textcraft_gym.reports.records import (
     Key,
     Record,
@@ -34,6 +34,7 @@ from textcraft_gym.reports.tables import markdown, several_codes
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import Plan, plan
+from textcraft_gym.verify.cells import changes
 from textcraft_gym.verify.replay import REPLAYED, SUMMED, Difference, differences
 from textcraft_gym.verify.untrusted import (
     check_bounds,
@@ -60,27 +61,16 @@ NOT_RECHECKED = (
 
 
 @dataclass
-class Verification:
-    """Outcome of a recheck.
+class Findings:
+    """What a recheck found.
 
     Attributes:
-        episodes: Number of records replayed.
-        steps: Number of actions replayed.
-        seconds: Duration of the replays.
-        errors: Number of episodes of which the last record is an error; no success rate counts
-            them.
-        asked: Whether a model was asked, whose answers a replay cannot know.
         count: Number of differences.
         differences: The first of them.
         unverifiable: What could not be rechecked here.
         notes: What a reader should know and is no difference.
     """
 
-    episodes: int = 0
-    steps: int = 0
-    seconds: float = 0.0
-    errors: int = 0
-    asked: bool = False
     count: int = 0
     differences: list[Difference] = field(default_factory=list)
     unverifiable: list[str] = field(default_factory=list)
@@ -91,45 +81,33 @@ class Verification:
         """Whether everything was rechecked, and nothing differs."""
         return not self.count and not self.unverifiable
 
-    def lines(self, run: str, shown: int) -> list[str]:
+    def lines(self, name: str, shown: int) -> list[str]:
         """Return the outcome as text.
 
         Args:
-            run: The name of the run.
+            name: The name of what was rechecked.
             shown: Maximum number of differences listed.
         """
-        rate = f" ({self.steps / self.seconds:,.0f} a second)" if self.seconds else ""
-        replayed = f"{self.episodes} episodes, {self.steps:,} steps replayed{rate}"
-        lines = [f"{run}: {self._in_words()}; {replayed}"]
+        lines = [f"{name}: {self._in_words()}; {self._about()}"]
         lines += _listed([str(difference) for difference in self.differences], self.count, shown)
 
         unverifiable = [f"cannot be rechecked: {part}" for part in self.unverifiable]
         lines += _listed(unverifiable, len(unverifiable), shown)
-        if self.errors:
-            failed = "1 failed episode" if self.errors == 1 else f"{self.errors} failed episodes"
-            lines.append(
-                f"  note: {failed}: no rate counts them, and their errors are not rechecked"
-            )
-        for note in self.notes:
-            lines.append(f"  note: {note}")
-        return lines
+        return lines + [f"  note: {note}" for note in self.notes]
 
     def _in_words(self) -> str:
         if self.count:
             return "1 difference" if self.count == 1 else f"{self.count} differences"
-        if self.identical:
-            return "identical"
-        return "identical as far as it can be rechecked"
+        return "identical" if self.identical else "identical as far as it can be rechecked"
+
+    def _about(self) -> str:
+        """Return how much was rechecked."""
+        raise NotImplementedError
 
     def as_json(self) -> dict[str, Any]:
         """Return the outcome as JSON values."""
         differences = [difference._asdict() for difference in self.differences]
-        return {
-            **asdict(self),
-            "identical": self.identical,
-            "differences": differences,
-            "not_rechecked": not_rechecked(),
-        }
+        return {**asdict(self), "identical": self.identical, "differences": differences}
 
     def differs(self, where: str, what: str) -> None:
         """Add a difference."""
@@ -141,6 +119,56 @@ class Verification:
         """Add something that could not be rechecked."""
         if len(self.unverifiable) < MAX_KEPT:
             self.unverifiable.append(printable(what))
+
+
+@dataclass
+class Verification(Findings):
+    """Outcome of a recheck of a run.
+
+    Attributes:
+        episodes: Number of episodes with a record.
+        attempts: Number of earlier attempts at them, replayed as well, by what ended them (see
+            ``Records``).
+        steps: Number of actions replayed.
+        seconds: Duration of the replays.
+        errors: Number of episodes of which the last record is an error; no success rate counts
+            them.
+        asked: Whether a model was asked, whose answers a replay cannot know.
+    """
+
+    episodes: int = 0
+    attempts: dict[str, int] = field(default_factory=dict)
+    steps: int = 0
+    seconds: float = 0.0
+    errors: int = 0
+    asked: bool = False
+
+    @property
+    def identical(self) -> bool:
+        """Whether everything was rechecked, and nothing differs; not without an action."""
+        return bool(self.steps) and super().identical
+
+    def lines(self, name: str, shown: int) -> list[str]:
+        """Return the outcome as text, with the number of failed episodes."""
+        if not self.errors:
+            return super().lines(name, shown)
+        failed = "1 failed episode" if self.errors == 1 else f"{self.errors} failed episodes"
+        note = f"{failed}: no rate counts them, and their errors are not rechecked"
+        return replace(self, errors=0, notes=[note, *self.notes]).lines(name, shown)
+
+    def _in_words(self) -> str:
+        if not self.steps and not self.count:
+            return "nothing could be rechecked, since no action was recorded"
+        return super()._in_words()
+
+    def _about(self) -> str:
+        rate = f" ({self.steps / self.seconds:,.0f} a second)" if self.seconds else ""
+        episodes = episodes_and_attempts(self.episodes, self.attempts)
+        return f"{episodes}, {self.steps:,} steps replayed{rate}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the outcome as JSON values."""
+        return {**super().as_json(), "not_rechecked": not_rechecked()}
 
 
 def _listed(
@@ -293,6 +321,7 @@ def _replay_all(
             records.add(line.record, line.start)
         outcome.seconds += time.perf_counter() - started
 
+    outcome.episodes, outcome.attempts = len(records), dict(records.attempts)
     outcome.errors = len(records) - len(records.done)
     missing = [_named(key) for key in planned.episodes if key not in records.played]
     if missing:
@@ -328,7 +357,6 @@ def _is_counted(
         return True
 
     outcome.asked |= bool(record["calls"])
-    outcome.episodes += 1
     outcome.steps += record["steps"]
     max_steps = planned.identity["max_steps"]
     for difference in differences(env, record, episode, planned.run.spec, max_steps):
@@ -364,7 +392,8 @@ def _compare_summary(
     below = notes(records, config)
     expected_reports = [markdown({name: summaries}, below) for name in (folder.name, held)]
     if report not in expected_reports:
-        outcome.differs("report.md", "not the table of the records")
+        for change in changes(report, expected_reports[-1], ".md"):
+            outcome.differs("report.md", str(change))
 
 
 def _named(key: Key) -> str:

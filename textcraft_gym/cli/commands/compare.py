@@ -11,9 +11,10 @@ import typer
 
 from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
 from textcraft_gym.cli.report_tables import show_comparison, show_lines, show_standings
-from textcraft_gym.cli.run_folders import Folders, warnings_of
+from textcraft_gym.cli.run_folders import warnings_of
 from textcraft_gym.cli.terminal import print_json
 from textcraft_gym.reports.compare import MIN_SHARED, Verdict, verdicts
+from textcraft_gym.reports.folders import Folders, named
 from textcraft_gym.reports.notes import advantages
 
 app = typer.Typer(add_completion=False)
@@ -34,7 +35,7 @@ def compare(
     """
     if len(runs) < 2:
         raise ValueError("expected two runs or more, got one")
-    pooled = Folders(runs).pools
+    pooled = Folders(named(runs)).pools
     sets = verdicts({pool.name: pool.records for pool in pooled}, errors=read_errors(errors))
     warnings = warnings_of(pooled, is_one_world=True)
     if as_json:

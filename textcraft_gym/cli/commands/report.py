@@ -11,14 +11,19 @@ import typer
 
 from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
 from textcraft_gym.cli.report_tables import show_lines, show_runs
-from textcraft_gym.cli.run_folders import Folders, run_folders, warnings_of
+from textcraft_gym.cli.run_folders import run_folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
-from textcraft_gym.reports.calls import Calls
+from textcraft_gym.reports.folders import Folders, named
 from textcraft_gym.reports.metrics import Errors, Summary, summarise_by_group
-from textcraft_gym.reports.notes import advantages
-from textcraft_gym.reports.paper_formats import FORMATS
-from textcraft_gym.reports.paper_table import PaperTable, paper_table
+from textcraft_gym.reports.notes import advantages, episodes_and_attempts
+from textcraft_gym.reports.provenance import (
+    STAMPED,
+    Provenance,
+    digest_of,
+    sources,
+    stamped,
+)
 from textcraft_gym.reports.tables import several_codes
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.storage.outputs import check_output, run_files
@@ -64,54 +69,45 @@ def report(
     textcraft-gym report runs/*-alfworld runs/*-textcraft --latex adapt.tex --plot adapt.svg
     """
     policy = read_errors(errors)
-    folders = Folders(run_folders(runs))
-    tables = {"latex": latex, "csv": csv, "md": md}
-    for option, file in {"out": out, **tables, "plot": plot}.items():
-        if file:
-            _prepare(file, SUFFIXES[option], folders)
-    if out:
-        _write_page(folders, out, policy)
-    if plot or any(tables.values()):
-        _write_table(folders, tables, plot, policy)
-    elif not out:
+    folders = Folders(named(run_folders(runs)), policy)
+    asked = {"out": out, "latex": latex, "csv": csv, "md": md, "plot": plot}
+    files = {option: file for option, file in asked.items() if file}
+    for option, file in files.items():
+        _prepare(file, SUFFIXES[option], folders)
+    if not files:
         _show_results(folders, policy, as_json)
+        return
+
+    if out or plot:
+        require("report", "jinja2")
+    configs, records = folders.configs, folders.records
+    digests = {name: digest_of(configs[name], records[name]) for name in configs}
+    for option, file in files.items():
+        _write(folders, file, {"errors": policy}, digests)
+        if option == "out":
+            episodes = sum(map(len, folders.records.values()))
+            say(f"Wrote {episodes} episodes to {file}: {file.resolve().as_uri()}")
+        else:
+            say(f"Wrote the {'plot' if option == 'plot' else 'table'} to {file}")
+    if list(files) != ["out"]:
+        show_lines(folders.table.notes)
 
 
-def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
-    require("report", "jinja2")
-    from textcraft_gym.reports.page import html_page
-
-    calls = {name: Calls(run) for name, run in folders.paths.items()}
-    atomic_write(out, html_page(folders.records, folders.configs, calls=calls, errors=errors))
-    episodes = sum(map(len, folders.records.values()))
-    say(f"Wrote {episodes} episodes to {out}: {out.resolve().as_uri()}")
-
-
-def _write_table(
+def _write(
     folders: Folders,
-    tables: Mapping[str, Path | None],
-    plot: Path | None,
-    errors: Errors,
+    file: Path,
+    options: dict[str, Any],
+    digests: Mapping[str, str],
 ) -> None:
-    """Write the table for a paper in each format that is asked for, and its plot."""
-    table = paper_table(folders.pools, errors=errors)
-    for name, file in tables.items():
-        if file:
-            atomic_write(file, FORMATS[name](table))
-            say(f"Wrote the table to {file}")
-    if plot:
-        _write_plot(table, plot)
-        say(f"Wrote the plot to {plot}")
-    show_lines(table.notes)
+    """Write a file in the format that its name ends in, with the digests of its runs."""
+    if file.suffix not in STAMPED:
+        from textcraft_gym.reports.plots import as_pdf
 
-
-def _write_plot(table: PaperTable, file: Path) -> None:
-    """Write the plot of a table in the format that the name of the file ends in."""
-    require("report", "jinja2")
-    from textcraft_gym.reports.plots import as_pdf, figure
-
-    image = figure(table)
-    atomic_write(file, image if file.suffix == ".svg" else as_pdf(image))
+        atomic_write(file, as_pdf(folders.file(".svg")))
+        return
+    runs = sources(folders.paths, digests, file.parent)
+    text = folders.file(file.suffix)
+    atomic_write(file, stamped(text, file.suffix, Provenance("report", options, runs)))
 
 
 def _prepare(
@@ -143,6 +139,9 @@ def _show_results(folders: Folders, errors: Errors, as_json: bool) -> None:
     for name, config in folders.configs.items():
         if mixed := several_codes(config):
             say(f"{name}: {mixed}")
+    for name, records in folders.records.items():
+        if records.attempts:
+            say(f"{name}: {episodes_and_attempts(len(records), records.attempts)}")
 
 
 def _as_json(folders: Folders, summaries: Mapping[str, Mapping[str, Summary]]) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,22 +19,19 @@ from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunStopped, UnknownName, require
 from textcraft_gym.papers import PAPERS
+from textcraft_gym.papers.pages import page_notes, write_pages
 from textcraft_gym.papers.reproduce import (
     DATA_ARGUMENT,
     Job,
     Reproduction,
-    collected,
     estimates,
     installed_data,
-    kept,
     play,
-    played_with,
 )
 from textcraft_gym.papers.table import Paper, Table
-from textcraft_gym.reports.records import Record, Records, read_config
+from textcraft_gym.reports.records import Records
 from textcraft_gym.runs.estimate import Estimate
 from textcraft_gym.runs.run_spec import DEFAULT_MODEL, RunSpec
-from textcraft_gym.storage.cache import atomic_write
 
 if TYPE_CHECKING:
     from textcraft_gym.papers.page import Page
@@ -131,44 +128,7 @@ def _write_pages(
     as_json: bool,
 ) -> None:
     """Write the pages of what was played, and print their tables."""
-    pages = _pages(paper, reproduction, out)
-    for page in pages:
-        _write(page, out)
-    _show(pages, out, as_json)
-
-
-def _pages(
-    paper: Paper,
-    reproduction: Reproduction,
-    out: Path,
-) -> list[Page]:
-    """Return the page of each table of which something was played."""
-    from textcraft_gym.papers.page import Page
-
-    records = kept(reproduction, out)
-    folders = {job: reproduction.folder(job, out) for job in records}
-    finished = {job for job, folder in folders.items() if read_config(folder).get("finished")}
-    results = collected(reproduction, records)
-    models = tuple(map(without_key, reproduction.models))
-    pages = []
-    for table, rows in reproduction.tables.items():
-        jobs = reproduction.jobs(table)
-        played = [job for job in jobs if job in records]
-        # A table without jobs has a page, too: it says why nothing can be played.
-        if played or not jobs:
-            notes = _notes(reproduction, table, records, finished)
-            sources = tuple(played_with(reproduction, played, out))
-            pages.append(Page(paper, table, rows, models, results, notes, sources))
-    return pages
-
-
-def _write(page: Page, out: Path) -> None:
-    """Write a page in its three forms."""
-    out.mkdir(parents=True, exist_ok=True)  # nothing else made it where no row can be played
-    file = out / f"{page.paper.key}-{page.table.key}.md"
-    atomic_write(file, page.markdown())
-    atomic_write(file.with_suffix(".html"), page.html())
-    atomic_write(file.with_suffix(".csv"), page.csv())
+    _show(write_pages(paper, reproduction, out), out, as_json)
 
 
 def _show(
@@ -231,42 +191,6 @@ def _data(options: Sequence[str]) -> dict[str, str]:
     return paths
 
 
-def _notes(
-    reproduction: Reproduction,
-    table: Table,
-    records: Mapping[Job, Sequence[Record]],
-    finished: Container[Job],
-) -> tuple[str, ...]:
-    """Return what a reader must know about the runs of a table."""
-    jobs = reproduction.jobs(table)
-    notes = _data_notes(reproduction, jobs)
-
-    limit = reproduction.options.limit
-    if limit is not None:
-        notes.append(f"Only the first {limit} tasks of each split were played.")
-    unfinished = [job for job in jobs if job not in finished]
-    if unfinished:
-        episodes = sum(len(records.get(job, ())) for job in unfinished)
-        notes.append(
-            f"Not all was played: unfinished are {len(unfinished)} of {len(jobs)} runs, which have "
-            f"{episodes} episodes so far. Their figures will change."
-        )
-    takes_two = any(max(setting.roles) for setting in table.settings)
-    if takes_two and len(reproduction.models) == 1:
-        notes.append("Rows of two models were not played: they take a second --model.")
-    return tuple(notes)
-
-
-def _data_notes(reproduction: Reproduction, jobs: Iterable[Job]) -> list[str]:
-    """Return which data each world is played on, of those whose original's can be had."""
-    notes = []
-    for env in dict.fromkeys(job.setting.env for job in jobs):
-        if env in DATA_ARGUMENT:
-            data = "the original's" if env in reproduction.data else "made"
-            notes.append(f"{env} is played on {data} data.")
-    return notes
-
-
 def _default_folder(name: str, reproduction: Reproduction) -> Path:
     """Return a folder in which no run of the tables has the folder of another run."""
 
@@ -297,7 +221,7 @@ def _show_estimates(
         for job, estimate in estimates(reproduction, table, out):
             player = without_key(reproduction.models[job.model])
             rows[f"{names[job]}, {player if job.setting.asks else 'scripted'}"] = estimate
-        for note in _notes(reproduction, table, {}, reproduction.jobs(table)):
+        for note in page_notes(reproduction, table, {}, reproduction.jobs(table)):
             notes.setdefault(note, []).append(table.key)
     for note, keys in notes.items():
         say(f"{', '.join(keys)}: {note}", error=as_json)
