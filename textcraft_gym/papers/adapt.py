@@ -294,9 +294,12 @@ FIGURE_5 = Table(
 )
 
 
+WORLDS = ("ALFWorld", "WebShop", "TextCraft")
+
+
 def each_world(measure: Measure) -> tuple[Column, ...]:
     """Return a column for each world."""
-    return tuple(Column(name, measure=measure) for name in ("ALFWorld", "WebShop", "TextCraft"))
+    return tuple(Column(name, measure=measure) for name in WORLDS)
 
 
 FIGURE_6 = Table(
@@ -325,15 +328,19 @@ FIGURE_6 = Table(
 )
 FIGURE_7 = Table(
     "figure7",
-    "Figure 7: completions an episode",
+    "Figure 7: completions an episode, and their tokens",
     "Completions of all roles and trials. The paper finds ADaPT's comparable with Try Again's "
-    "and Reflexion's, and often more than those of ReAct and Plan-and-Execute.",
-    each_world("calls"),
+    "and Reflexion's, and often more than those of ReAct and Plan-and-Execute. Tokens, of prompts "
+    "and replies, are not in the paper.",
+    (
+        *each_world("calls"),
+        *(Column(f"{name}, tokens", measure="tokens") for name in WORLDS),
+    ),
     tuple(
         Row(
             agent,
             label,
-            tuple(with_agent(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
+            2 * tuple(with_agent(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
         )
         for agent, label in AGENTS.items()
     ),
