@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
 from textcraft_gym.reports.compare import Comparison, Verdict, points
@@ -18,6 +18,7 @@ from textcraft_gym.reports.tables import (
     replies_table,
     success_rows,
 )
+from textcraft_gym.reports.why import WHY_TITLE, Why, why_examples, why_table
 
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
 REPLIES_TITLE = "Malformed replies"
@@ -61,6 +62,21 @@ def show_runs(runs: Runs) -> None:
         for row in passes:
             table.add_row(*row)
         print_table(table)
+
+
+def show_why(runs: Mapping[str, Why]) -> None:
+    """Print why episodes were lost, and a few tasks of each cause."""
+    rows = why_table(runs)
+    if not rows:
+        console.print("No episode was lost.")
+        return
+    _show_by_group(WHY_TITLE, rows[0], rows[1:])
+    table = new_table("Of each cause", ("run", "cause", "meaning", "such as"), needed=2)
+    previous = ""
+    for run, cause, meaning, tasks in why_examples(runs):
+        table.add_row("" if run == previous else run, cause, meaning, ", ".join(tasks))
+        previous = run
+    print_table(table)
 
 
 def _show_by_group(

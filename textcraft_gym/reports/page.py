@@ -58,6 +58,7 @@ from textcraft_gym.reports.tables import (
     success_rows,
     time_rows,
 )
+from textcraft_gym.reports.why import Why, why_examples, why_table
 
 Record: TypeAlias = Mapping[str, Any]
 Config: TypeAlias = Mapping[str, Any]
@@ -108,6 +109,7 @@ def html_page(
     calls: Mapping[str, Calls] = MappingProxyType({}),
     call_files: Mapping[str, str] = MappingProxyType({}),
     errors: Errors = "exclude",
+    why: Mapping[str, Why] = MappingProxyType({}),
     home: str = "",
 ) -> str:
     """Return the page of one or more runs.
@@ -123,6 +125,7 @@ def html_page(
         call_files: For runs whose calls lie beside the page, their folders: a ``calls_script`` for
             each episode that asked a model.
         errors: Whether episodes that broke are left out, or count as lost.
+        why: Why the episodes of each run were lost; empty for a page without.
         home: The address of a page of all runs.
     """
     shown = _shown_calls(runs, calls)
@@ -134,6 +137,7 @@ def html_page(
         light_runs,
         configs,
         errors,
+        why,
         sources={"scripts": "'self'"} if call_files else {},
         home=home,
         index=index,
@@ -161,6 +165,7 @@ def live_page(
         runs,
         configs,
         "exclude",
+        {},
         sources=LIVE,
         home="./",
         index=index,
@@ -174,6 +179,7 @@ def _page(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],
     errors: Errors,
+    why: Mapping[str, Why],
     *,
     sources: Mapping[str, str],
     **listing: Any,
@@ -184,6 +190,7 @@ def _page(
         runs: The records.
         configs: The config of each run.
         errors: As for ``html_page``.
+        why: As for ``html_page``.
         sources: Arguments of ``policy``.
         **listing: What the template needs for the list of episodes.
     """
@@ -194,7 +201,7 @@ def _page(
         if pool.name not in whole:
             whole[pool.name] = summarise(pool.records, errors=errors)
     games = _games(pooled, errors)
-    worlds = _worlds(runs, configs, by_group)
+    worlds = _worlds(runs, configs, by_group, why)
     page = (
         templates()
         .get_template("report.html")
@@ -269,6 +276,7 @@ def _worlds(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],
     by_group: Mapping[str, Mapping[str, Summary]],
+    why: Mapping[str, Why],
 ) -> list[dict[str, Any]]:
     """Return the name, the tables and the plots of each world and split."""
     played: dict[str, list[str]] = {}
@@ -279,8 +287,19 @@ def _worlds(
         of_world = {run: runs[run] for run in names}
         summaries = {run: by_group[run] for run in names}
         tables, drawn = _tables(of_world, summaries), _plots(of_world, summaries)
-        worlds.append({"name": name, **tables, **drawn})
+        causes = _causes({run: why[run] for run in names if run in why})
+        worlds.append({"name": name, **tables, **drawn, **causes})
     return worlds
+
+
+def _causes(why: Mapping[str, Why]) -> dict[str, Any]:
+    """Return the headings and rows of the table of causes, and example tasks of each."""
+    headings, *rows = why_table(why) or [()]
+    return {
+        "why_headings": headings[1:],
+        "why": _by_run(rows),
+        "why_examples": why_examples(why),
+    }
 
 
 def _tables(

@@ -1,0 +1,1 @@
+"""Why episodes were lost, as a reader of their transcripts and as the program has it."""
