@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textcraft_gym.agents.contract.attempt import Attempt, Fault, Turn, any_step, no_fault
@@ -104,6 +105,8 @@ class GameProfile:
             last info, such as the answer to the question; empty for nothing.
         fault: Returns what was wrong with the end of a lost attempt, as far as its text tells.
         holds: Returns whether a step of a plan is done after some turns; None if they do not tell.
+        draw: Returns a random action of what the first observation and some turns show; None where
+            their text names no actions.
     """
 
     name: str
@@ -124,6 +127,7 @@ class GameProfile:
     solution: Callable[[Mapping[str, Any]], str] = no_solution
     fault: Callable[[Attempt], Fault | None] = no_fault
     holds: Callable[[str, Sequence[Turn]], bool | None] = any_step
+    draw: Callable[[str, Sequence[Turn], Random], str] | None = None
 
     def claim(self, action: str) -> bool | None:
         """Return the claim of an action that ends the episode: True if it declares success."""

@@ -9,6 +9,7 @@ from typing import Any
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games.hotpotqa.controller import AnswerGiver
+from textcraft_gym.agents.games.hotpotqa.draws import draw
 from textcraft_gym.agents.games.hotpotqa.faults import fault
 
 NO_OP = (
@@ -59,4 +60,5 @@ PROFILE = GameProfile(
     giving_up="finish[]",
     solution=tell_answer,
     fault=fault,
+    draw=draw,
 )

@@ -7,6 +7,7 @@ import re
 from textcraft_gym.agents.contract.game_profile import GameProfile, observation_of
 from textcraft_gym.agents.games.textcraft.avatar import CraftingAvatar
 from textcraft_gym.agents.games.textcraft.controller import CraftingController
+from textcraft_gym.agents.games.textcraft.draws import draw
 from textcraft_gym.agents.games.textcraft.faults import fault, holds
 
 PROFILE = GameProfile(
@@ -19,5 +20,6 @@ PROFILE = GameProfile(
     controller=CraftingController,
     avatar=CraftingAvatar,
     fault=fault,
+    draw=draw,
     holds=holds,
 )
