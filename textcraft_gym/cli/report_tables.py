@@ -9,14 +9,13 @@ from textcraft_gym.reports.compare import Comparison, Verdict, points
 from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.tables import (
     PASSES,
-    SUCCESS,
     Rows,
     Runs,
     effort_table,
     pass_rows,
     percent,
     replies_table,
-    success_rows,
+    success_table,
 )
 from textcraft_gym.reports.why import WHY_TITLE, Why, why_examples, why_table
 
@@ -29,6 +28,7 @@ RANKED = (
     "n",
     "won %",
     "95% interval",
+    "tokens",
     "steps",
     "steps / shortest",
     "score",
@@ -50,7 +50,8 @@ def show_lines(lines: Iterable[str]) -> None:
 
 def show_runs(runs: Runs) -> None:
     """Print success by group, and what else the runs have: model calls, replies, attempts."""
-    _show_by_group("Success by group", SUCCESS, success_rows(runs))
+    headings, *rows = success_table(runs)
+    _show_by_group("Success by group", headings, rows)
 
     if effort := effort_table(runs):
         _show_by_group(EFFORT_TITLE, effort[0], effort[1:])

@@ -48,14 +48,13 @@ from textcraft_gym.reports.pools import Pool, pools
 from textcraft_gym.reports.records import Key, key_of, light
 from textcraft_gym.reports.tables import (
     PASSES,
-    SUCCESS,
     TIMING,
     Rows,
     effort_table,
     pass_rows,
     percent,
     replies_table,
-    success_rows,
+    success_table,
     time_rows,
 )
 from textcraft_gym.reports.why import Why, why_examples, why_table
@@ -307,10 +306,11 @@ def _tables(
     by_group: Mapping[str, Mapping[str, Summary]],
 ) -> dict[str, Any]:
     """Return the headings and the rows of all tables; a table without rows has no headings."""
+    success = success_table(by_group)
     effort, replies = effort_table(by_group), replies_table(by_group)
     return {
-        "success_headings": SUCCESS[1:],
-        "success": _by_run(success_rows(by_group)),
+        "success_headings": success[0][1:],
+        "success": _by_run(success[1:]),
         "pass_headings": PASSES[1:],
         "passes": _by_run(pass_rows(by_group)),
         "reply_headings": replies[0][1:] if replies else (),
