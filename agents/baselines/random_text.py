@@ -36,7 +36,6 @@ class RandomTextAgent:
         if turns is not None:
             at_least("turns", turns, 1)
         self.draw = profile.draw
-        self.profile = profile
         self.max_steps = turns or settings_for("react", profile.name).turns
 
     def episode(self, play: Play) -> Routine:
@@ -45,5 +44,4 @@ class RandomTextAgent:
         opening = play.first.observation
         while True:
             turns = [(action, step.observation) for action, step in play.history]
-            action = self.draw(opening, turns, rng)
-            yield from play.act(action, claim=self.profile.claim(action))
+            yield from play.act(self.draw(opening, turns, rng))

@@ -81,6 +81,11 @@ def test_cause__is_what_a_refused_command_lacks_or_gets_wrong():
     assert cause(GOT, PLANKS, (LADDER, LACKS)) == "missing part"
     assert cause(GOT, PLANKS, STICKS, (LADDER, LACKS)) == "wrong count"
     assert cause(GOT, ("craft 1 ladder using 6 stick", UNKNOWN)) == "wrong count"
+    twice = (
+        "craft 4 oak planks using 1 oak logs",
+        "Could not find enough items to craft oak_planks",
+    )
+    assert cause(GOT, PLANKS, twice) == "missing part", "it was used up"
     assert cause(GOT, ("craft 1 ladder using 7 oak planks", UNKNOWN)) == "wrong thing"
     assert cause(("get 7 stick", "Could not find stick")) == "wrong thing"
 
@@ -92,9 +97,10 @@ def test_cause__of_a_refusal_that_was_overcome_is_none_of_it():
 def test_cause__is_of_the_last_attempt():
     turns = ((LADDER, LACKS), (None, OPENING), GOT)
     assert cause(*turns, stop_reason="max_calls") == "budget"
-    # A return to the moment after the first action: what was tried in between is forgotten.
-    turns = (GOT, (LADDER, LACKS), (None, "Got 1 oak logs"))
-    assert cause(*turns, restores=[[3, 1]], stop_reason="max_calls") == "budget"
+    # After a return to the moment of the first action, what was tried in between is forgotten.
+    turns = (GOT, PLANKS, STICKS, (None, "Got 1 oak logs"), (LADDER, LACKS))
+    assert cause(*turns) == "missing part"
+    assert cause(*turns, restores=[[4, 3]]) == "wrong count"
 
 
 def test_cause__is_a_limit_of_the_model_before_anything_else():
@@ -110,6 +116,15 @@ def test_cause__is_no_plan_where_no_planner_gave_one():
         "no plan"
     )
     assert cause(GOT, trace=unread) != "no plan"
+    said_done = node(node("hm", role="planner", outcome=None), node("Done."), role="agent")
+    assert cause(trace=said_done) == "gave up"
+
+
+def test_cause__is_a_step_for_which_a_controller_knows_no_action():
+    unknown = node(node(1), {**node(), "calls": 0}, role="agent")
+    asked = node(node(1), node(), role="agent")
+    assert cause(GOT, trace=unknown) == "wrong thing"
+    assert cause(GOT, trace=asked) == "gave up", "a model was asked, and gave up"
 
 
 def step(task: str, *parts: Any, outcome: bool = True) -> dict[str, Any]:

@@ -289,9 +289,8 @@ def _claims_falsely(record: Record, entries: Sequence[int], profile: GameProfile
 
 
 def _claims(trace: Part) -> list[_Claim]:
-    """Return the steps that executors claimed to be done, but for the whole task."""
+    """Return the steps that executors claimed to be done."""
     claims: list[_Claim] = []
-    whole = next((part["task"] for part in trace["parts"] if isinstance(part, Mapping)), "")
 
     def visit(part: Part, entry: int) -> int:
         for inner in part["parts"]:
@@ -299,7 +298,7 @@ def _claims(trace: Part) -> list[_Claim]:
                 entry = inner
             elif isinstance(inner, Mapping):
                 entry = visit(inner, entry)
-        if part["role"] == "executor" and part["outcome"] and part["task"] != whole:
+        if part["role"] == "executor" and part["outcome"]:
             claims.append(_Claim(part["task"], entry))
         return entry
 

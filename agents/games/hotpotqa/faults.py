@@ -17,4 +17,9 @@ def fault(attempt: Attempt) -> Fault | None:
     read = " ".join(f"{action} {answer}" for action, answer in attempt.turns[:-1])
     question = attempt.opening.removeprefix("Question: ")
     names = _NAME.findall(question.partition(" ")[2])  # its first word is no name
-    return "missing part" if any(name not in read for name in names) else "wrong thing"
+    return "wrong thing" if all(_is_read(name, read) for name in names) else "missing part"
+
+
+def _is_read(name: str, read: str) -> bool:
+    """Return whether a name was read, or both of what may be two names."""
+    return name in read or all(part in read for part in name.split(" and "))
