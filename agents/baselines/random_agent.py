@@ -6,6 +6,7 @@ import random
 from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Routine
+from textcraft_gym.agents.contract.draws import pick
 
 
 class RandomAgent:
@@ -23,6 +24,4 @@ class RandomAgent:
         rng = random.Random(play.seed)
         step = play.first
         while True:
-            commands = step.info["admissible_commands"]
-            # random() draws alike in every version of Python, which choice() need not.
-            step = yield from play.act(commands[int(rng.random() * len(commands))])
+            step = yield from play.act(pick(step.info["admissible_commands"], rng))

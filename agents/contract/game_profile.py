@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from textcraft_gym.agents.contract.attempt import Attempt, Fault, Turn, any_step, no_fault
 
 if TYPE_CHECKING:  # a profile names controllers and skills, and most agents use neither
     from textcraft_gym.agents.contract.agent import Play, Request
@@ -100,6 +103,10 @@ class GameProfile:
             where their own are short.
         solution: Returns what a learner is told of the solution after a training episode, from the
             last info, such as the answer to the question; empty for nothing.
+        fault: Returns what was wrong with the end of a lost attempt, as far as its text tells.
+        holds: Returns whether a step of a plan is done after some turns; None if they do not tell.
+        draw: Returns a random action of what the first observation and some turns show; None where
+            their text names no actions.
     """
 
     name: str
@@ -118,12 +125,19 @@ class GameProfile:
     dialects: Mapping[str, re.Pattern[str]] = field(default_factory=dict, hash=False)
     groups: Mapping[str, str] = field(default_factory=dict, hash=False)
     solution: Callable[[Mapping[str, Any]], str] = no_solution
+    fault: Callable[[Attempt], Fault | None] = no_fault
+    holds: Callable[[str, Sequence[Turn]], bool | None] = any_step
+    draw: Callable[[str, Sequence[Turn], Random], str] | None = None
 
     def claim(self, action: str) -> bool | None:
         """Return the claim of an action that ends the episode: True if it declares success."""
         if self.final and self.final.match(action):
             return True
         return None
+
+    def refuses(self, answer: str) -> bool:
+        """Return whether an answer refuses an action; one to a thought does not."""
+        return answer.startswith(self.no_op) and not answer.startswith("OK.")
 
     def read(self, observation: str) -> tuple[str, str]:
         """Split a first observation into situation and task.

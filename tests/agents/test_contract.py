@@ -36,6 +36,10 @@ class TestRandom(Named):
     name = "random"
 
 
+class TestRandomText(Named):
+    name = "random_text"
+
+
 HOUSEHOLDS = (
     "pick_and_place_simple-KeyChain-None-Drawer-306/trial_00601",
     "look_at_obj_in_light-Bowl-None-DeskLamp-326/trial_00605",

@@ -221,6 +221,8 @@ def test_why_not__tells_which_agent_plays_which_game():
             assert games == ["alfworld"]
         elif name == "naive_buyer":
             assert games == ["webshop"]
+        elif name == "random_text":
+            assert games == ["alfworld", "hotpotqa", "textcraft", "webshop"]
         elif name == "chain_of_thought":
             assert games == ["hotpotqa", "minetechtree", "textcraft"]
         elif name in PLANNERS:

@@ -63,3 +63,27 @@ def test_report__counts_no_attempt_as_an_episode(tmp_path: Path):
 def test_report__help_shows_the_command_of_adapts_table():
     words = " ".join(run("report", "--help").replace("│", " ").split())
     assert "--latex adapt.tex --plot adapt.svg" in words
+
+
+def test_report__says_why_episodes_were_lost(runs: list[str], tmp_path: Path):
+    output = run("report", *runs, "--why")
+    assert "Lost episodes by cause" in output
+    causes = json.loads(run("report", *runs, "--why", "--json"))["why"]
+    assert causes["expert"] == {}
+    counted = sum(map(len, causes["random-0"]["all"].values()))
+    assert counted
+
+    files = {"--out": tmp_path / "page.html", "--md": tmp_path / "t.md"}
+    run("report", *runs, "--why", *(word for option in files.items() for word in map(str, option)))
+    page, table = (file.read_text(encoding="utf-8") for file in files.values())
+    task = next(iter(causes["random-0"]["all"].values()))[0]
+    assert '<section id="why">' in page
+    assert f'<a href="#episodes?task={task.replace(":", "%3A")}">{task}</a>' in page
+    assert f"| random-0 | all | {counted} |" in table
+    assert '<section id="why">' not in _page(runs, tmp_path)
+    assert "Lost episodes" not in run("report", *runs)
+
+
+def _page(runs: list[str], folder: Path) -> str:
+    run("report", *runs, "--out", str(folder / "plain.html"))
+    return (folder / "plain.html").read_text(encoding="utf-8")

@@ -45,6 +45,7 @@ def run(won: int, *, episodes: int = 60, seed: int = 0, **changes: Any) -> list[
             reward=float(number in winners) / 2,
             group=f"depth {2 + number % 2}",
             calls={"executor": 3},
+            tokens={"prompt_tokens": 100, "completion_tokens": 20 + number % 2},
             **changes,
         )
         for number in range(episodes)
@@ -65,6 +66,9 @@ def test_cell__is_the_mean_over_runs_in_the_papers_unit():
     calls = cell(TABLE.rows[0], 3, TABLE.columns[3], runs)
     assert calls is not None
     assert (calls.value, calls.low) == (3.0, None)
+    tokens = cell(TABLE.rows[0], 3, Column("tokens", measure="tokens"), runs)
+    assert tokens is not None
+    assert (tokens.value, tokens.low) == (120.5, None)
     assert cell(TABLE.rows[2], 0, TABLE.columns[0], runs) is None
     assert cell(TABLE.rows[0], 1, Column("deep", "depth 9"), runs) is None
 

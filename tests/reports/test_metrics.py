@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from textcraft_gym.reports.metrics import groups, summarise, summarise_by_group
 from textcraft_gym.reports.success import wilson_interval
-from textcraft_gym.reports.tables import effort_table, markdown
+from textcraft_gym.reports.tables import effort_table, markdown, success_table
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
 
@@ -187,3 +187,16 @@ def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
         ["with", group, "4.0", "0", "-", "-", "-", "1", "100.0", "0.0"]
         for group in ("depth 2", "all")
     ]
+
+
+def test_success_table__has_tokens_beside_success_only_where_a_run_asked_a_model():
+    asking = [record(calls={"executor": 4}, tokens={"prompt_tokens": 90, "completion_tokens": 11})]
+    runs = {"with": summarise_by_group(asking), "without": summarise_by_group([record()])}
+    headings, *rows = success_table(runs)
+    place = headings.index("tokens")
+    assert headings[place - 1 : place + 2] == ("steps", "tokens", "steps / shortest")
+    assert [(row[0], row[place]) for row in rows if row[1] == "all"] == [
+        ("with", "101"),
+        ("without", "-"),
+    ]
+    assert "tokens" not in success_table({"without": runs["without"]})[0]

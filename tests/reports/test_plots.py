@@ -8,7 +8,7 @@ import pytest
 
 from textcraft_gym.reports import plots
 from textcraft_gym.reports.metrics import summarise_by_group
-from textcraft_gym.reports.tables import success_rows
+from textcraft_gym.reports.tables import success_table
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '</title></svg><script>alert("&")</script>'
@@ -62,7 +62,7 @@ def test_every_view__shows_a_rate_with_the_same_digit():
     runs = summaries(a=[record(2, number < 149) for number in range(200)])
     assert "74.5%" in words(plots.success_by_group(runs))
     assert "74.5%" in words(plots.claims_and_reward(runs))
-    assert all("74.5" in row for row in success_rows(runs))
+    assert all("74.5" in row for row in success_table(runs)[1:])
 
 
 def test_success_by_group__draws_rates_as_lengths_and_wilson_intervals_as_lines():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
 from textcraft_gym.reports.compare import Comparison, Verdict, points, test_of
@@ -10,15 +10,15 @@ from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.success import in_words
 from textcraft_gym.reports.tables import (
     PASSES,
-    SUCCESS,
     Rows,
     Runs,
     effort_table,
     pass_rows,
     percent,
     replies_table,
-    success_rows,
+    success_table,
 )
+from textcraft_gym.reports.why import WHY_TITLE, Why, why_examples, why_table
 
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
 REPLIES_TITLE = "Malformed replies"
@@ -29,6 +29,7 @@ RANKED = (
     "n",
     "won %",
     "95% interval",
+    "tokens",
     "steps",
     "steps / shortest",
     "score",
@@ -50,7 +51,8 @@ def show_lines(lines: Iterable[str]) -> None:
 
 def show_runs(runs: Runs) -> None:
     """Print success by group, and what else the runs have: model calls, replies, attempts."""
-    _show_by_group("Success by group", SUCCESS, success_rows(runs))
+    headings, *rows = success_table(runs)
+    _show_by_group("Success by group", headings, rows)
 
     if effort := effort_table(runs):
         _show_by_group(EFFORT_TITLE, effort[0], effort[1:])
@@ -62,6 +64,21 @@ def show_runs(runs: Runs) -> None:
         for row in passes:
             table.add_row(*row)
         print_table(table)
+
+
+def show_why(runs: Mapping[str, Why]) -> None:
+    """Print why episodes were lost, and a few tasks of each cause."""
+    rows = why_table(runs)
+    if not rows:
+        console.print("No episode was lost.")
+        return
+    _show_by_group(WHY_TITLE, rows[0], rows[1:])
+    table = new_table("Of each cause", ("run", "cause", "meaning", "such as"), needed=2)
+    previous = ""
+    for run, cause, meaning, tasks in why_examples(runs):
+        table.add_row("" if run == previous else run, cause, meaning, ", ".join(tasks))
+        previous = run
+    print_table(table)
 
 
 def _show_by_group(

@@ -58,6 +58,11 @@ def with_agent(world: Setting, agent: str, **args: Any) -> Setting:
     return replace(world, agent=agent, args={**world.args, **args})
 
 
+def scripted(world: Setting, agent: str) -> Setting:
+    """Return the setting of an agent that asks no model, and has none of the world's arguments."""
+    return replace(world, agent=agent, args={}, asks=False)
+
+
 def rows(world: Setting, published: Iterable[str]) -> tuple[Row, ...]:
     """Return a row for each agent with its published cells."""
     return tuple(
@@ -76,21 +81,26 @@ def rising(keys: Iterable[str], column: str) -> tuple[Order, ...]:
     return tuple(Order(after, before, column) for before, after in pairwise(keys))
 
 
+RANDOM = "Random, of what the text names"
+"""A row that no paper has: what is won by chance with as many actions as ReAct has turns."""
 TABLE_1 = Table(
     "table1",
     "Table 1: ALFWorld, success (%) by type of task",
     f"{HOUSEHOLDS} The executor's prompt shows the single skills and the whole tasks *heat* and "
     "*look*.",
     TYPES,
-    rows(
-        ALFWORLD,
-        (
-            "33.3 67.7 43.5 33.3 55.6 11.8 43.3",
-            "29.2 61.3 47.8 38.1 61.1 11.8 43.3",
-            "50.0 51.6 60.8 47.6 61.1 5.9 47.8",
-            "70.8 61.3 61.0 66.7 61.1 5.9 57.5",
-            "87.5* 80.6 60.8* 76.2* 61.1* 52.9b 71.6b",
+    (
+        *rows(
+            ALFWORLD,
+            (
+                "33.3 67.7 43.5 33.3 55.6 11.8 43.3",
+                "29.2 61.3 47.8 38.1 61.1 11.8 43.3",
+                "50.0 51.6 60.8 47.6 61.1 5.9 47.8",
+                "70.8 61.3 61.0 66.7 61.1 5.9 57.5",
+                "87.5* 80.6 60.8* 76.2* 61.1* 52.9b 71.6b",
+            ),
         ),
+        Row("random", RANDOM, scripted(ALFWORLD, "random_text")),
     ),
     notes=(
         "Reflexion's six types add up to 76 of the 134 games, 56.7%, and not to the 57.5% of "
@@ -105,21 +115,31 @@ TABLE_2 = Table(
     f"{SHOP} TextCraft's are 200 goals; the other recipes in its prompts differ from the "
     "paper's, which came from a random state that leaked between episodes.",
     (Column("WebShop"), Column("TextCraft")),
-    tuple(
+    (
+        *(
+            Row(
+                agent,
+                AGENTS.get(agent, "LATS"),
+                (
+                    with_agent(WEBSHOP, agent),
+                    with_agent(TEXTCRAFT, agent) if agent in AGENTS else None,
+                ),
+                cells(published),
+            )
+            for agent, published in {
+                "react": "32.0 19.0",
+                "plan_and_execute": "17.0 27.0",
+                "try_again": "30.0 15.0",
+                "reflexion": "35.0† 32.0",
+                "lats": "38.0† ?",
+                "adapt": "44.0 52.0",
+            }.items()
+        ),
         Row(
-            agent,
-            AGENTS.get(agent, "LATS"),
-            (with_agent(WEBSHOP, agent), with_agent(TEXTCRAFT, agent) if agent in AGENTS else None),
-            cells(published),
-        )
-        for agent, published in {
-            "react": "32.0 19.0",
-            "plan_and_execute": "17.0 27.0",
-            "try_again": "30.0 15.0",
-            "reflexion": "35.0† 32.0",
-            "lats": "38.0† ?",
-            "adapt": "44.0 52.0",
-        }.items()
+            "random",
+            RANDOM,
+            (scripted(WEBSHOP, "random_text"), scripted(TEXTCRAFT, "random_text")),
+        ),
     ),
     notes=(
         "WebShop's ReAct has 32.0 here and 29.0 in table 7.",
@@ -209,7 +229,7 @@ TABLE_7 = Table(
         Row(
             "naive",
             "Naive",
-            replace(WEBSHOP, agent="naive_buyer", asks=False),
+            scripted(WEBSHOP, "naive_buyer"),
             cells("58.3 24.0"),
         ),
         Row("reflexion", "Reflexion", with_agent(WEBSHOP, "reflexion"), cells("64.2† 35.0†")),
@@ -294,9 +314,12 @@ FIGURE_5 = Table(
 )
 
 
+WORLDS = ("ALFWorld", "WebShop", "TextCraft")
+
+
 def each_world(measure: Measure) -> tuple[Column, ...]:
     """Return a column for each world."""
-    return tuple(Column(name, measure=measure) for name in ("ALFWorld", "WebShop", "TextCraft"))
+    return tuple(Column(name, measure=measure) for name in WORLDS)
 
 
 FIGURE_6 = Table(
@@ -325,15 +348,19 @@ FIGURE_6 = Table(
 )
 FIGURE_7 = Table(
     "figure7",
-    "Figure 7: completions an episode",
+    "Figure 7: completions an episode, and their tokens",
     "Completions of all roles and trials. The paper finds ADaPT's comparable with Try Again's "
-    "and Reflexion's, and often more than those of ReAct and Plan-and-Execute.",
-    each_world("calls"),
+    "and Reflexion's, and often more than those of ReAct and Plan-and-Execute. Tokens, of prompts "
+    "and replies, are not in the paper.",
+    (
+        *each_world("calls"),
+        *(Column(f"{name}, tokens", measure="tokens") for name in WORLDS),
+    ),
     tuple(
         Row(
             agent,
             label,
-            tuple(with_agent(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
+            2 * tuple(with_agent(world, agent) for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)),
         )
         for agent, label in AGENTS.items()
     ),

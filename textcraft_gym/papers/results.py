@@ -135,6 +135,8 @@ def _number(summary: Summary, measure: Measure) -> float | None:
         return None
     if measure == "calls":
         return sum(summary.calls.values())
+    if measure == "tokens":
+        return summary.tokens
     if measure == "claimed":
         return 100 * (summary.claimed or 0) / summary.episodes
     if measure == "cost":  # 0 is no price: that of the model is not known

@@ -10,12 +10,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from textcraft_gym.errors import UnknownName
 from textcraft_gym.reports.metrics import ALL
 
-Measure: TypeAlias = Literal["success", "score", "k_max", "calls", "claimed", "cost", "p_value"]
+Measure: TypeAlias = Literal[
+    "success", "score", "k_max", "calls", "tokens", "claimed", "cost", "p_value"
+]
 PERCENT: tuple[Measure, ...] = ("success", "score", "claimed")
 """Measures in percent.
 
-Of the others, k_max is of the episodes won, calls are completions an episode, cost is its price,
-and p_value is of the difference in success between the runs of two settings.
+Of the others, k_max is of the episodes won, calls are completions an episode, tokens are those that
+the models counted in them, cost is their price, and p_value is of the difference in success between
+the runs of two settings.
 """
 
 MARKS = {

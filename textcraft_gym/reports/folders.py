@@ -13,7 +13,9 @@ from textcraft_gym.reports.metrics import Errors
 from textcraft_gym.reports.paper_formats import FORMATS
 from textcraft_gym.reports.paper_table import PaperTable, paper_table
 from textcraft_gym.reports.pools import Pool, pools
+from textcraft_gym.reports.profiles import profile_of
 from textcraft_gym.reports.records import Records, read_config, read_records
+from textcraft_gym.reports.why import WHY_TITLE, Why, why, why_markdown
 
 
 def named(runs: Sequence[Path]) -> dict[str, Path]:
@@ -32,6 +34,7 @@ class Folders:
     Args:
         paths: The folder of each run.
         errors: Whether episodes that broke are left out of the files, or count as lost.
+        with_causes: Whether the page and the table in Markdown say why episodes were lost.
 
     Attributes:
         paths: The same.
@@ -39,9 +42,16 @@ class Folders:
         configs: Its config.
     """
 
-    def __init__(self, paths: Mapping[str, Path], errors: Errors = "exclude") -> None:
+    def __init__(
+        self,
+        paths: Mapping[str, Path],
+        errors: Errors = "exclude",
+        *,
+        with_causes: bool = False,
+    ) -> None:
         self.paths = paths
         self._errors = errors
+        self._with_causes = with_causes
         self.configs: dict[str, dict[str, Any]] = {}
         self.records: dict[str, Records] = {}
         for name, run in self.paths.items():
@@ -58,15 +68,27 @@ class Folders:
         """The table for a paper."""
         return paper_table(self.pools, errors=self._errors)
 
+    @cached_property
+    def causes(self) -> dict[str, Why]:
+        """Why the episodes of each run were lost; empty unless that is asked for."""
+        found = {}
+        for name, records in self.records.items() if self._with_causes else ():
+            found[name] = why(records, profile_of(self.configs[name]["env"]))
+        return found
+
     def file(self, suffix: str) -> str:
         """Return a file that shows the runs: a page for ``.html``, else a table or its plot."""
         if suffix in (".html", ".htm"):
             from textcraft_gym.reports.page import html_page
 
             calls = {name: Calls(run) for name, run in self.paths.items()}
-            return html_page(self.records, self.configs, calls=calls, errors=self._errors)
+            return html_page(
+                self.records, self.configs, calls=calls, errors=self._errors, why=self.causes
+            )
         if suffix == ".svg":
             from textcraft_gym.reports.plots import figure
 
             return figure(self.table)
-        return FORMATS[suffix](self.table)
+        table = FORMATS[suffix](self.table)
+        below = why_markdown(self.causes) if suffix == ".md" else ""
+        return f"{table}\n{WHY_TITLE}:\n\n{below}" if below else table

@@ -50,16 +50,16 @@ from textcraft_gym.reports.records import Key, key_of, light
 from textcraft_gym.reports.success import in_words
 from textcraft_gym.reports.tables import (
     PASSES,
-    SUCCESS,
     TIMING,
     Rows,
     effort_table,
     pass_rows,
     percent,
     replies_table,
-    success_rows,
+    success_table,
     time_rows,
 )
+from textcraft_gym.reports.why import Why, why_examples, why_table
 
 Record: TypeAlias = Mapping[str, Any]
 Config: TypeAlias = Mapping[str, Any]
@@ -110,6 +110,7 @@ def html_page(
     calls: Mapping[str, Calls] = MappingProxyType({}),
     call_files: Mapping[str, str] = MappingProxyType({}),
     errors: Errors = "exclude",
+    why: Mapping[str, Why] = MappingProxyType({}),
     home: str = "",
 ) -> str:
     """Return the page of one or more runs.
@@ -125,6 +126,7 @@ def html_page(
         call_files: For runs whose calls lie beside the page, their folders: a ``calls_script`` for
             each episode that asked a model.
         errors: Whether episodes that broke are left out, or count as lost.
+        why: Why the episodes of each run were lost; empty for a page without.
         home: The address of a page of all runs.
     """
     shown = _shown_calls(runs, calls)
@@ -136,6 +138,7 @@ def html_page(
         light_runs,
         configs,
         errors,
+        why,
         sources={"scripts": "'self'"} if call_files else {},
         home=home,
         index=index,
@@ -163,6 +166,7 @@ def live_page(
         runs,
         configs,
         "exclude",
+        {},
         sources=LIVE,
         home="./",
         index=index,
@@ -176,6 +180,7 @@ def _page(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],
     errors: Errors,
+    why: Mapping[str, Why],
     *,
     sources: Mapping[str, str],
     **listing: Any,
@@ -186,6 +191,7 @@ def _page(
         runs: The records.
         configs: The config of each run.
         errors: As for ``html_page``.
+        why: As for ``html_page``.
         sources: Arguments of ``policy``.
         **listing: What the template needs for the list of episodes.
     """
@@ -196,7 +202,7 @@ def _page(
         if pool.name not in whole:
             whole[pool.name] = summarise(pool.records, errors=errors)
     games = _games(pooled, errors)
-    worlds = _worlds(runs, configs, by_group)
+    worlds = _worlds(runs, configs, by_group, why)
     page = (
         templates()
         .get_template("report.html")
@@ -271,6 +277,7 @@ def _worlds(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],
     by_group: Mapping[str, Mapping[str, Summary]],
+    why: Mapping[str, Why],
 ) -> list[dict[str, Any]]:
     """Return the name, the tables and the plots of each world and split."""
     played: dict[str, list[str]] = {}
@@ -281,8 +288,19 @@ def _worlds(
         of_world = {run: runs[run] for run in names}
         summaries = {run: by_group[run] for run in names}
         tables, drawn = _tables(of_world, summaries), _plots(of_world, summaries)
-        worlds.append({"name": name, **tables, **drawn})
+        causes = _causes({run: why[run] for run in names if run in why})
+        worlds.append({"name": name, **tables, **drawn, **causes})
     return worlds
+
+
+def _causes(why: Mapping[str, Why]) -> dict[str, Any]:
+    """Return the headings and rows of the table of causes, and example tasks of each."""
+    headings, *rows = why_table(why) or [()]
+    return {
+        "why_headings": headings[1:],
+        "why": _by_run(rows),
+        "why_examples": why_examples(why),
+    }
 
 
 def _tables(
@@ -290,10 +308,11 @@ def _tables(
     by_group: Mapping[str, Mapping[str, Summary]],
 ) -> dict[str, Any]:
     """Return the headings and the rows of all tables; a table without rows has no headings."""
+    success = success_table(by_group)
     effort, replies = effort_table(by_group), replies_table(by_group)
     return {
-        "success_headings": SUCCESS[1:],
-        "success": _by_run(success_rows(by_group)),
+        "success_headings": success[0][1:],
+        "success": _by_run(success[1:]),
         "pass_headings": PASSES[1:],
         "passes": _by_run(pass_rows(by_group)),
         "reply_headings": replies[0][1:] if replies else (),

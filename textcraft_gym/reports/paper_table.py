@@ -7,10 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.models.spec import name_and_options
-from textcraft_gym.errors import MissingExtra
-from textcraft_gym.registration import SUITE, find
 from textcraft_gym.reports.agent_names import agent_names
 from textcraft_gym.reports.compare import verdicts
 from textcraft_gym.reports.differences import as_sentence, differences
@@ -23,6 +20,7 @@ from textcraft_gym.reports.metrics import (
 )
 from textcraft_gym.reports.notes import advantages, is_told, unfinished
 from textcraft_gym.reports.pools import Pool
+from textcraft_gym.reports.profiles import profile_of
 
 Config: TypeAlias = Mapping[str, Any]
 
@@ -208,22 +206,12 @@ def _short(env: str) -> str:
 
 def _columns(world: _World, summaries: Mapping[str, Mapping[str, Pooled]]) -> list[Column]:
     """Return the groups in the order of the papers, as far as the world's profile has one."""
-    short = _short_names(world.env)
+    short = profile_of(world.env).groups
     played = groups(summaries.values())
     ordered = [group for group in short if group in played]
     ordered += [group for group in played if group not in short]
     columns = [Column(world.name, group, short.get(group, group)) for group in ordered]
     return [*columns, Column(world.name, ALL, "All")]
-
-
-def _short_names(env: str) -> Mapping[str, str]:
-    """Return the short names of a world's groups, of a world that need not be trusted."""
-    if env not in SUITE:
-        return {}
-    try:
-        return load_profile(find(env).profile).groups
-    except MissingExtra:  # it cannot be played here
-        return {}
 
 
 def _cells(

@@ -24,6 +24,8 @@ SUCCESS = (
     "limits",
     "errors",
 )
+TOKENS = "tokens"
+"""Heading of the mean number of tokens, after the steps, where a run asked a model."""
 PASSES = ("run", "k", "tasks", "pass@k %", "95% interval", "pass^k %", "95% interval")
 EFFORT = (
     "tokens",
@@ -72,13 +74,18 @@ def distinct_errors(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
     return Counter(str(record["error"]) for record in records if record.get("error"))
 
 
-def success_rows(runs: Runs) -> Rows:
-    """Return a row of ``SUCCESS`` cells for each run and group."""
-    rows: Rows = []
+def success_table(runs: Runs) -> Rows:
+    """Return headings and rows of success for each run and group, with tokens if a run has any."""
+    rows: Rows = [SUCCESS]
+    tokens = [TOKENS]
     for run, by_group in runs.items():
         for group, summary in by_group.items():
             rows.append(_success(run, group, summary))
-    return rows
+            tokens.append(number(summary.tokens, digits=0) if summary.calls else "-")
+    if not any(by_group[ALL].calls for by_group in runs.values()):
+        return rows
+    place = SUCCESS.index("steps") + 1
+    return [(*row[:place], cell, *row[place:]) for row, cell in zip(rows, tokens, strict=True)]
 
 
 def effort_table(runs: Runs) -> Rows:
@@ -141,7 +148,7 @@ def time_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rows:
 
 def markdown(runs: Runs, advice: Iterable[str] = ()) -> str:
     """Return all tables as Markdown, with advice below them."""
-    tables = [[SUCCESS, *success_rows(runs)], effort_table(runs), replies_table(runs)]
+    tables = [success_table(runs), effort_table(runs), replies_table(runs)]
     if passes := pass_rows(runs):
         tables.append([PASSES, *passes])
     parts = [markdown_table(headings, rows) for headings, *rows in filter(None, tables)]

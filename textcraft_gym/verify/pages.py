@@ -103,7 +103,8 @@ def report_again(
     errors = provenance.options.get("errors")
     for policy in ERRORS:
         if errors == policy:
-            return Folders(places, policy).file(suffix)
+            why = provenance.options.get("why") is True
+            return Folders(places, policy, with_causes=why).file(suffix)
     raise RunError(f"expected errors of {' or '.join(ERRORS)}, got {shown(errors)}")
 
 

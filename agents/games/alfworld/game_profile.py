@@ -7,6 +7,8 @@ import re
 from textcraft_gym.agents.contract.game_profile import GameProfile, last_turn
 from textcraft_gym.agents.games.alfworld.avatar import HouseholdAvatar
 from textcraft_gym.agents.games.alfworld.controller import CommandChooser
+from textcraft_gym.agents.games.alfworld.draws import draw
+from textcraft_gym.agents.games.alfworld.faults import fault
 
 PROFILE = GameProfile(
     name="alfworld",
@@ -31,4 +33,6 @@ PROFILE = GameProfile(
         "0.3": re.compile(r"\bin/on\b|\bYou arrive at loc\b"),
         "0.4": re.compile(r"\bmove \S+(?: \d+)? to\b|\bYou arrive at (?!loc\b)"),
     },
+    fault=fault,
+    draw=draw,
 )

@@ -9,6 +9,8 @@ from typing import Any
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.game_profile import GameProfile
 from textcraft_gym.agents.games.hotpotqa.controller import AnswerGiver
+from textcraft_gym.agents.games.hotpotqa.draws import draw
+from textcraft_gym.agents.games.hotpotqa.faults import fault
 
 NO_OP = (
     "Could not find",
@@ -57,4 +59,6 @@ PROFILE = GameProfile(
     controller=AnswerGiver,
     giving_up="finish[]",
     solution=tell_answer,
+    fault=fault,
+    draw=draw,
 )

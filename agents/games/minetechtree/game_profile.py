@@ -7,6 +7,7 @@ import re
 from textcraft_gym.agents.contract.game_profile import GameProfile, observation_of
 from textcraft_gym.agents.games.minetechtree.avatar import TechTreeAvatar
 from textcraft_gym.agents.games.minetechtree.controller import TechTreeController
+from textcraft_gym.agents.games.minetechtree.faults import fault
 
 PROFILE = GameProfile(
     name="minetechtree",
@@ -17,4 +18,5 @@ PROFILE = GameProfile(
     max_steps=1000,
     controller=TechTreeController,
     avatar=TechTreeAvatar,
+    fault=fault,
 )

@@ -6,6 +6,7 @@ import re
 
 from textcraft_gym.agents.contract.game_profile import GameProfile, observation_of
 from textcraft_gym.agents.games.tabletop.controller import Placing
+from textcraft_gym.agents.games.tabletop.faults import fault
 
 PROFILE = GameProfile(
     name="tabletop",
@@ -15,4 +16,5 @@ PROFILE = GameProfile(
     reports_state=True,
     max_steps=100,
     controller=Placing,
+    fault=fault,
 )

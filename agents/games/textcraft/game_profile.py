@@ -7,6 +7,8 @@ import re
 from textcraft_gym.agents.contract.game_profile import GameProfile, observation_of
 from textcraft_gym.agents.games.textcraft.avatar import CraftingAvatar
 from textcraft_gym.agents.games.textcraft.controller import CraftingController
+from textcraft_gym.agents.games.textcraft.draws import draw
+from textcraft_gym.agents.games.textcraft.faults import fault, holds
 
 PROFILE = GameProfile(
     name="textcraft",
@@ -17,4 +19,7 @@ PROFILE = GameProfile(
     max_steps=1000,
     controller=CraftingController,
     avatar=CraftingAvatar,
+    fault=fault,
+    draw=draw,
+    holds=holds,
 )

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
-from textcraft_gym.cli.report_tables import show_lines, show_runs
+from textcraft_gym.cli.report_tables import show_lines, show_runs, show_why
 from textcraft_gym.cli.run_folders import run_folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
@@ -54,6 +54,9 @@ def report(
     plot: Annotated[
         Path | None, typer.Option(help="Write its bars as FILE.svg, or as FILE.pdf (extra pdf).")
     ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Count lost episodes by cause, from their transcripts.")
+    ] = False,
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
     wide: Wide = False,
@@ -69,7 +72,7 @@ def report(
     textcraft-gym report runs/*-alfworld runs/*-textcraft --latex adapt.tex --plot adapt.svg
     """
     policy = read_errors(errors)
-    folders = Folders(named(run_folders(runs)), policy)
+    folders = Folders(named(run_folders(runs)), policy, with_causes=why)
     asked = {"out": out, "latex": latex, "csv": csv, "md": md, "plot": plot}
     files = {option: file for option, file in asked.items() if file}
     for option, file in files.items():
@@ -83,7 +86,7 @@ def report(
     configs, records = folders.configs, folders.records
     digests = {name: digest_of(configs[name], records[name]) for name in configs}
     for option, file in files.items():
-        _write(folders, file, {"errors": policy}, digests)
+        _write(folders, file, {"errors": policy, "why": why}, digests)
         if option == "out":
             episodes = sum(map(len, folders.records.values()))
             say(f"Wrote {episodes} episodes to {file}: {file.resolve().as_uri()}")
@@ -123,18 +126,25 @@ def _prepare(
     file.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _show_results(folders: Folders, errors: Errors, as_json: bool) -> None:
+def _show_results(
+    folders: Folders,
+    errors: Errors,
+    as_json: bool,
+) -> None:
     summaries = {
         name: summarise_by_group(records, errors=errors)
         for name, records in folders.records.items()
     }
     warnings = warnings_of(folders.pools)
     if as_json:
-        print_json({"warnings": warnings, "runs": _as_json(folders, summaries)})
+        as_dict = {"warnings": warnings, "runs": _as_json(folders, summaries)}
+        print_json({**as_dict, "why": folders.causes} if folders.causes else as_dict)
         return
 
     show_lines(warnings)
     show_runs(summaries)
+    if folders.causes:
+        show_why(folders.causes)
     show_lines(advantages(folders.configs.values()))
     for name, config in folders.configs.items():
         if mixed := several_codes(config):
