@@ -169,7 +169,7 @@ notebooks: $(DOCS)/.docs
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
-	$(BIN)/python -m pytest $(PARALLEL) -rs tests/agents/models/test_local.py tests/test_results.py
+	$(BIN)/python -m pytest $(PARALLEL) -rs tests/agents/models/test_local.py tests/test_page_numbers.py
 
 bench-local: $(VENV)/.local
 	$(BIN)/python benchmarks/local_model.py

@@ -301,13 +301,18 @@ class Run:
 
 @cache
 def packed_runs() -> dict[str, list[Record]]:
-    """Return the episodes of the packed runs of the packaged adapter, by the folders' names."""
+    """Return the packed episodes of the packaged adapter, of seed 0, by the folders' names."""
     runs = {}
     with tarfile.open(ROOT / RUNS) as archive:
         for member in archive:
-            if member.name.endswith("/episodes.jsonl") and shipped().text in member.name:
-                lines = archive.extractfile(member) or ()
-                runs[member.name.split("/")[1]] = [json.loads(line) for line in lines]
+            _, setting, *_, seed, file = member.name.split("/")
+            lines = archive.extractfile(member)
+            if lines is None or seed != "seed0":
+                continue
+            if file == "config.json" and shipped().text in str(json.load(lines)["model"]):
+                runs[setting] = []
+            elif file == "episodes.jsonl" and setting in runs:
+                runs[setting] = [json.loads(line) for line in lines]
     return runs
 
 

