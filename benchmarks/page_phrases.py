@@ -146,7 +146,6 @@ def alfworld() -> Phrases:
     yield phrase(
         "\n| best here | ADaPT, {} of {} generated households", games.interval.percent, games.of
     )
-    yield phrase("on the {} official games", games.of)
 
 
 def webshop() -> Phrases:
@@ -213,7 +212,6 @@ def hotpotqa() -> Phrases:
     )
     best = packed(table, "react_0", column)
     yield phrase("\n| best here | ReAct, {} of {} questions", best.interval.percent, best.of)
-    yield phrase("on {} questions of the original's", best.of)
 
 
 def tabletop() -> Phrases:
