@@ -169,7 +169,7 @@ notebooks: $(DOCS)/.docs
 
 # The language model in the process, and its speed beside llama.cpp's own server, with the real weights.
 test-local: $(VENV)/.test $(VENV)/.local
-	$(BIN)/python -m pytest $(PARALLEL) -rs tests/agents/models/test_local.py tests/test_results.py
+	$(BIN)/python -m pytest $(PARALLEL) -rs tests/agents/models/test_local.py tests/test_page_numbers.py
 
 bench-local: $(VENV)/.local
 	$(BIN)/python benchmarks/local_model.py
@@ -218,10 +218,10 @@ picture: $(VENV)/.test $(VENV)/.local
 recording: $(VENV)/.demo $(VENV)/.local
 	$(BIN)/python benchmarks/recording.py docs
 
-# The first table and figure of the results.
-.PHONY: overview
-overview: $(VENV)/.demo
-	$(BIN)/python benchmarks/overview.py benchmarks/results
+# The numbers of README, the results, the worlds' pages and the card, each printed with the file that it follows from.
+.PHONY: numbers
+numbers: $(VENV)/.demo
+	$(BIN)/python benchmarks/page_numbers.py
 
 # The papers' tables with the packaged model, most-read first: hours on two cores. MINUTES ends a start, and the next one goes on
 # from the packed runs.

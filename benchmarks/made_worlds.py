@@ -27,8 +27,7 @@ TEXT = """# Made recipe worlds
 
 `recipes="made:depth=12,items=400,seed=3"` plays TextCraft with recipes that are made for it: any
 depth to 12, where Minecraft has 4, under names that no other seed has. Their ingredients, amounts,
-results, tags and alternatives are distributed much as in Minecraft 1.16.5. [How deep the language
-model comes in them](language_model.md#deeper-than-minecraft).
+results, tags and alternatives are distributed much as in Minecraft 1.16.5.
 
 ## Difficulty by depth
 

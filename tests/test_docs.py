@@ -23,7 +23,6 @@ from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
 from textcraft_gym.agents.games import load_profile
 from textcraft_gym.agents.registry import AGENTS
 from textcraft_gym.cli.app import app
-from textcraft_gym.papers import PAPERS
 from textcraft_gym.registration import BUNDLED, SUITE, find
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
@@ -101,15 +100,6 @@ def test_readme__agents_play(tmp_path: Path):
 
 def test_readme__has_a_test_for_every_block():
     assert len(blocks("README.md")) == 3
-
-
-def test_readme__counts_the_tasks_of_its_worlds():
-    rows = re.findall(
-        r"(?m)^\| `(\w+-v0)` \| (\d+) ", (ROOT / "README.md").read_text(encoding="utf-8")
-    )
-    assert len(rows) == 7
-    for world, count in rows:
-        assert len(textcraft_gym.tasks(world, "all")) == int(count), world
 
 
 SERVED = {"docs/openenv.md", "docs/serving.md"}
@@ -208,29 +198,6 @@ def test_evaluation_page__states_the_limits():
     }
 
 
-@pytest.mark.parametrize(
-    "page",
-    sorted(page.name for page in (ROOT / "docs/worlds").glob("*.md") if page.stem != "index"),
-)
-def test_world_pages__published_numbers_are_those_of_the_papers(page: str):
-    _, _, section = (
-        (ROOT / "docs/worlds" / page)
-        .read_text(encoding="utf-8")
-        .partition("## Published numbers\n")
-    )
-    ((paper, table),) = re.findall(r"`textcraft-gym\s+reproduce\s+(\w+)/(\w+) ", section)
-    published = {
-        row.label: [cell.value for cell in row.published if cell]
-        for row in PAPERS[paper][table].rows
-    }
-    stated = re.findall(r"(?m)^\| ([^|]+) \| ([\d./ ]+) \|", section)
-    assert len(stated) >= 4
-    for agent, numbers in stated:
-        assert {float(number) for number in numbers.split(" / ")} <= {
-            *published[agent.partition(" (")[0]]
-        }, agent
-
-
 WORLD_PAGES = {
     "textcraft": "TextCraft-v0",
     "alfworld": "ALFWorld-v0",
@@ -247,22 +214,10 @@ def test_world_pages__begin_with_a_recording_and_facts(page: str):
     first = text.partition("\n## ")[0]
     world = WORLD_PAGES[page]
     assert f"]({page}.svg)" in first
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (tasks,) = re.findall(rf"(?m)^\| `{world}` \| (\d+) ", readme)  # which a test of its own counts
-    assert f"| tasks | {tasks} " in first
     assert f"| step limit | {SUITE[world].max_episode_steps}" in first
-    published = re.findall(
-        r"(\d[\d.]*)%?", first.partition("| best published | ")[2].split("\n")[0]
-    )
-    printed = {
-        cell.value
-        for paper in PAPERS.values()
-        for table in paper.tables
-        for row in table.rows
-        for cell in row.published
-        if cell
-    }
-    assert {float(number) for number in published} - {3.5, 4.0} <= printed
+    assert "\n| best published | " in first
+    (best,) = re.findall(r"(?m)^\| best here \| .*", first)
+    assert "the same goals" in best or "; not comparable: " in best
 
 
 def test_webshop_page__tagger_finds_nouns():

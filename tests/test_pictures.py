@@ -1,4 +1,4 @@
-"""The recordings and the figure of the documentation are those that their scripts write."""
+"""The recordings of the documentation are those that their scripts write."""
 
 from __future__ import annotations
 
@@ -58,12 +58,3 @@ def test_readme__recording_ends_with_the_episode_won():
     delays = [float(part.partition("s")[0]) for part in text.split("animation-delay:")[1:]]
     assert delays == sorted(delays)
     assert 10 < delays[-1] < 25
-
-
-@pytest.mark.parametrize("benchmark", ["overview"], indirect=True)
-def test_overview__tables_and_figure_follow_from_the_episodes(benchmark: ModuleType):
-    results = benchmark.results()
-    small, whole = benchmark.tables(results)
-    assert small in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert whole in (RESULTS / "README.md").read_text(encoding="utf-8")
-    assert (RESULTS / "overview.svg").read_text(encoding="utf-8") == benchmark.figure(results)

@@ -42,7 +42,7 @@ MAX_EPISODES = 1 << 30
 HEAD = """# Board
 
 Each line is rechecked: every action of its run was played again, with the same result. The runs are
-in `{folder}`{of}, so that you need not believe it.
+in `{folder}`{of}, so you need not take our word for it.
 
     textcraft-gym submit --check{option}
 
