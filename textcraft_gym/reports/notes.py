@@ -8,6 +8,8 @@ from typing import Any
 from textcraft_gym.registration import INFO_OF
 from textcraft_gym.reports.advice import advice
 from textcraft_gym.reports.agent_names import agent_names
+from textcraft_gym.reports.exposure import exposure
+from textcraft_gym.reports.pools import Pool
 from textcraft_gym.reports.success import in_words
 
 Record = Mapping[str, Any]
@@ -97,6 +99,15 @@ def advantages(configs: Iterable[Config]) -> list[str]:
         if agent not in ADVANTAGES:
             texts += [f"{names[agent]} {SEEN[argument]}" for argument in arguments]
     return texts
+
+
+def exposures(pools: Iterable[Pool]) -> list[str]:
+    """Return what each run won of tasks that its model was trained on, and of the others."""
+    sentences = []
+    for pool in pools:
+        if clauses := exposure(pool.config, list(pool.runs.values())):
+            sentences.append(f"{pool.name} won {', and '.join(clauses)}.")
+    return sentences
 
 
 def notes(records: Sequence[Record], config: Config) -> list[str]:

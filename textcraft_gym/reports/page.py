@@ -35,7 +35,7 @@ from textcraft_gym.reports.metrics import (
     summarise,
     summarise_by_group,
 )
-from textcraft_gym.reports.notes import advantages, rivals, unfinished
+from textcraft_gym.reports.notes import advantages, exposures, rivals, unfinished
 from textcraft_gym.reports.page_episodes import (
     OUTCOMES,
     Line,
@@ -215,7 +215,7 @@ def _page(
             whole=whole,
             runs=len(runs),
             unfinished=unfinished(runs, configs),
-            advantages=advantages(configs.values()),
+            below=[*exposures(pooled), *advantages(configs.values())],
             episodes=sum(map(len, runs.values())),
             **_facts(runs, configs),
             advice={run: advice(records) for run, records in runs.items()},

@@ -18,7 +18,7 @@ from textcraft_gym.reports.metrics import (
     groups,
     pool_by_group,
 )
-from textcraft_gym.reports.notes import advantages, is_told, unfinished
+from textcraft_gym.reports.notes import advantages, exposures, is_told, unfinished
 from textcraft_gym.reports.pools import Pool
 from textcraft_gym.reports.profiles import profile_of
 
@@ -272,6 +272,7 @@ def _notes(
         yield f"± is the standard deviation between the runs of {seeds} seeds."
     yield f"Tasks: {', '.join(_tasks(worlds, rows))}."
     yield from _settings(worlds)
+    yield from exposures(pooled)
     for text in advantages(pool.config for pool in pooled):
         yield f"{TOLD} {text}"
     others = {cell.tasks for row in rows for cell in row.cells.values() if cell.mark}

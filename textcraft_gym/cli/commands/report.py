@@ -16,7 +16,7 @@ from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
 from textcraft_gym.reports.folders import Folders, named
 from textcraft_gym.reports.metrics import Errors, Summary, summarise_by_group
-from textcraft_gym.reports.notes import advantages, episodes_and_attempts
+from textcraft_gym.reports.notes import advantages, episodes_and_attempts, exposures
 from textcraft_gym.reports.provenance import (
     STAMPED,
     Provenance,
@@ -145,6 +145,7 @@ def _show_results(
     show_runs(summaries)
     if folders.causes:
         show_why(folders.causes)
+    show_lines(exposures(folders.pools))
     show_lines(advantages(folders.configs.values()))
     for name, config in folders.configs.items():
         if mixed := several_codes(config):
