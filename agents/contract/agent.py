@@ -199,16 +199,13 @@ class EpisodeOver(Exception):
 
     Attributes:
         step: The last step.
-        claim: The agent's claim of success at that moment: what it claimed by the action that ended
-            the episode, else True if that won, since the environment says so; None if the agent was
-            cut off before it could say.
+        claim: What the agent claimed by the action that ended the episode, such as True for a
+            purchase; None if the game or a budget ended it without a word of the agent.
     """
 
     def __init__(self, step: Step, claim: bool | None = None) -> None:
         super().__init__("the episode is over")
         self.step = step
-        if claim is None and step.won:
-            claim = True
         self.claim = claim
 
     @property
@@ -229,8 +226,8 @@ class Node:
         steps: Actions played in this part, without those of its children.
         calls: Completions asked for in this part, without those of its children.
         tokens: Tokens of these completions, as counted by the model.
-        outcome: Whether the part succeeded, according to the agent or the environment; None if it
-            was cut short.
+        outcome: Whether the part succeeded, according to the agent; None if it did not say: the
+            game ended the episode, or a budget cut it short.
         parts: The events in order: an int is an index into the episode's transcript, a str is a
             note of the agent (a thought, a plan, a verdict), a Node is a part of this part.
     """
@@ -530,7 +527,7 @@ class Agent(Protocol):
     """Plays episodes.
 
     An agent that asks no model may say so by an attribute ``asks = False``: then its runs name
-    none. One that never says whether it has won has ``claims = False``: then a win is no claim.
+    none.
     """
 
     def episode(self, play: Play) -> Routine:

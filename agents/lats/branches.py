@@ -157,7 +157,7 @@ class Brancher:
         play: Play,
         search: Callable[[Tree], Generator[Request, Any, Any]],
     ) -> Routine:
-        """Play one episode by a search; return whether an attempt succeeded.
+        """Play one episode by a search; return its claim (see ``Tree.answer``).
 
         The search ends where a budget is spent.
         """
@@ -264,8 +264,8 @@ class Tree:
                 f"{refusal}; with rollback=replay a search plays its actions again"
             ) from refusal
 
-    def answer(self) -> bool:
-        """Return whether the best node is solved.
+    def answer(self) -> bool | None:
+        """Return the claim of the best node: of a solved one that of its action, else False.
 
         The tree is written into the trace, with the way to that node marked.
         """
@@ -284,7 +284,7 @@ class Tree:
                     write(child, "simulated branch")
 
         write(self.root, "branch")
-        return chosen.solved
+        return self.brancher.profile.claim(chosen.action) if chosen.solved else False
 
     def _sample(
         self,

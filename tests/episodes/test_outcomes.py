@@ -58,7 +58,7 @@ def test_won_in__reads_what_the_world_says_and_nothing_else(info: dict[str, Any]
     assert won_in(info) is won
     step = Step("", 1.0, terminated=True, truncated=False, info=info)
     assert step.won is (won is True)
-    assert EpisodeOver(step).claim is (True if won else None)
+    assert EpisodeOver(step).claim is None  # what the world says is no claim
 
 
 class Saying:
@@ -121,7 +121,7 @@ def test_evaluate__of_a_world_that_does_not_say_shows_the_score_alone(tmp_path: 
     records = evaluate(GUESSING, tmp_path / "run")
     assert {record["won"] for record in records} == {None}
     (summary,) = summarise_by_group(records).values()
-    assert (summary.rate, summary.unknown, summary.won, summary.precision) == (None, 20, 0, None)
+    assert (summary.rate, summary.unknown, summary.won, summary.recall) == (None, 20, 0, None)
     assert 0 < summary.reward < 1
     row = run("report", str(tmp_path / "run")).splitlines()[4].split()
     assert row[:7] == ["run", "all", "20", "-", "-", "-", f"{100 * summary.reward:.1f}"]

@@ -97,9 +97,8 @@ class Episode:
         won: Whether info ever said that the task is done (see ``won_in``), or the reward reached
             the bound of the run (``won_at``); None if neither says.
         claimed_success: The agent's own claim of success: its last word, or what it implied by the
-            action that ended the episode, such as a purchase. True also where that action won,
-            since the environment says so. None if the agent was cut off before it could say, or
-            never makes claims.
+            action that ended the episode, such as a purchase. None if it said nothing: the game
+            ended the episode, won or not, the agent was cut off, or it never makes claims.
         steps: Actions played, over all trials.
         calls: Completions asked for, by role.
         tokens: Tokens as counted by the models, by kind (``prompt_tokens``, ``completion_tokens``).
@@ -437,8 +436,7 @@ class EpisodeRunner:
             _check_claim("episode() to return", stop.value)
             self.episode.claimed_success = stop.value
         except EpisodeOver as over:
-            if getattr(self.agent, "claims", True):
-                self.episode.claimed_success = over.claim
+            self.episode.claimed_success = over.claim
         finally:
             routine.close()
             if isinstance(self.world.unwrapped, Draws):

@@ -31,8 +31,9 @@ EFFORT = (
     "depth used",
     "depth used when won",
     "says it won",
-    "says it won: right %",
+    "says it won: wrong",
     "says it won: missed %",
+    "game ended it",
 )
 """Headings after run, group and the calls of each role."""
 TIMING = (
@@ -207,8 +208,9 @@ def _effort(
         number(summary.k_max, digits=2),
         number(summary.k_max_won, digits=2),
         number(summary.claimed, digits=0),
-        number(summary.precision, 100),
+        number(summary.wrongly_claimed, digits=0),
         number(missed, 100),
+        str(summary.ended_by_game),
     )
 
 

@@ -291,7 +291,7 @@ def _values(summary: Summary) -> dict[str, float | None]:
     values["calls"] = _calls(summary)
     for name in ("limits", "replies"):
         values[name] = sum(values[name].values())
-    values["precision"] = summary.precision
+    values["wrongly_claimed"] = summary.wrongly_claimed
     values["recall"] = summary.recall
     for rates in values.pop("passes"):
         values[f"pass@{rates['k']}"] = rates["at_least_one"]["mean"]

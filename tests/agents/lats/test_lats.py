@@ -153,7 +153,7 @@ def test_lats__succeeds_where_the_greedy_way_fails():
     assert (episode.won, episode.reward, episode.claimed_success, episode.stop_reason) == (
         True,
         1.0,
-        True,
+        None,
         "terminated",
     )
     assert solved_actions(episode) == IRON
@@ -161,7 +161,7 @@ def test_lats__succeeds_where_the_greedy_way_fails():
     assert (episode.k_max, episode.trace.children[0].role, episode.trace.children[0].outcome) == (
         1,
         "search",
-        True,
+        None,
     )
 
 
