@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
 from textcraft_gym.reports.compare import Comparison, Verdict, points
 from textcraft_gym.reports.metrics import ALL
+from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
 from textcraft_gym.reports.tables import (
     PASSES,
     SUCCESS,
@@ -21,6 +22,7 @@ from textcraft_gym.reports.tables import (
 
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
 REPLIES_TITLE = "Malformed replies"
+STEPS_TITLE = "What agents claimed of the steps of plans, against the state of the world"
 PASSES_TITLE = "Success with k attempts at a task"
 RANKED = (
     "run",
@@ -61,6 +63,15 @@ def show_runs(runs: Runs) -> None:
         for row in passes:
             table.add_row(*row)
         print_table(table)
+
+
+def show_steps(runs: Mapping[str, StepClaims]) -> None:
+    """Print the claims about steps of plans, or that there are none."""
+    rows = step_rows(runs)
+    if rows:
+        _show_by_group(STEPS_TITLE, STEPS, rows)
+    else:
+        console.print("No run has claims about steps of plans.")
 
 
 def _show_by_group(

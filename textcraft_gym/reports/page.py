@@ -46,6 +46,7 @@ from textcraft_gym.reports.page_episodes import (
 )
 from textcraft_gym.reports.pools import Pool, pools
 from textcraft_gym.reports.records import Key, key_of, light
+from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
 from textcraft_gym.reports.tables import (
     PASSES,
     SUCCESS,
@@ -107,6 +108,7 @@ def html_page(
     *,
     calls: Mapping[str, Calls] = MappingProxyType({}),
     call_files: Mapping[str, str] = MappingProxyType({}),
+    steps: Mapping[str, StepClaims] = MappingProxyType({}),
     errors: Errors = "exclude",
     home: str = "",
 ) -> str:
@@ -122,6 +124,7 @@ def html_page(
             many episodes, from the first, as fit into its share of ``MAX_CALLS``.
         call_files: For runs whose calls lie beside the page, their folders: a ``calls_script`` for
             each episode that asked a model.
+        steps: The claims about steps of plans, of runs that were replayed for them.
         errors: Whether episodes that broke are left out, or count as lost.
         home: The address of a page of all runs.
     """
@@ -134,6 +137,7 @@ def html_page(
         light_runs,
         configs,
         errors,
+        steps=steps,
         sources={"scripts": "'self'"} if call_files else {},
         home=home,
         index=index,
@@ -161,6 +165,7 @@ def live_page(
         runs,
         configs,
         "exclude",
+        steps={},
         sources=LIVE,
         home="./",
         index=index,
@@ -175,6 +180,7 @@ def _page(
     configs: Mapping[str, Config],
     errors: Errors,
     *,
+    steps: Mapping[str, StepClaims],
     sources: Mapping[str, str],
     **listing: Any,
 ) -> str:
@@ -184,6 +190,7 @@ def _page(
         runs: The records.
         configs: The config of each run.
         errors: As for ``html_page``.
+        steps: As for ``html_page``.
         sources: Arguments of ``policy``.
         **listing: What the template needs for the list of episodes.
     """
@@ -194,7 +201,7 @@ def _page(
         if pool.name not in whole:
             whole[pool.name] = summarise(pool.records, errors=errors)
     games = _games(pooled, errors)
-    worlds = _worlds(runs, configs, by_group)
+    worlds = _worlds(runs, configs, by_group, steps)
     page = (
         templates()
         .get_template("report.html")
@@ -269,6 +276,7 @@ def _worlds(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],
     by_group: Mapping[str, Mapping[str, Summary]],
+    steps: Mapping[str, StepClaims],
 ) -> list[dict[str, Any]]:
     """Return the name, the tables and the plots of each world and split."""
     played: dict[str, list[str]] = {}
@@ -278,7 +286,8 @@ def _worlds(
     for name, names in played.items():
         of_world = {run: runs[run] for run in names}
         summaries = {run: by_group[run] for run in names}
-        tables, drawn = _tables(of_world, summaries), _plots(of_world, summaries)
+        of_steps = {run: steps[run] for run in names if run in steps}
+        tables, drawn = _tables(of_world, summaries, of_steps), _plots(of_world, summaries)
         worlds.append({"name": name, **tables, **drawn})
     return worlds
 
@@ -286,6 +295,7 @@ def _worlds(
 def _tables(
     runs: Mapping[str, Sequence[Record]],
     by_group: Mapping[str, Mapping[str, Summary]],
+    steps: Mapping[str, StepClaims],
 ) -> dict[str, Any]:
     """Return the headings and the rows of all tables; a table without rows has no headings."""
     effort, replies = effort_table(by_group), replies_table(by_group)
@@ -298,6 +308,8 @@ def _tables(
         "replies": _by_run(replies[1:]),
         "effort_headings": effort[0][1:] if effort else (),
         "effort": _by_run(effort[1:]),
+        "step_headings": STEPS[1:],
+        "steps": _by_run(step_rows(steps)),
         "time_headings": TIMING[1:],
         "times": _by_run(time_rows(runs)),
     }

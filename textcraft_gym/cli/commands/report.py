@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
-from textcraft_gym.cli.report_tables import show_lines, show_runs
+from textcraft_gym.cli.options import ErrorsOption, Json, Trust, Wide, read_errors
+from textcraft_gym.cli.report_tables import show_lines, show_runs, show_steps
 from textcraft_gym.cli.run_folders import Folders, run_folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
@@ -19,9 +19,11 @@ from textcraft_gym.reports.metrics import Errors, Summary, summarise_by_group
 from textcraft_gym.reports.notes import advantages
 from textcraft_gym.reports.paper_formats import FORMATS
 from textcraft_gym.reports.paper_table import PaperTable, paper_table
-from textcraft_gym.reports.tables import several_codes
+from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
+from textcraft_gym.reports.tables import markdown_table, several_codes
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.storage.outputs import check_output, run_files
+from textcraft_gym.verify.steps import step_claims
 
 app = typer.Typer(add_completion=False)
 
@@ -49,6 +51,15 @@ def report(
     plot: Annotated[
         Path | None, typer.Option(help="Write its bars as FILE.svg, or as FILE.pdf (extra pdf).")
     ] = None,
+    steps: Annotated[
+        bool,
+        typer.Option(
+            "--steps",
+            help="Replay the runs, and add what agents claimed of the steps of their plans against "
+            "the state of the world.",
+        ),
+    ] = False,
+    trust: Trust = None,
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
     wide: Wide = False,
@@ -69,20 +80,39 @@ def report(
     for option, file in {"out": out, **tables, "plot": plot}.items():
         if file:
             _prepare(file, SUFFIXES[option], folders)
+    claims: dict[str, StepClaims] = {}
+    if steps:
+        claims = {
+            name: step_claims(run, trusted=trust or ()) for name, run in folders.paths.items()
+        }
     if out:
-        _write_page(folders, out, policy)
+        _write_page(folders, out, policy, claims)
     if plot or any(tables.values()):
         _write_table(folders, tables, plot, policy)
+        if md and steps:
+            _append_steps(md, claims)
     elif not out:
-        _show_results(folders, policy, as_json)
+        _show_results(folders, policy, as_json, claims if steps else None)
 
 
-def _write_page(folders: Folders, out: Path, errors: Errors) -> None:
+def _append_steps(file: Path, claims: Mapping[str, StepClaims]) -> None:
+    """Write the claims about steps of plans below a table in Markdown."""
+    table = markdown_table(STEPS, step_rows(claims))
+    atomic_write(file, f"{file.read_text(encoding='utf-8')}\n{table}")
+
+
+def _write_page(
+    folders: Folders,
+    out: Path,
+    errors: Errors,
+    steps: Mapping[str, StepClaims],
+) -> None:
     require("report", "jinja2")
     from textcraft_gym.reports.page import html_page
 
     calls = {name: Calls(run) for name, run in folders.paths.items()}
-    atomic_write(out, html_page(folders.records, folders.configs, calls=calls, errors=errors))
+    page = html_page(folders.records, folders.configs, calls=calls, steps=steps, errors=errors)
+    atomic_write(out, page)
     episodes = sum(map(len, folders.records.values()))
     say(f"Wrote {episodes} episodes to {out}: {out.resolve().as_uri()}")
 
@@ -127,18 +157,29 @@ def _prepare(
     file.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _show_results(folders: Folders, errors: Errors, as_json: bool) -> None:
+def _show_results(
+    folders: Folders,
+    errors: Errors,
+    as_json: bool,
+    steps: Mapping[str, StepClaims] | None,
+) -> None:
+    """Print the tables, or all numbers as JSON; the claims about steps are None if unasked for."""
     summaries = {
         name: summarise_by_group(records, errors=errors)
         for name, records in folders.records.items()
     }
     warnings = warnings_of(folders.pools)
     if as_json:
-        print_json({"warnings": warnings, "runs": _as_json(folders, summaries)})
+        results: dict[str, Any] = {"warnings": warnings, "runs": _as_json(folders, summaries)}
+        if steps is not None:
+            results["steps"] = steps
+        print_json(results)
         return
 
     show_lines(warnings)
     show_runs(summaries)
+    if steps is not None:
+        show_steps(steps)
     show_lines(advantages(folders.configs.values()))
     for name, config in folders.configs.items():
         if mixed := several_codes(config):
