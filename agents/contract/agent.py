@@ -311,9 +311,9 @@ class Play:
         form: How the executor's model is best talked with.
         reading: How a reply is read for its command: ``lenient``, or ``strict`` as the papers'
             programs do.
-        replies: Counts of the model's replies that could not be taken as they were: ``mended`` were
-            read in another form than asked for, ``no_command`` held none of the game's commands.
-            The loop adds ``empty`` and ``cut``.
+        replies: Counts of the model's replies. Of those read for a command ``bare`` were a command
+            or a thought alone, ``worded`` had words around the command, and ``no_command`` held
+            none of the game's (see ``count``). The loop adds ``asked``, ``empty`` and ``cut``.
         reports: What the agent has reported, and the loop has not counted yet, each with its node.
     """
 
@@ -393,17 +393,17 @@ class Play:
         return self.history[-1][1] if self.history else self.first
 
     def read(self, reader: CommandReader, reply: str) -> Turn:
-        """Return the turn in a reply, in this episode's reading.
-
-        Replies that had to be mended are counted.
-        """
+        """Return the turn in a reply, in this episode's reading; ``count`` counts it."""
         if self.reading == "strict":
             return reader.read(reply, strict=True)
         # A model may repeat the dialogue so far, whose commands are not to be played again.
         answered = {(action, step.observation.partition("\n")[0]) for action, step in self.history}
-        turn = reader.read(reply, answered)
-        self.replies["mended"] += turn.mended
-        return turn
+        return reader.read(reply, answered)
+
+    def count(self, turn: Turn) -> None:
+        """Count a reply that was read for a command, by the turn that it is."""
+        kind = "worded" if turn.mended else "bare"
+        self.replies[kind if turn.known else "no_command"] += 1
 
     def understand(
         self,
@@ -422,8 +422,6 @@ class Play:
                 break
             if mended != reply:
                 result = read(mended)
-                if result:
-                    self.replies["mended"] += 1
         return result
 
     def act(

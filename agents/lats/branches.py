@@ -215,13 +215,14 @@ class Tree:
         for reply in (yield from self._sample(node, n)):
             turn = read_numbered(self.play, self.brancher.reader, reply, number)
             action = turn.action[:1].lower() + turn.action[1:]
-            self.play.replies["no_command"] += not (action and turn.known)
+            is_said = says_end(action)
+            self.play.count(turn._replace(known=bool(action) and (turn.known or is_said)))
             if action:
                 thought = " ".join(turn.thought.split())
                 turns.setdefault(action, f"Thought {number}: {thought}\nAction {number}: {action}")
         for action, text in turns.items():
             child = Branch(node, text, action)
-            if COMPLETED in action.lower() or FAILED in action.lower():  # said, and not played
+            if says_end(action):  # said, and not played
                 child.observation = "The attempt ends here."
                 child.reward = node.reward
                 child.ended = child.terminal = True
@@ -344,6 +345,11 @@ class Tree:
         else:
             yield from self.play.restore(node.moment)
         self.here = node
+
+
+def says_end(action: str) -> bool:
+    """Return whether a turn says that the task is completed or failed, which is no command."""
+    return COMPLETED in action.lower() or FAILED in action.lower()
 
 
 def describe(node: Branch) -> str:

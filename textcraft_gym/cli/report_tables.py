@@ -10,18 +10,19 @@ from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
 from textcraft_gym.reports.tables import (
     PASSES,
+    REPLIES,
     SUCCESS,
     Rows,
     Runs,
     effort_table,
     pass_rows,
     percent,
-    replies_table,
+    reply_rows,
     success_rows,
 )
 
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
-REPLIES_TITLE = "Malformed replies"
+REPLIES_TITLE = "Replies read for a command of the game"
 STEPS_TITLE = "What agents claimed of the steps of plans, against the state of the world"
 PASSES_TITLE = "Success with k attempts at a task"
 RANKED = (
@@ -55,8 +56,8 @@ def show_runs(runs: Runs) -> None:
 
     if effort := effort_table(runs):
         _show_by_group(EFFORT_TITLE, effort[0], effort[1:])
-    if replies := replies_table(runs):
-        _show_by_group(REPLIES_TITLE, replies[0], replies[1:])
+    if replies := reply_rows(runs):
+        _show_by_group(REPLIES_TITLE, REPLIES, replies)
 
     if passes := pass_rows(runs):
         table = new_table(PASSES_TITLE, PASSES, ("run", "k", "pass@k %", "pass^k %"), needed=4)

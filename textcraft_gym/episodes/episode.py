@@ -103,9 +103,10 @@ class Episode:
         calls: Completions asked for, by role.
         tokens: Tokens as counted by the models, by kind (``prompt_tokens``, ``completion_tokens``).
         cost: Price of the completions, in the currency of the models' prices.
-        replies: Counts of the replies that could not be taken as they were: those of
-            ``Play.replies``, ``empty`` for completions without a text, and ``cut`` for texts that
-            ended at the token limit.
+        replies: Counts of the replies: those of ``Play.replies``, ``asked`` for all completions of
+            the run's models, ``empty`` for those without a text, and ``cut`` for texts that ended
+            at the token limit. An agent that reads no commands from replies has no ``bare``,
+            ``worded`` or ``no_command``.
         trials: 1 plus the resets that the agent asked for.
         stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``limit``,
             ``error``, or ``agent`` if it stopped by itself.
@@ -741,6 +742,7 @@ class EpisodeRunner:
                 self.log.pay(cost, counts)
         if isinstance(answer, Exception):
             return answer
+        self.play.replies["asked"] += 1
         if answer.is_empty:
             self.play.replies["empty"] += 1
         elif answer.finish_reason == "length":

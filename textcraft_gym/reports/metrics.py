@@ -54,8 +54,7 @@ class Summary:
         calls: Mean number of completions by role.
         tokens: Mean number of tokens, as the models counted them.
         cost: Total cost of all completions, including those of errors.
-        replies: Number of replies of models that could not be taken as they were, by kind, over all
-            episodes.
+        replies: Number of replies of models by kind (``Episode.replies``), over all episodes.
         k_max: Mean of the deepest level of decomposition at which something was executed; None of
             an agent that never divided a task.
         k_max_won: The same over the episodes won, as ADaPT's paper reports it.

@@ -49,13 +49,14 @@ from textcraft_gym.reports.records import Key, key_of, light
 from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
 from textcraft_gym.reports.tables import (
     PASSES,
+    REPLIES,
     SUCCESS,
     TIMING,
     Rows,
     effort_table,
     pass_rows,
     percent,
-    replies_table,
+    reply_rows,
     success_rows,
     time_rows,
 )
@@ -298,14 +299,14 @@ def _tables(
     steps: Mapping[str, StepClaims],
 ) -> dict[str, Any]:
     """Return the headings and the rows of all tables; a table without rows has no headings."""
-    effort, replies = effort_table(by_group), replies_table(by_group)
+    effort = effort_table(by_group)
     return {
         "success_headings": SUCCESS[1:],
         "success": _by_run(success_rows(by_group)),
         "pass_headings": PASSES[1:],
         "passes": _by_run(pass_rows(by_group)),
-        "reply_headings": replies[0][1:] if replies else (),
-        "replies": _by_run(replies[1:]),
+        "reply_headings": REPLIES[1:],
+        "replies": _by_run(reply_rows(by_group)),
         "effort_headings": effort[0][1:] if effort else (),
         "effort": _by_run(effort[1:]),
         "step_headings": STEPS[1:],

@@ -34,6 +34,14 @@ CLAIMS: dict[Claim, str] = {
     "game": "nothing: the game ended it",
     "nothing": "nothing",
 }
+REPLY_WORDS = {
+    "asked": "asked for",
+    "bare": "with a bare command",
+    "worded": "with words around the command",
+    "no_command": "with no command",
+    "empty": "empty",
+    "cut": "cut off",
+}
 INSIDE = ("transcript", "restores", "trace", "traceback", "picture")
 """Fields of a record that are shown when it is opened."""
 BLOCK = 1 << 17
@@ -199,7 +207,7 @@ def _facts(record: Record) -> str:
         facts.append(f"{kind.replace('_', ' ')} {count:,}")
     for kind, count in record["replies"].items():
         if count:
-            facts.append(f"replies {kind.replace('_', ' ')} {count}")
+            facts.append(f"replies {REPLY_WORDS[kind]} {count:,}")
 
     facts.append(f"cost {money(record['cost'])}")
     if record.get("seconds"):

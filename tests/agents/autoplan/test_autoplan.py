@@ -43,6 +43,8 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
         "agent",
     )
     assert episode.claimed_success is None
+    # Of a turn the formalizer's reply alone is to be a command.
+    assert episode.replies == {"asked": 6, "worded": 1, "no_command": 1}
     how = [
         {key: request[key] for key in ("stop", "max_tokens", "temperature")}
         for request in players["thought"].asked

@@ -30,11 +30,14 @@ function totals(node) {
 
 const effort = (of) => `${counted(of.steps, "step")}, ${counted(of.calls, "call")}, ${counted(of.tokens, "token")}`;
 
+const holds = (node, entry) => node.parts.some((part) => isNode(part) ? holds(part, entry) : part === entry);
+
 function treeOf(node, record, isRoot, path = []) {
   const isInner = node.parts.some(isNode);
-  // Where the agent said nothing, the game tells of the whole episode.
+  // Where the agent said nothing, the game tells of the whole episode, and of the parts in which it was won.
   const ended = { won: true, lost: false }[record.outcome] ?? null;
-  const success = node.outcome ?? (isRoot ? ended : null);
+  const isWon = ended === true && holds(node, record.transcript.length - 1);
+  const success = node.outcome ?? (isRoot || isWon ? ended : null);
   const [outcome, words] =
     success === null ? ["open", "… not said"] : success ? ["won", "✓ success"] : ["lost", "✗ failure"];
   // A node of a search tree was played elsewhere: it says itself how often it was visited, and what it is worth.
