@@ -56,7 +56,6 @@ class OwnAgent:
     """
 
     asks = False
-    claims = False
 
     def __init__(
         self,

@@ -28,11 +28,11 @@ import numpy as np
 import textcraft_gym
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene, Subgoal
-from textcraft_gym.agents.contract.goals import Goal
 from textcraft_gym.agents.contract.model import Completion
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.horizon import CLASSES, LONGEST, Horizon, features
 from textcraft_gym.agents.games import MINETECHTREE
+from textcraft_gym.goals import Goal
 
 ENV = "MineTechTree-v0"
 EPISODES, TESTS = 600, 100

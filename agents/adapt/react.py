@@ -143,6 +143,8 @@ class Executor:
             for call, turn in self._read(play, completion):
                 turns += 1
                 claim = self._claim(turn, completion)
+                # A claim is no command of the game, and asked for all the same.
+                play.count(turn if claim is None else turn._replace(known=True))
                 if claim is not None:
                     play.note(turn.line)
                     talk.lines.append(f"> {turn.line}")
@@ -228,7 +230,6 @@ class Executor:
         if turn.action and (turn.known or talk.form != "tools"):
             observation, over = yield from self._act(play, turn)
         else:
-            play.replies["no_command"] += not turn.known
             # The papers' answer to a thought, which never reaches the game.
             observation = "OK." if turn.thought and turn.known else NO_CALL
         talk.lines.append(observation)
@@ -242,7 +243,6 @@ class Executor:
         turn: Turn,
     ) -> Generator[Request, Any, tuple[str, EpisodeOver | None]]:
         """Play an action; return the answer, and the end of the episode if this was it."""
-        play.replies["no_command"] += not turn.known
         try:
             step = yield from play.act(turn.action, claim=self.profile.claim(turn.action))
         except EpisodeOver as over:
@@ -273,6 +273,7 @@ class NumberedExecutor(Executor):
             if not turn.action:
                 acting = yield from self._ask_action(play, talk, thought, number)
                 turn = acting._replace(thought=turn.thought)
+            play.count(turn)
             play.note(thought)
             written = f"{thought}\nAction {number}: {turn.action}"
             talk.lines.append(written)
@@ -308,8 +309,10 @@ class NumberedExecutor(Executor):
             Message("user", label),
         )
         completion = yield from self._complete(play, talk, cue, "\n")
-        written = completion.text.strip().removeprefix(label)
-        return play.read(self.instructions.reader, written)
+        written = completion.text.strip().removeprefix(label).strip()
+        turn = play.read(self.instructions.reader, written)
+        # The capital with which the paper's actions begin is asked for.
+        return turn._replace(mended=written.lower() != turn.action.lower())
 
     def _complete(
         self,
@@ -347,7 +350,8 @@ def read_numbered(
         command = play.read(reader, rest).action
         if command.lower() != action.lower():  # the case is the paper's, until it is played
             action = command
-        return Turn(action, thought.strip()[:MAX_LINE], known=reader.is_known(action))
+        mended = rest.strip().lower() != action.lower()
+        return Turn(action, thought.strip()[:MAX_LINE], mended, reader.is_known(action))
     if play.reading == "lenient":
         turn = play.read(reader, reply)
         if turn.action and reader.canonical(turn.action):

@@ -159,7 +159,7 @@ class AutoPlanAgent:
             request = self.wording.fill("formalizer", action=turn.action)
             reply = yield from self._ask(play, "formalizer", request, **line)
             turn = play.read(self.reader, reply)
-        play.replies["no_command"] += not turn.known
+        play.count(turn)
         talk.answer(question, turn.action)
         return turn.action
 

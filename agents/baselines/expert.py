@@ -11,7 +11,6 @@ class ExpertAgent:
     """Plays ``info["expert_plan"]``, which environments give when made with ``expert=True``."""
 
     asks: ClassVar[bool] = False
-    claims: ClassVar[bool] = False
     env_args: ClassVar[dict[str, Any]] = {"expert": True}
 
     def episode(self, play: Play) -> Routine:

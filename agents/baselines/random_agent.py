@@ -16,7 +16,6 @@ class RandomAgent:
     """
 
     asks: ClassVar[bool] = False
-    claims: ClassVar[bool] = False
     env_args: ClassVar[dict[str, Any]] = {"admissible": True}
 
     def episode(self, play: Play) -> Routine:

@@ -16,7 +16,6 @@ class RepeaterAgent:
     """
 
     asks: ClassVar[bool] = False
-    claims: ClassVar[bool] = False
     env_args: ClassVar[Mapping[str, Any]] = {"expert": True}
 
     def episode(self, play: Play) -> Routine:

@@ -199,16 +199,13 @@ class EpisodeOver(Exception):
 
     Attributes:
         step: The last step.
-        claim: The agent's claim of success at that moment: what it claimed by the action that ended
-            the episode, else True if that won, since the environment says so; None if the agent was
-            cut off before it could say.
+        claim: What the agent claimed by the action that ended the episode, such as True for a
+            purchase; None if the game or a budget ended it without a word of the agent.
     """
 
     def __init__(self, step: Step, claim: bool | None = None) -> None:
         super().__init__("the episode is over")
         self.step = step
-        if claim is None and step.won:
-            claim = True
         self.claim = claim
 
     @property
@@ -229,8 +226,8 @@ class Node:
         steps: Actions played in this part, without those of its children.
         calls: Completions asked for in this part, without those of its children.
         tokens: Tokens of these completions, as counted by the model.
-        outcome: Whether the part succeeded, according to the agent or the environment; None if it
-            was cut short.
+        outcome: Whether the part succeeded, according to the agent; None if it did not say: the
+            game ended the episode, or a budget cut it short.
         parts: The events in order: an int is an index into the episode's transcript, a str is a
             note of the agent (a thought, a plan, a verdict), a Node is a part of this part.
     """
@@ -314,9 +311,9 @@ class Play:
         form: How the executor's model is best talked with.
         reading: How a reply is read for its command: ``lenient``, or ``strict`` as the papers'
             programs do.
-        replies: Counts of the model's replies that could not be taken as they were: ``mended`` were
-            read in another form than asked for, ``no_command`` held none of the game's commands.
-            The loop adds ``empty`` and ``cut``.
+        replies: Counts of the model's replies. Of those read for a command ``bare`` were a command
+            or a thought alone, ``worded`` had words around the command, and ``no_command`` held
+            none of the game's (see ``count``). The loop adds ``asked``, ``empty`` and ``cut``.
         reports: What the agent has reported, and the loop has not counted yet, each with its node.
     """
 
@@ -396,17 +393,17 @@ class Play:
         return self.history[-1][1] if self.history else self.first
 
     def read(self, reader: CommandReader, reply: str) -> Turn:
-        """Return the turn in a reply, in this episode's reading.
-
-        Replies that had to be mended are counted.
-        """
+        """Return the turn in a reply, in this episode's reading; ``count`` counts it."""
         if self.reading == "strict":
             return reader.read(reply, strict=True)
         # A model may repeat the dialogue so far, whose commands are not to be played again.
         answered = {(action, step.observation.partition("\n")[0]) for action, step in self.history}
-        turn = reader.read(reply, answered)
-        self.replies["mended"] += turn.mended
-        return turn
+        return reader.read(reply, answered)
+
+    def count(self, turn: Turn) -> None:
+        """Count a reply that was read for a command, by the turn that it is."""
+        kind = "worded" if turn.mended else "bare"
+        self.replies[kind if turn.known else "no_command"] += 1
 
     def understand(
         self,
@@ -425,8 +422,6 @@ class Play:
                 break
             if mended != reply:
                 result = read(mended)
-                if result:
-                    self.replies["mended"] += 1
         return result
 
     def act(
@@ -530,7 +525,7 @@ class Agent(Protocol):
     """Plays episodes.
 
     An agent that asks no model may say so by an attribute ``asks = False``: then its runs name
-    none. One that never says whether it has won has ``claims = False``: then a win is no claim.
+    none.
     """
 
     def episode(self, play: Play) -> Routine:

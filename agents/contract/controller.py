@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from textcraft_gym.agents.contract.agent import Play, Request
-from textcraft_gym.agents.contract.goals import Goal
+from textcraft_gym.goals import Goal
 
 SIMILARITY = 0.6
 """Minimum ``difflib`` ratio at which two names are taken to be the same."""

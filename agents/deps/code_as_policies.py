@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.controller import Controller
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.contract.goals import Goal, has
 from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.program.interpreter import Interpreter
 from textcraft_gym.agents.program.parse import ProgramError, parse_program
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import true_or_false
+from textcraft_gym.goals import Goal, has
 
 
 class Inventory:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.contract.goals import Goal, is_reached
 from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.defaults import Settings, settings_for
 from textcraft_gym.agents.deps.selector import (
@@ -21,6 +20,7 @@ from textcraft_gym.agents.deps.selector import (
 )
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import UnknownName, number
+from textcraft_gym.goals import Goal, is_reached
 
 TEMPERATURE = 0.7
 """Sampling temperature of the planners in DEPS's program; its paper has the model's default."""

@@ -10,13 +10,13 @@ from typing import Any
 
 from textcraft_gym.agents.contract.agent import Play, Request, Routine
 from textcraft_gym.agents.contract.game_profile import DEFAULT, GameProfile
-from textcraft_gym.agents.contract.goals import Goal
 from textcraft_gym.agents.contract.model import Message
 from textcraft_gym.agents.defaults import Settings
 from textcraft_gym.agents.deps.goal_planner import TEMPERATURE, GoalPlanner
 from textcraft_gym.agents.deps.selector import TAU
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.errors import at_least
+from textcraft_gym.goals import Goal
 
 REPLAN = 'Mend this: from what is held now, write a whole new plan for the task "{task}".'
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from textcraft_gym.agents.contract.controller import Controller, Scene, SubgoalController
-from textcraft_gym.agents.contract.goals import KINDS, Goal, has, is_reached
 from textcraft_gym.agents.deps.horizon import has_horizons, learned_horizons
+from textcraft_gym.goals import KINDS, Goal, has, is_reached
 
 TAU = 10.0
 """Temperature of the softmax, in ticks; our choice, since the paper's equation 2 has none (1)."""

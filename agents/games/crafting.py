@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from textcraft_gym.agents.contract.goals import KINDS
+from textcraft_gym.goals import KINDS
 
 MARK = "Crafting commands:\n"
 

@@ -18,7 +18,7 @@ from textcraft_gym.errors import at_least
 
 
 class BestOfNAgent:
-    """Attempts the task up to n times; it claims success if an attempt succeeded.
+    """Attempts the task up to n times, until an attempt succeeds.
 
     Args:
         profile: The game to play.

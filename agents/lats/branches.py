@@ -157,7 +157,7 @@ class Brancher:
         play: Play,
         search: Callable[[Tree], Generator[Request, Any, Any]],
     ) -> Routine:
-        """Play one episode by a search; return whether an attempt succeeded.
+        """Play one episode by a search; return its claim (see ``Tree.answer``).
 
         The search ends where a budget is spent.
         """
@@ -215,13 +215,14 @@ class Tree:
         for reply in (yield from self._sample(node, n)):
             turn = read_numbered(self.play, self.brancher.reader, reply, number)
             action = turn.action[:1].lower() + turn.action[1:]
-            self.play.replies["no_command"] += not (action and turn.known)
+            is_said = says_end(action)
+            self.play.count(turn._replace(known=bool(action) and (turn.known or is_said)))
             if action:
                 thought = " ".join(turn.thought.split())
                 turns.setdefault(action, f"Thought {number}: {thought}\nAction {number}: {action}")
         for action, text in turns.items():
             child = Branch(node, text, action)
-            if COMPLETED in action.lower() or FAILED in action.lower():  # said, and not played
+            if says_end(action):  # said, and not played
                 child.observation = "The attempt ends here."
                 child.reward = node.reward
                 child.ended = child.terminal = True
@@ -264,8 +265,8 @@ class Tree:
                 f"{refusal}; with rollback=replay a search plays its actions again"
             ) from refusal
 
-    def answer(self) -> bool:
-        """Return whether the best node is solved.
+    def answer(self) -> bool | None:
+        """Return the claim of the best node: of a solved one that of its action, else False.
 
         The tree is written into the trace, with the way to that node marked.
         """
@@ -284,7 +285,7 @@ class Tree:
                     write(child, "simulated branch")
 
         write(self.root, "branch")
-        return chosen.solved
+        return self.brancher.profile.claim(chosen.action) if chosen.solved else False
 
     def _sample(
         self,
@@ -344,6 +345,11 @@ class Tree:
         else:
             yield from self.play.restore(node.moment)
         self.here = node
+
+
+def says_end(action: str) -> bool:
+    """Return whether a turn says that the task is completed or failed, which is no command."""
+    return COMPLETED in action.lower() or FAILED in action.lower()
 
 
 def describe(node: Branch) -> str:

@@ -43,7 +43,7 @@ MAX_REFLECTION = 4000
 
 
 class LATSAgent:
-    """Searches until an attempt succeeds or the iterations are spent; it claims success if one did.
+    """Searches until an attempt succeeds or the iterations are spent.
 
     Args:
         profile: The game to play.

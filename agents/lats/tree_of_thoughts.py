@@ -23,8 +23,6 @@ Order: TypeAlias = Literal["breadth", "depth"]
 class TreeOfThoughtsAgent:
     """Searches by judgements until the first attempt ends.
 
-    It claims success if the environment says so.
-
     Args:
         profile: The game to play.
         prompts: Source of the prompts ``lats`` and ``lats_value``.

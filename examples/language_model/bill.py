@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from toolmaker import TOOLS, depth
 
-from textcraft_gym.agents.contract.goals import has
 from textcraft_gym.agents.games.crafting import Recipe, Want, listed
 from textcraft_gym.agents.games.minetechtree.knowledge import WOODS, burnt, scaled, ways
+from textcraft_gym.goals import has
 
 
 class Line(NamedTuple):

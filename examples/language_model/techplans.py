@@ -19,7 +19,6 @@ from dialogue import Branch, Example
 from minetechtree import held_out
 from recorded import Said
 
-from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games.crafting import Want
 from textcraft_gym.agents.games.minetechtree.game_profile import PROFILE
 from textcraft_gym.agents.games.minetechtree.knowledge import WOODS, members, ways
@@ -36,6 +35,7 @@ from textcraft_gym.envs.minetechtree.tasks import (
     find_task,
     split_tasks,
 )
+from textcraft_gym.goals import parse_goals
 
 ROLES = ("planner", "explainer")
 AGENTS = {

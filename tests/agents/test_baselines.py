@@ -67,7 +67,7 @@ def test_try_again__begins_again_warmer_until_it_succeeds():
     episode = play(TryAgainAgent(TEXTCRAFT), {"executor": model})
     assert (episode.won, episode.claimed_success, episode.trials, episode.reward) == (
         True,
-        True,
+        None,
         3,
         1.0,
     )
@@ -103,7 +103,7 @@ def test_trials__go_on_after_a_false_claim_unless_claims_are_trusted(agent):
         )
 
     reflects = agent is ReflexionAgent
-    assert played(DONE, *WIN) == (True, True, 2, int(reflects))
+    assert played(DONE, *WIN) == (None, True, 2, int(reflects))
     assert played(DONE, DONE, FAIL) == (False, False, 3, 2 * reflects)
     assert played(FAIL, DONE, DONE) == (True, False, 3, 2 * reflects)
     assert played(FAIL, DONE, trust_claims=True) == (True, False, 2, int(reflects))

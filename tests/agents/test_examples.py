@@ -12,7 +12,6 @@ import pytest
 from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.adapt.step_plan import Group, Plan, parse_plan
-from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
 from textcraft_gym.agents.deps.deps import WHY, DEPSAgent
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.program.interpreter import Interpreter
@@ -22,6 +21,7 @@ from textcraft_gym.envs.minetechtree import text
 from textcraft_gym.envs.minetechtree.moves import NO_INGREDIENTS, Making, Refused, understand
 from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST
+from textcraft_gym.goals import Goal, has, parse_goals
 from textcraft_gym.recipes.recipe import name_of
 from textcraft_gym.registration import find
 

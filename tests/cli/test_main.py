@@ -955,7 +955,7 @@ def test_evaluate__shows_calls_by_role_and_belief(tmp_path: Path):
     assert "| adapt |" in (tmp_path / "adapt" / "report.md").read_text()
     assert "executor" in output
     assert "planner" in output
-    assert "says it won: right %" in output
+    assert "says it won: wrong" in output
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,7 @@ def test_play__watches_a_model():
         "adapt with tests.doubles:Crafter,reach=3, seed 7\nCrafting commands:\n"
     )
     assert "\n  planner\n" not in output
+    assert "\nThe game ended the episode. Task " in output
     drawn = {CliRunner().invoke(app, arguments).output.partition("\n")[0] for _ in range(2)}
     assert len(drawn) == 2  # without a seed one is drawn, and told
 

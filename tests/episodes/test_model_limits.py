@@ -17,6 +17,7 @@ from textcraft_gym.agents.contract.model import (
 )
 from textcraft_gym.episodes.model_limits import why_empty
 from textcraft_gym.episodes.schedule import run_episodes
+from textcraft_gym.replies import Turn
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 150}
 
@@ -100,7 +101,7 @@ def test_run_episodes__ends_an_episode_at_the_limit_of_the_model(answer, limit: 
     assert said in episode.trace.parts[-1]
     paid = 2 if isinstance(answer, Completion) else 1
     assert episode.tokens == {"prompt_tokens": 10 * paid, "completion_tokens": 150 * paid}
-    assert episode.replies == ({"empty": 1} if paid == 2 else {})
+    assert episode.replies == ({"asked": 2, "empty": 1} if paid == 2 else {"asked": 1})
     with pytest.raises(ModelLimit) as raised:
         run_episode(CountdownEnv(), Scripted(talking), seed=0, model=Answering(answer))
     assert (raised.value.limit, said in str(raised.value)) == (limit, True)
@@ -134,22 +135,25 @@ def test_run_episode__takes_samples_of_which_some_are_empty():
     model = Answering(empty, Completion("1", USAGE), empty)
     (episode,) = run_episodes([CountdownEnv(1)], Scripted(sampling(3)), [(None, 0)], model=model)
     assert (episode.limit, episode.error, episode.reward) == (None, None, 1.0)
-    assert (episode.replies, episode.tokens["completion_tokens"]) == ({"empty": 2}, 450)
+    assert (episode.replies, episode.tokens["completion_tokens"]) == (
+        {"asked": 3, "empty": 2},
+        450,
+    )
     (episode,) = run_episodes(
         [CountdownEnv(1)], Scripted(sampling(3)), [(None, 0)], model=Answering(*[empty] * 3)
     )
     assert (episode.limit, episode.replies, episode.calls) == (
         "length",
-        {"empty": 3},
+        {"asked": 3, "empty": 3},
         {"executor": 3},
     )
 
 
-def test_run_episode__counts_replies_that_were_cut_off_or_that_the_agent_mended():
-    def mending(play: Play) -> Routine:
+def test_run_episode__counts_replies_that_were_cut_off_or_that_the_agent_read():
+    def reading(play: Play) -> Routine:
         for _ in range(3):
             completion = yield from play.ask("?")
-            play.replies["mended"] += completion.text == "`0`"
+            play.count(Turn(completion.text, mended=completion.text == "`0`"))
         return False
 
     answers = (
@@ -157,8 +161,8 @@ def test_run_episode__counts_replies_that_were_cut_off_or_that_the_agent_mended(
         Completion("`0`"),
         Completion("", tool_calls=(CALL,)),
     )
-    episode = run_episode(CountdownEnv(), Scripted(mending), seed=0, model=Answering(*answers))
-    assert episode.replies == {"cut": 1, "mended": 1}
+    episode = run_episode(CountdownEnv(), Scripted(reading), seed=0, model=Answering(*answers))
+    assert episode.replies == {"asked": 3, "bare": 2, "worded": 1, "cut": 1}
 
 
 CALL = ToolCall("1", "act", "{}")

@@ -27,7 +27,7 @@ from textcraft_gym.reports.metrics import outcome_of, summarise, summarise_by_gr
 from textcraft_gym.reports.page import html_page
 from textcraft_gym.reports.records import read_config, read_records
 from textcraft_gym.reports.success import wilson_interval
-from textcraft_gym.reports.tables import markdown
+from textcraft_gym.reports.tables import markdown, reply_rows
 from textcraft_gym.reports.tally import Tally
 from textcraft_gym.runs.runner import is_won
 from textcraft_gym.verify.recheck import verify
@@ -58,7 +58,7 @@ def test_won_in__reads_what_the_world_says_and_nothing_else(info: dict[str, Any]
     assert won_in(info) is won
     step = Step("", 1.0, terminated=True, truncated=False, info=info)
     assert step.won is (won is True)
-    assert EpisodeOver(step).claim is (True if won else None)
+    assert EpisodeOver(step).claim is None  # what the world says is no claim
 
 
 class Saying:
@@ -121,7 +121,7 @@ def test_evaluate__of_a_world_that_does_not_say_shows_the_score_alone(tmp_path: 
     records = evaluate(GUESSING, tmp_path / "run")
     assert {record["won"] for record in records} == {None}
     (summary,) = summarise_by_group(records).values()
-    assert (summary.rate, summary.unknown, summary.won, summary.precision) == (None, 20, 0, None)
+    assert (summary.rate, summary.unknown, summary.won, summary.recall) == (None, 20, 0, None)
     assert 0 < summary.reward < 1
     row = run("report", str(tmp_path / "run")).splitlines()[4].split()
     assert row[:7] == ["run", "all", "20", "-", "-", "-", f"{100 * summary.reward:.1f}"]
@@ -242,7 +242,8 @@ def test_evaluate__counts_limits_and_does_not_play_them_again(tmp_path: Path):
     assert summary["replies"]["empty"] == sum(record["limit"] == "length" for record in records)
     report = (tmp_path / "run" / "report.md").read_text()
     assert "| limits | errors |" in report
-    assert "| run | group | empty |" in report
+    replies = "| run | group | read | bare | words around it | no command | empty | cut off |"
+    assert replies in report
     page = html_page({"run": records}, {"run": read_config(tmp_path / "run")})
     assert "met a limit" in page
     assert "✗ limit" in page
@@ -255,7 +256,7 @@ def replying(calls: int, **replies: int) -> dict[str, Any]:
 def test_advice__says_nothing_where_few_answers_are_of_no_use():
     assert advice([]) == []
     assert advice([replying(0)]) == []
-    assert advice([replying(90, mended=90), replying(10, empty=4, cut=3, no_command=3)]) == []
+    assert advice([replying(90, worded=90), replying(10, empty=4, cut=3, no_command=3)]) == []
 
 
 @pytest.mark.parametrize(
@@ -267,8 +268,9 @@ def test_advice__says_nothing_where_few_answers_are_of_no_use():
     ],
 )
 def test_advice__names_the_options_that_mend_it(kind: str, options: tuple[str, ...]):
-    (line,) = advice([replying(60), replying(40, **{kind: 11})])
-    assert line.startswith("11 of 100 answers ")
+    (line,) = advice([replying(60, bare=20), replying(40, **{kind: 11})])
+    # Those without a command are of the answers that were read for one.
+    assert line.startswith(f"11 of {31 if kind == 'no_command' else 100} answers ")
     assert all(option in line for option in options)
 
 
@@ -302,12 +304,25 @@ def test_evaluate__ends_with_advice(tmp_path: Path, capfd: pytest.CaptureFixture
 
 
 def test_markdown__shows_replies_only_where_some_could_not_be_taken():
-    quiet, loud = (
-        record(calls={"executor": 1}, replies={"cut": 0}),
-        record(calls={"executor": 1}, replies={"cut": 2}),
+    quiet = record(calls={"executor": 1}, replies={"asked": 1, "bare": 1})
+    loud = record(calls={"executor": 1}, replies={"asked": 3, "bare": 1, "cut": 2})
+    assert "words around it" not in markdown({"run": summarise_by_group([quiet])})
+    assert "| 1 | 1 | 0 | 0 | 0 | 2 |" in markdown({"run": summarise_by_group([loud])})
+
+
+def test_reply_rows__have_a_dash_where_nothing_is_known():
+    told = record(
+        calls={"executor": 11}, replies={"asked": 11, "bare": 3, "worded": 6, "no_command": 2}
     )
-    assert "| cut |" not in markdown({"run": summarise_by_group([quiet])})
-    assert "| run | group | cut |" in markdown({"run": summarise_by_group([loud])})
+    programmed = record(calls={"planner": 4}, replies={"asked": 4, "cut": 1})
+    own = record(calls={"executor": 9}, replies={})
+    runs = {"react": [told, told], "deps": [programmed], "own": [own]}
+    rows = reply_rows({run: summarise_by_group(records) for run, records in runs.items()})
+    assert [row[:1] + row[2:] for row in rows if row[1] == "all"] == [
+        ("react", "22", "6", "12", "4", "0", "0"),
+        ("deps", "-", "-", "-", "-", "0", "1"),
+        ("own", "-", "-", "-", "-", "-", "-"),
+    ]
 
 
 def test_page__tells_the_replies_and_the_repeat_of_an_episode():

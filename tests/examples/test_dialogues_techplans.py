@@ -19,13 +19,13 @@ from dialogue import Example
 from minetechtree import held_out
 
 from tests.examples.dialogues import branches, learns_only_the_players_lines
-from textcraft_gym.agents.contract.goals import parse_goals
 from textcraft_gym.agents.games import MINETECHTREE
 from textcraft_gym.agents.games.crafting import Want
 from textcraft_gym.agents.games.minetechtree.knowledge import ways
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.agents.registry import make_agent
 from textcraft_gym.envs.minetechtree.tasks import SEVERAL, split_tasks
+from textcraft_gym.goals import parse_goals
 from textcraft_gym.task import task_hash
 
 EXAMPLE_COUNT = 250

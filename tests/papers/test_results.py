@@ -245,3 +245,14 @@ def test_csv__has_a_row_for_each_cell():
     assert len(lines) == 1 + 3 * 4
     assert lines[1].startswith("test,table1,react,All,20,,,a|b,10,")
     assert lines[5].startswith("test,table1,adapt,All,50,,*,a|b,66.6667,")
+
+
+def test_cell__of_claims_is_none_where_the_game_ended_wins():
+    column = Column("claimed", measure="claimed")
+    bought = run(30, claimed_success=True, stop_reason="terminated")
+    ended = run(30, claimed_success=None, stop_reason="terminated")
+    runs = played([bought], [ended])
+    claimed, silent = (cell(row, 0, column, runs) for row in TABLE.rows[:2])
+    assert claimed is not None
+    assert claimed.value == 100.0
+    assert silent is None

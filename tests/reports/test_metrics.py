@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.reports.metrics import groups, summarise, summarise_by_group
+from textcraft_gym.reports.metrics import claim_of, groups, summarise, summarise_by_group
 from textcraft_gym.reports.success import wilson_interval
 from textcraft_gym.reports.tables import effort_table, markdown, success_table
 from textcraft_gym.runs.run_spec import RunSpec
@@ -35,7 +35,8 @@ NUMBERS = count()
 
 def record(depth: int = 2, won: bool = True, **more) -> dict:
     effort = {"calls": {}, "tokens": {}, "replies": {}, "cost": 0.0, "k_max": 0}
-    effort |= {"claimed_success": None, "restores": [], "repeat": 0, "limit": None}
+    effort |= {"claimed_success": None, "stop_reason": "agent", "restores": [], "repeat": 0}
+    effort |= {"limit": None}
     task = more.get("task", f"task {next(NUMBERS)}")
     return {
         "task": task,
@@ -140,13 +141,43 @@ def test_summarise__counts_calls_by_role_and_the_agents_own_verdict():
     assert (summary.k_max, summary.k_max_won) == (1.0, 1.0)
     assert summarise([record(k_max=3), record(k_max=1, won=False)]).k_max_won == 3.0
     assert summarise([record(k_max=1, won=False)]).k_max_won is None
-    assert (summary.claimed, summary.rightly_claimed, summary.precision, summary.recall) == (
-        2,
-        1,
-        0.5,
-        0.5,
+    claims = (summary.claimed, summary.rightly_claimed, summary.wrongly_claimed, summary.recall)
+    assert claims == (2, 1, 1, 0.5)
+    silent = summarise([record(won=False)])
+    assert (silent.claimed, silent.wrongly_claimed, silent.recall) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("claimed", "stop_reason", "claim"),
+    [
+        (True, "terminated", "success"),  # a purchase
+        (True, "agent", "success"),
+        (False, "terminated", "failure"),  # giving up in HotpotQA
+        (False, "agent", "failure"),
+        (None, "terminated", "game"),
+        (None, "truncated", "nothing"),
+        (None, "max_steps", "nothing"),
+        (None, "limit", "nothing"),
+        (None, "agent", "nothing"),  # AutoPlan, whose turns are spent
+    ],
+)
+def test_claim_of__tells_the_agents_word_from_the_games(claimed, stop_reason: str, claim: str):
+    assert claim_of(record(claimed_success=claimed, stop_reason=stop_reason)) == claim
+
+
+def test_summarise__of_a_game_that_ends_at_the_goal_has_no_right_and_no_missed_claims():
+    by_game = {"stop_reason": "terminated", "claimed_success": None}
+    wins = [record(**by_game) for _ in range(3)]
+    claims = [record(won=False, claimed_success=claimed) for claimed in (True, True, False)]
+    summary = summarise([*wins, *claims, record(won=False, **by_game)])
+    assert (summary.ended_by_game, summary.won_by_game) == (4, 3)
+    assert (summary.claimed, summary.wrongly_claimed, summary.recall) == (2, 2, None)
+    # One win that the agent could have claimed, and did not.
+    assert summarise([*wins, record(claimed_success=False)]).recall == 0.0
+    _, *rows = effort_table(
+        {"run": summarise_by_group([*wins, record(claimed_success=True, calls={"executor": 1})])}
     )
-    assert summarise([record(won=False)]).precision is summarise([record(won=False)]).recall is None
+    assert rows[-1][-4:] == ("1", "0", "0.0", "3")
 
 
 class Told:
@@ -162,7 +193,7 @@ def test_effort__of_an_agent_without_levels_and_claims_is_a_dash(tmp_path: Path)
     records = evaluate(RunSpec("TextCraft-v0", "test", Told, limit=2), tmp_path)
     assert [(record["won"], record["claimed_success"]) for record in records] == [(True, None)] * 2
     _, *rows = effort_table({"run": summarise_by_group(records)})
-    assert {row[-5:] for row in rows} == {("-",) * 5}
+    assert {row[-6:] for row in rows} == {(*("-",) * 5, "2")}
 
 
 def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
@@ -180,11 +211,12 @@ def test_markdown__shows_calls_only_of_runs_that_asked_a_model():
         "total cost",
         *reached,
         "says it won",
-        "says it won: right %",
+        "says it won: wrong",
         "says it won: missed %",
+        "game ended it",
     ]
     assert lines[2:] == [
-        ["with", group, "4.0", "0", "-", "-", "-", "1", "100.0", "0.0"]
+        ["with", group, "4.0", "0", "-", "-", "-", "1", "0", "0.0", "0"]
         for group in ("depth 2", "all")
     ]
 

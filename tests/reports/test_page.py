@@ -612,16 +612,22 @@ def test_html_page__compares_only_runs_of_one_world():
 
 def test_html_page__says_where_a_claim_was_wrong():
     claims = [(True, True), (True, False), (False, True), (False, False), (None, True)]
-    records = [record(f"{won} {claim}", won=won, claimed_success=claim) for claim, won in claims]
+    records = []
+    for claim, won in claims:
+        records.append(
+            record(f"{won} {claim}", won=won, claimed_success=claim, stop_reason="agent")
+        )
+    records.append(record("ended", won=True, claimed_success=None))
     page = html_page({"run": [*records, broken(record(claimed_success=True))]}, {"run": config()})
     said = [line["claimed_success"] for line in lines(page)]
     assert said == [
-        "success",
-        "success (wrong)",
-        "failure (wrong)",
-        "failure",
-        "not said",
-        "success",
+        "won",
+        "won (wrong)",
+        "lost (wrong)",
+        "lost",
+        "nothing",
+        "nothing: the game ended it",
+        "won",
     ]
 
 
@@ -888,7 +894,7 @@ def test_page__tells_outcomes_apart_by_colour_and_by_word(browser: Any, tmp_path
     assert {mark.text: strongest_colour(mark) for mark in marks} == {
         "✓ success": "green",
         "✗ failure": "red",
-        "… not ended": "another",
+        "… not said": "another",
     }
 
 

@@ -22,6 +22,7 @@ def record(depth: int, won: bool, **more) -> dict:
     plain = {
         "reward": float(won),
         "claimed_success": won,
+        "stop_reason": "agent",
         "steps": 1,
         "task": task,
         "family": task,
@@ -154,16 +155,20 @@ def test_k_max_by_group__shares_out_the_episodes_that_did_not_break():
 
 def test_claims_and_reward__tells_right_claims_from_wrong_ones():
     said = [*[(True, True)] * 3, *[(True, False)] * 2, (False, True), *[(None, False)] * 2]
-    svg = plots.claims_and_reward(
-        summaries(a=[record(2, won, claimed_success=claim) for claim, won in said])
+    records = [record(2, won, claimed_success=claim) for claim, won in said]
+    records += [record(2, True, claimed_success=None, stop_reason="terminated") for _ in range(2)]
+    svg = plots.claims_and_reward(summaries(a=records))
+    widths = {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items()}
+    assert widths == pytest.approx(
+        {
+            "a: 3 of 10 claimed and won": 3 / 10 * 324,
+            "a: 2 of 10 claimed and lost": 2 / 10 * 324,
+            "a: 1 of 10 not claimed and won": 1 / 10 * 324,
+            "a: 2 of 10 won as the game ended it": 2 / 10 * 324,
+            "a: 2 of 10 not claimed and lost": 2 / 10 * 324,
+        }
     )
-    assert {hint: float(rect.attrib["width"]) for hint, rect in bars(svg).items()} == {
-        "a: 3 of 8 claimed and won": 3 / 8 * 324,
-        "a: 2 of 8 claimed and lost": 2 / 8 * 324,
-        "a: 1 of 8 not claimed and won": 1 / 8 * 324,
-        "a: 2 of 8 not claimed and lost": 2 / 8 * 324,
-    }
-    assert "right 60.0%, missed 25.0%" in words(svg)
+    assert "wrong 2 of 5, missed 25.0%" in words(svg)
 
 
 def every_plot(run: str) -> list[str]:

@@ -236,7 +236,8 @@ class Check:
         steps: Actions played.
         replies: Number of replies in the episode.
         commands: Actions played that are commands of the game.
-        mended: Replies that were read in another form than asked for.
+        bare: Replies that were a command or a thought alone.
+        worded: Replies with words around the command, or in another form than asked for.
         no_command: Replies without a command of the game.
         cut: Replies that ended at the token limit.
     """
@@ -262,7 +263,8 @@ class Check:
     steps: int = 0
     replies: int = 0
     commands: int = 0
-    mended: int = 0
+    bare: int = 0
+    worded: int = 0
     no_command: int = 0
     cut: int = 0
 
@@ -319,8 +321,11 @@ class Check:
 
     def _episode_rows(self) -> Iterator[tuple[str, str]]:
         yield "episode", f"{TASK}, form {self.form}: {self.episode}"
-        faults = f"{self.mended} mended, {self.no_command} without a command, {self.cut} cut off"
-        yield "replies", f"{self.replies}, with {self.commands} commands; {faults}"
+        kinds = f"{self.bare} bare, {self.worded} with words around it, {self.no_command} with none"
+        yield (
+            "replies",
+            f"{self.replies}, with {self.commands} commands; {kinds}, {self.cut} cut off",
+        )
 
     def _cost_rows(self) -> Iterator[tuple[str, str]]:
         if self.calls:
@@ -563,9 +568,7 @@ def _episode_results(
         "replies": replies,
         "commands": commands,
         "answers": dict(forms),
-        "mended": episode.replies.get("mended", 0),
-        "no_command": episode.replies.get("no_command", 0),
-        "cut": episode.replies.get("cut", 0),
+        **{kind: episode.replies.get(kind, 0) for kind in ("bare", "worded", "no_command", "cut")},
     }
     if failure is not None and not episode.won:
         results |= _failure_results(episode, failure, form)

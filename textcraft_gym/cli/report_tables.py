@@ -7,21 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from textcraft_gym.cli.tables import console, examples, new_table, print_table, print_words
 from textcraft_gym.reports.compare import Comparison, Verdict, points, test_of
 from textcraft_gym.reports.metrics import ALL
+from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
 from textcraft_gym.reports.success import in_words
 from textcraft_gym.reports.tables import (
     PASSES,
+    REPLIES,
     Rows,
     Runs,
     effort_table,
     pass_rows,
     percent,
-    replies_table,
+    reply_rows,
     success_table,
 )
 from textcraft_gym.reports.why import WHY_TITLE, Why, why_examples, why_table
 
 EFFORT_TITLE = "Model calls per episode, and the agent's claims of success"
-REPLIES_TITLE = "Malformed replies"
+REPLIES_TITLE = "Replies read for a command of the game"
+STEPS_TITLE = "What agents claimed of the steps of plans, against the state of the world"
 PASSES_TITLE = "Success with k attempts at a task"
 RANKED = (
     "run",
@@ -56,8 +59,8 @@ def show_runs(runs: Runs) -> None:
 
     if effort := effort_table(runs):
         _show_by_group(EFFORT_TITLE, effort[0], effort[1:])
-    if replies := replies_table(runs):
-        _show_by_group(REPLIES_TITLE, replies[0], replies[1:])
+    if replies := reply_rows(runs):
+        _show_by_group(REPLIES_TITLE, REPLIES, replies)
 
     if passes := pass_rows(runs):
         table = new_table(PASSES_TITLE, PASSES, ("run", "k", "pass@k %", "pass^k %"), needed=4)
@@ -79,6 +82,15 @@ def show_why(runs: Mapping[str, Why]) -> None:
         table.add_row("" if run == previous else run, cause, meaning, ", ".join(tasks))
         previous = run
     print_table(table)
+
+
+def show_steps(runs: Mapping[str, StepClaims]) -> None:
+    """Print the claims about steps of plans, or that there are none."""
+    rows = step_rows(runs)
+    if rows:
+        _show_by_group(STEPS_TITLE, STEPS, rows)
+    else:
+        console.print("No run has claims about steps of plans.")
 
 
 def _show_by_group(

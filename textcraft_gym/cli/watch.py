@@ -16,6 +16,7 @@ from textcraft_gym.agents.redaction import redact
 from textcraft_gym.cli.console import Console
 from textcraft_gym.episodes.episode import Episode, run_episode
 from textcraft_gym.printable import printable_lines
+from textcraft_gym.reports.metrics import Claim, claim_of
 from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import is_won
@@ -23,7 +24,12 @@ from textcraft_gym.runs.runner import is_won
 INDENT = 2
 NO_TERMINAL_WIDTH = 100_000
 """Columns where there is no terminal: no line breaks, as a note has at most 10,000 characters."""
-CLAIMS = {True: "claims success", False: "claims no success", None: "makes no claim"}
+CLAIMS: dict[Claim, str] = {
+    "success": "The agent claims success",
+    "failure": "The agent claims no success",
+    "game": "The game ended the episode",
+    "nothing": "The agent makes no claim",
+}
 
 
 def watch(spec: RunSpec, task: str | None = None) -> Episode:
@@ -112,7 +118,7 @@ class View:
         outcome = {True: "Won", False: "Lost", None: "Over"}[is_won(episode)]
         style = "bold green" if outcome == "Won" else "bold"
         self.say(0, f"{outcome} after {', '.join(_efforts(episode))}.", style)
-        claim = f"The agent {CLAIMS[episode.claimed_success]}."
+        claim = f"{CLAIMS[claim_of(vars(episode))]}."
         played = f"Task {episode.task}, seed {episode.seed}"
         self.say(0, f"{claim} {played}, stop reason {episode.stop_reason}.")
 

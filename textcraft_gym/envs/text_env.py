@@ -125,6 +125,8 @@ class TextEnv(gym.Env[str, str], ABC):
       same game.
     - ``explain(action, reason)``: in words, why the last action did nothing, given its
       ``invalid_reason``.
+    - ``holds(step)``: whether a step of a plan, in words, is done in the current state; None if the
+      state cannot tell.
     - ``vocabulary``: a text with every word that the game writes, apart from words echoed from an
       action.
     - ``possible_commands(tasks=None)``: every command that can ever be admissible in these tasks,

@@ -97,16 +97,16 @@ class Episode:
         won: Whether info ever said that the task is done (see ``won_in``), or the reward reached
             the bound of the run (``won_at``); None if neither says.
         claimed_success: The agent's own claim of success: its last word, or what it implied by the
-            action that ended the episode, such as a purchase. True also where that action won,
-            since the environment says so. None if the agent was cut off before it could say, or
-            never makes claims.
+            action that ended the episode, such as a purchase. None if it said nothing: the game
+            ended the episode, won or not, the agent was cut off, or it never makes claims.
         steps: Actions played, over all trials.
         calls: Completions asked for, by role.
         tokens: Tokens as counted by the models, by kind (``prompt_tokens``, ``completion_tokens``).
         cost: Price of the completions, in the currency of the models' prices.
-        replies: Counts of the replies that could not be taken as they were: those of
-            ``Play.replies``, ``empty`` for completions without a text, and ``cut`` for texts that
-            ended at the token limit.
+        replies: Counts of the replies: those of ``Play.replies``, ``asked`` for all completions of
+            the run's models, ``empty`` for those without a text, and ``cut`` for texts that ended
+            at the token limit. An agent that reads no commands from replies has no ``bare``,
+            ``worded`` or ``no_command``.
         trials: 1 plus the resets that the agent asked for.
         stop_reason: ``terminated``, ``truncated``, ``max_steps``, ``max_calls``, ``limit``,
             ``error``, or ``agent`` if it stopped by itself.
@@ -437,8 +437,7 @@ class EpisodeRunner:
             _check_claim("episode() to return", stop.value)
             self.episode.claimed_success = stop.value
         except EpisodeOver as over:
-            if getattr(self.agent, "claims", True):
-                self.episode.claimed_success = over.claim
+            self.episode.claimed_success = over.claim
         finally:
             routine.close()
             if isinstance(self.world.unwrapped, Draws):
@@ -743,6 +742,7 @@ class EpisodeRunner:
                 self.log.pay(cost, counts)
         if isinstance(answer, Exception):
             return answer
+        self.play.replies["asked"] += 1
         if answer.is_empty:
             self.play.replies["empty"] += 1
         elif answer.finish_reason == "length":

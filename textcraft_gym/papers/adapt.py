@@ -370,7 +370,8 @@ FIGURE_12 = Table(
     "Figure 12: episodes that ADaPT claims to have won, beside those it won (%)",
     "The paper finds claims slightly above success in ALFWorld and TextCraft, and more than 30 "
     "points above in WebShop; the authors' blog says that claims are rarely false and often "
-    "missed.",
+    "missed. Claims are not measurable where the game ends the episode at the goal, as in ALFWorld "
+    "and TextCraft: the agent has no last word on a win. In WebShop the purchase is the claim.",
     tuple(
         column
         for name in ("ALFWorld", "WebShop", "TextCraft")

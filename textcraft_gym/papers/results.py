@@ -137,8 +137,8 @@ def _number(summary: Summary, measure: Measure) -> float | None:
         return sum(summary.calls.values())
     if measure == "tokens":
         return summary.tokens
-    if measure == "claimed":
-        return 100 * (summary.claimed or 0) / summary.episodes
+    if measure == "claimed":  # a win that the game ended left the agent nothing to claim
+        return None if summary.won_by_game else 100 * (summary.claimed or 0) / summary.episodes
     if measure == "cost":  # 0 is no price: that of the model is not known
         return summary.cost / (summary.episodes + summary.errors) or None
     share = summary.rate if measure == "success" else summary.reward

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from textcraft_gym.reports.tables import read_for_commands
+
 OFTEN = 0.1
 """Share of useless answers above which there is advice."""
 
@@ -35,7 +37,7 @@ def advice(records: Iterable[Mapping[str, Any]]) -> list[str]:
 
     Args:
         records: Episode records, whose ``replies`` count the answers by kind and ``calls`` all of
-            them.
+            them; those without a command are told of the answers that were read for one.
     """
     counts: Counter[str] = Counter()
     answers = 0
@@ -49,5 +51,6 @@ def advice(records: Iterable[Mapping[str, Any]]) -> list[str]:
     for kind in sorted(_ADVICE, key=lambda kind: -counts[kind])[:2]:
         if counts[kind]:
             meaning, remedy = _ADVICE[kind]
-            lines.append(f"{counts[kind]} of {answers} answers {meaning}: {remedy}.")
+            among = read_for_commands(counts) if kind == "no_command" else answers
+            lines.append(f"{counts[kind]} of {among} answers {meaning}: {remedy}.")
     return lines

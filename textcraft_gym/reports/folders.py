@@ -15,6 +15,8 @@ from textcraft_gym.reports.paper_table import PaperTable, paper_table
 from textcraft_gym.reports.pools import Pool, pools
 from textcraft_gym.reports.profiles import profile_of
 from textcraft_gym.reports.records import Records, read_config, read_records
+from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
+from textcraft_gym.reports.tables import markdown_table
 from textcraft_gym.reports.why import WHY_TITLE, Why, why, why_markdown
 
 
@@ -35,11 +37,13 @@ class Folders:
         paths: The folder of each run.
         errors: Whether episodes that broke are left out of the files, or count as lost.
         with_causes: Whether the page and the table in Markdown say why episodes were lost.
+        steps: The claims about steps of plans that they show; None for none.
 
     Attributes:
         paths: The same.
         records: The records of each run.
         configs: Its config.
+        steps: As given.
     """
 
     def __init__(
@@ -48,10 +52,12 @@ class Folders:
         errors: Errors = "exclude",
         *,
         with_causes: bool = False,
+        steps: Mapping[str, StepClaims] | None = None,
     ) -> None:
         self.paths = paths
         self._errors = errors
         self._with_causes = with_causes
+        self.steps = steps
         self.configs: dict[str, dict[str, Any]] = {}
         self.records: dict[str, Records] = {}
         for name, run in self.paths.items():
@@ -83,12 +89,20 @@ class Folders:
 
             calls = {name: Calls(run) for name, run in self.paths.items()}
             return html_page(
-                self.records, self.configs, calls=calls, errors=self._errors, why=self.causes
+                self.records,
+                self.configs,
+                calls=calls,
+                errors=self._errors,
+                why=self.causes,
+                steps=self.steps or {},
             )
         if suffix == ".svg":
             from textcraft_gym.reports.plots import figure
 
             return figure(self.table)
-        table = FORMATS[suffix](self.table)
-        below = why_markdown(self.causes) if suffix == ".md" else ""
-        return f"{table}\n{WHY_TITLE}:\n\n{below}" if below else table
+        parts = [FORMATS[suffix](self.table)]
+        if suffix == ".md" and (causes := why_markdown(self.causes)):
+            parts.append(f"{WHY_TITLE}:\n\n{causes}")
+        if suffix == ".md" and self.steps is not None:
+            parts.append(markdown_table(STEPS, step_rows(self.steps)))
+        return "\n".join(parts)

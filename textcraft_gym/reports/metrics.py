@@ -24,6 +24,9 @@ ALL = UNGROUPED
 """Group of the summary over all episodes."""
 
 Outcome: TypeAlias = Literal["won", "lost", "limit", "unknown", "error"]
+Claim: TypeAlias = Literal["success", "failure", "game", "nothing"]
+"""What an agent said of an episode's success; ``game`` if the game ended the episode without a word
+of the agent."""
 Errors: TypeAlias = Literal["exclude", "count"]
 """Whether failed episodes are left out of rates and means, or count as lost with a score of 0."""
 ERRORS: tuple[Errors, ...] = ("exclude", "count")
@@ -52,14 +55,15 @@ class Summary:
         calls: Mean number of completions by role.
         tokens: Mean number of tokens, as the models counted them.
         cost: Total cost of all completions, including those of errors.
-        replies: Number of replies of models that could not be taken as they were, by kind, over all
-            episodes.
+        replies: Number of replies of models by kind (``Episode.replies``), over all episodes.
         k_max: Mean of the deepest level of decomposition at which something was executed; None of
             an agent that never divided a task.
         k_max_won: The same over the episodes won, as ADaPT's paper reports it.
         claimed: Number of episodes that the agent claimed to have won; None if it never said
             whether it had won.
         rightly_claimed: Number of these that were won.
+        ended_by_game: Number of episodes that the game ended without a word of the agent.
+        won_by_game: Number of these that were won.
         restores: Number of returns to an earlier moment, over all episodes.
         passes: Success with 1, 2, ... attempts; empty unless tasks were played more than once.
     """
@@ -86,22 +90,28 @@ class Summary:
     k_max_won: float | None
     claimed: int | None
     rightly_claimed: int
+    ended_by_game: int
+    won_by_game: int
     restores: int
     passes: tuple[PassRates, ...]
 
     @property
-    def precision(self) -> float | None:
-        """Share of the claimed episodes that were won; None without any, or if any is unknown."""
-        if self.unknown or not self.claimed:
+    def wrongly_claimed(self) -> int | None:
+        """Number of episodes claimed and lost; None without claims, or if any is unknown."""
+        if self.unknown or self.claimed is None:
             return None
-        return self.rightly_claimed / self.claimed
+        return self.claimed - self.rightly_claimed
 
     @property
     def recall(self) -> float | None:
-        """Share of the won episodes that were claimed; None without any, or if any is unknown."""
-        if self.unknown or not self.won or self.claimed is None:
+        """Share of the wins that were claimed, of those that the game did not end without a word.
+
+        None without any, or if the outcome of any episode is unknown.
+        """
+        open_to_claims = self.won - self.won_by_game
+        if self.unknown or not open_to_claims or self.claimed is None:
             return None
-        return self.rightly_claimed / self.won
+        return self.rightly_claimed / open_to_claims
 
 
 def outcome_of(record: Mapping[str, Any]) -> Outcome:
@@ -113,6 +123,14 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
     if record.get("limit"):
         return "limit"
     return "unknown" if record["won"] is None else "lost"
+
+
+def claim_of(record: Mapping[str, Any]) -> Claim:
+    """Return what the agent said of an episode's success."""
+    claimed = record["claimed_success"]
+    if claimed is not None:
+        return "success" if claimed else "failure"
+    return "game" if record["stop_reason"] == "terminated" else "nothing"
 
 
 def summarise(records: Iterable[Mapping[str, Any]], *, errors: Errors = "exclude") -> Summary:
@@ -197,11 +215,10 @@ class _Sums:
         self.calls: Counter[str] = Counter()
         self.tasks = TaskOutcomes(errors)
         self.rewards, self.ratios, self.costs = array("d"), array("d"), array("d")
+        self.claims: Counter[Claim] = Counter()
         self.depth: float = 0
-        self.says = False
-        self.steps = self.tokens = self.k_max = self.k_max_won = self.claimed = (
-            self.rightly_claimed
-        ) = self.restores = 0
+        self.steps = self.tokens = self.k_max = self.k_max_won = self.restores = 0
+        self.rightly_claimed = self.won_by_game = 0
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Add an episode."""
@@ -229,11 +246,11 @@ class _Sums:
         self.restores += len(record["restores"])
         if outcome == "limit":
             self.limits[record["limit"]] += 1
-        self.says |= record["claimed_success"] is not None
-        if record["claimed_success"]:
-            self.claimed += 1
-            self.rightly_claimed += outcome == "won"
+        claim = claim_of(record)
+        self.claims[claim] += 1
         if outcome == "won":
+            self.rightly_claimed += claim == "success"
+            self.won_by_game += claim == "game"
             self.k_max_won += record["k_max"]
             if record.get("optimal_length"):
                 self.ratios.append(record["steps"] / record["optimal_length"])
@@ -244,6 +261,7 @@ class _Sums:
         episodes = self.outcomes.total()
         played = episodes - self.outcomes["error"]
         counted = len(self.rewards)
+        says = self.claims["success"] or self.claims["failure"]
 
         of_tasks = list(self.tasks.values())
         passes: tuple[PassRates, ...] = ()
@@ -272,8 +290,10 @@ class _Sums:
             replies=dict(self.replies),
             k_max=_share(self.k_max, played) if self.k_max else None,
             k_max_won=_share(self.k_max_won, won) if self.k_max else None,
-            claimed=self.claimed if self.says else None,
+            claimed=self.claims["success"] if says else None,
             rightly_claimed=self.rightly_claimed,
+            ended_by_game=self.claims["game"],
+            won_by_game=self.won_by_game,
             restores=self.restores,
             passes=passes,
         )

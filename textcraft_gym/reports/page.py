@@ -47,15 +47,17 @@ from textcraft_gym.reports.page_episodes import (
 )
 from textcraft_gym.reports.pools import Pool, pools
 from textcraft_gym.reports.records import Key, key_of, light
+from textcraft_gym.reports.step_claims import STEPS, StepClaims, step_rows
 from textcraft_gym.reports.success import in_words
 from textcraft_gym.reports.tables import (
     PASSES,
+    REPLIES,
     TIMING,
     Rows,
     effort_table,
     pass_rows,
     percent,
-    replies_table,
+    reply_rows,
     success_table,
     time_rows,
 )
@@ -109,8 +111,9 @@ def html_page(
     *,
     calls: Mapping[str, Calls] = MappingProxyType({}),
     call_files: Mapping[str, str] = MappingProxyType({}),
-    errors: Errors = "exclude",
     why: Mapping[str, Why] = MappingProxyType({}),
+    steps: Mapping[str, StepClaims] = MappingProxyType({}),
+    errors: Errors = "exclude",
     home: str = "",
 ) -> str:
     """Return the page of one or more runs.
@@ -125,8 +128,9 @@ def html_page(
             many episodes, from the first, as fit into its share of ``MAX_CALLS``.
         call_files: For runs whose calls lie beside the page, their folders: a ``calls_script`` for
             each episode that asked a model.
-        errors: Whether episodes that broke are left out, or count as lost.
         why: Why the episodes of each run were lost; empty for a page without.
+        steps: The claims about steps of plans, of runs that were replayed for them.
+        errors: Whether episodes that broke are left out, or count as lost.
         home: The address of a page of all runs.
     """
     shown = _shown_calls(runs, calls)
@@ -138,7 +142,8 @@ def html_page(
         light_runs,
         configs,
         errors,
-        why,
+        why=why,
+        steps=steps,
         sources={"scripts": "'self'"} if call_files else {},
         home=home,
         index=index,
@@ -166,7 +171,8 @@ def live_page(
         runs,
         configs,
         "exclude",
-        {},
+        why={},
+        steps={},
         sources=LIVE,
         home="./",
         index=index,
@@ -180,8 +186,9 @@ def _page(
     runs: Mapping[str, Sequence[Record]],
     configs: Mapping[str, Config],
     errors: Errors,
-    why: Mapping[str, Why],
     *,
+    why: Mapping[str, Why],
+    steps: Mapping[str, StepClaims],
     sources: Mapping[str, str],
     **listing: Any,
 ) -> str:
@@ -192,6 +199,7 @@ def _page(
         configs: The config of each run.
         errors: As for ``html_page``.
         why: As for ``html_page``.
+        steps: As for ``html_page``.
         sources: Arguments of ``policy``.
         **listing: What the template needs for the list of episodes.
     """
@@ -202,7 +210,7 @@ def _page(
         if pool.name not in whole:
             whole[pool.name] = summarise(pool.records, errors=errors)
     games = _games(pooled, errors)
-    worlds = _worlds(runs, configs, by_group, why)
+    worlds = _worlds(runs, configs, by_group, why, steps)
     page = (
         templates()
         .get_template("report.html")
@@ -278,6 +286,7 @@ def _worlds(
     configs: Mapping[str, Config],
     by_group: Mapping[str, Mapping[str, Summary]],
     why: Mapping[str, Why],
+    steps: Mapping[str, StepClaims],
 ) -> list[dict[str, Any]]:
     """Return the name, the tables and the plots of each world and split."""
     played: dict[str, list[str]] = {}
@@ -287,7 +296,8 @@ def _worlds(
     for name, names in played.items():
         of_world = {run: runs[run] for run in names}
         summaries = {run: by_group[run] for run in names}
-        tables, drawn = _tables(of_world, summaries), _plots(of_world, summaries)
+        of_steps = {run: steps[run] for run in names if run in steps}
+        tables, drawn = _tables(of_world, summaries, of_steps), _plots(of_world, summaries)
         causes = _causes({run: why[run] for run in names if run in why})
         worlds.append({"name": name, **tables, **drawn, **causes})
     return worlds
@@ -306,19 +316,21 @@ def _causes(why: Mapping[str, Why]) -> dict[str, Any]:
 def _tables(
     runs: Mapping[str, Sequence[Record]],
     by_group: Mapping[str, Mapping[str, Summary]],
+    steps: Mapping[str, StepClaims],
 ) -> dict[str, Any]:
     """Return the headings and the rows of all tables; a table without rows has no headings."""
-    success = success_table(by_group)
-    effort, replies = effort_table(by_group), replies_table(by_group)
+    success, effort = success_table(by_group), effort_table(by_group)
     return {
         "success_headings": success[0][1:],
         "success": _by_run(success[1:]),
         "pass_headings": PASSES[1:],
         "passes": _by_run(pass_rows(by_group)),
-        "reply_headings": replies[0][1:] if replies else (),
-        "replies": _by_run(replies[1:]),
+        "reply_headings": REPLIES[1:],
+        "replies": _by_run(reply_rows(by_group)),
         "effort_headings": effort[0][1:] if effort else (),
         "effort": _by_run(effort[1:]),
+        "step_headings": STEPS[1:],
+        "steps": _by_run(step_rows(steps)),
         "time_headings": TIMING[1:],
         "times": _by_run(time_rows(runs)),
     }

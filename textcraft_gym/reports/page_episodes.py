@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from textcraft_gym.reports.metrics import Outcome, outcome_of
+from textcraft_gym.reports.metrics import Claim, Outcome, claim_of, outcome_of
 from textcraft_gym.reports.tables import money, seconds
 from textcraft_gym.reports.timing import latency
 
@@ -28,7 +28,20 @@ OUTCOMES: dict[Outcome, str] = {
     "unknown": "? unknown",
     "error": "! error",
 }
-CLAIMS = {True: "success", False: "failure", None: "not said"}
+CLAIMS: dict[Claim, str] = {
+    "success": "won",
+    "failure": "lost",
+    "game": "nothing: the game ended it",
+    "nothing": "nothing",
+}
+REPLY_WORDS = {
+    "asked": "asked for",
+    "bare": "with a bare command",
+    "worded": "with words around the command",
+    "no_command": "with no command",
+    "empty": "empty",
+    "cut": "cut off",
+}
 INSIDE = ("transcript", "restores", "trace", "traceback", "picture")
 """Fields of a record that are shown when it is opened."""
 BLOCK = 1 << 17
@@ -87,7 +100,7 @@ def line(run: int, record: Record) -> Line:
         task += f" (repeat {record['repeat']})"
 
     claimed = record["claimed_success"]
-    claim = CLAIMS[claimed]
+    claim = CLAIMS[claim_of(record)]
     is_known = claimed is not None and outcome not in ("error", "unknown")
     if is_known and claimed != record["won"]:
         claim += " (wrong)"
@@ -183,8 +196,9 @@ def _facts(record: Record) -> str:
     facts = [
         f"seed {record['seed']}",
         f"reward {record['reward']:g}",
-        f"trials {record['trials']}",
     ]
+    if record["trials"] > 1:
+        facts.append(f"trials {record['trials']}")
     if record["restores"]:
         facts.append(f"returns to earlier moments {len(record['restores'])}")
     for role, count in record["calls"].items():
@@ -193,7 +207,7 @@ def _facts(record: Record) -> str:
         facts.append(f"{kind.replace('_', ' ')} {count:,}")
     for kind, count in record["replies"].items():
         if count:
-            facts.append(f"replies {kind.replace('_', ' ')} {count}")
+            facts.append(f"replies {REPLY_WORDS[kind]} {count:,}")
 
     facts.append(f"cost {money(record['cost'])}")
     if record.get("seconds"):

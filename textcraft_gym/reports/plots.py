@@ -18,7 +18,7 @@ from markupsafe import Markup
 from textcraft_gym.errors import require
 from textcraft_gym.reports.metrics import ALL, Summary, groups, summarise_by_group
 from textcraft_gym.reports.paper_table import TOLD, Cell, Column, PaperTable, Row
-from textcraft_gym.reports.tables import Runs, percent
+from textcraft_gym.reports.tables import Runs, number, percent
 
 SHARE = "share of episodes (%)"
 WIDTH = 440
@@ -56,6 +56,7 @@ CLAIMS = {
     "claimed and won": GREEN,
     "claimed and lost": VERMILION,
     "not claimed and won": SKY,
+    "won as the game ended it": BLUE,
     "not claimed and lost": GREY,
 }
 
@@ -295,16 +296,18 @@ def claims_and_reward(runs: Runs) -> Markup:
 
 
 def _claims(run: str, summary: Summary) -> Panel:
-    right, total, claimed = summary.rightly_claimed, summary.episodes, summary.claimed or 0
+    right, by_game = summary.rightly_claimed, summary.won_by_game
+    total, claimed = summary.episodes, summary.claimed or 0
     # Episodes both claimed and won are subtracted twice, so they are added back.
     neither = total - claimed - summary.won + right
     # In the order of the colours.
-    counts = (right, claimed - right, summary.won - right, neither)
+    counts = (right, claimed - right, summary.won - right - by_game, by_game, neither)
     parts = []
     for (name, colour), count in zip(CLAIMS.items(), counts, strict=True):
         parts.append(_share(count, total, colour, run, name))
     missed = None if summary.recall is None else 1 - summary.recall
-    note = f"right {percent(summary.precision)}, missed {percent(missed)}"
+    wrong = number(summary.wrongly_claimed, digits=0)
+    note = f"wrong {wrong} of {claimed}, missed {percent(missed)}"
     return Panel(run, [Bar(ALL, parts, f"n {total}")], note)
 
 

@@ -33,10 +33,16 @@ EFFORT = (
     "depth used",
     "depth used when won",
     "says it won",
-    "says it won: right %",
+    "says it won: wrong",
     "says it won: missed %",
+    "game ended it",
 )
 """Headings after run, group and the calls of each role."""
+READ = ("bare", "worded", "no_command")
+"""Kinds of replies that were read for a command."""
+UNREAD = ("empty", "cut")
+"""Kinds of replies of which something is missing, whoever reads them."""
+REPLIES = ("run", "group", "read", "bare", "words around it", "no command", "empty", "cut off")
 TIMING = (
     "run",
     "group",
@@ -116,22 +122,36 @@ def pass_rows(runs: Runs) -> Rows:
     return rows
 
 
-def replies_table(runs: Runs) -> Rows:
-    """Return headings and rows of replies that needed more than reading, by kind.
+def reply_rows(runs: Runs) -> Rows:
+    """Return a row of ``REPLIES`` cells for each run and group, a dash where nothing is known.
 
-    Empty where all replies could be taken as they were.
+    There are none where all replies were bare commands or thoughts.
     """
-    counts: Counter[str] = Counter()
-    for by_group in runs.values():
-        counts.update(by_group[ALL].replies)
-    if not any(counts.values()):
+    if not any(_is_told(by_group[ALL].replies) for by_group in runs.values()):
         return []
-    kinds = sorted(counts)
-    rows: Rows = [("run", "group", *(kind.replace("_", " ") for kind in kinds))]
+    rows: Rows = []
     for run, by_group in runs.items():
         for group, summary in by_group.items():
-            rows.append((run, group, *(str(summary.replies.get(kind, 0)) for kind in kinds)))
+            rows.append((run, group, *_replies(summary.replies)))
     return rows
+
+
+def read_for_commands(replies: Mapping[str, int]) -> int:
+    """Return the number of replies that were read for a command."""
+    return sum(replies.get(kind, 0) for kind in READ)
+
+
+def _is_told(replies: Mapping[str, int]) -> bool:
+    return any(replies.get(kind) for kind in (*READ[1:], *UNREAD))
+
+
+def _replies(replies: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the cells of a row; kinds that were never counted are unknown, and not 0."""
+    read = read_for_commands(replies)
+    cells = [str(read), *(str(replies.get(kind, 0)) for kind in READ)] if read else ["-"] * 4
+    for kind in UNREAD:
+        cells.append(str(replies.get(kind, 0)) if replies.get("asked") else "-")
+    return tuple(cells)
 
 
 def time_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rows:
@@ -148,7 +168,9 @@ def time_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Rows:
 
 def markdown(runs: Runs, advice: Iterable[str] = ()) -> str:
     """Return all tables as Markdown, with advice below them."""
-    tables = [success_table(runs), effort_table(runs), replies_table(runs)]
+    tables = [success_table(runs), effort_table(runs)]
+    if replies := reply_rows(runs):
+        tables.append([REPLIES, *replies])
     if passes := pass_rows(runs):
         tables.append([PASSES, *passes])
     parts = [markdown_table(headings, rows) for headings, *rows in filter(None, tables)]
@@ -214,8 +236,9 @@ def _effort(
         number(summary.k_max, digits=2),
         number(summary.k_max_won, digits=2),
         number(summary.claimed, digits=0),
-        number(summary.precision, 100),
+        number(summary.wrongly_claimed, digits=0),
         number(missed, 100),
+        str(summary.ended_by_game),
     )
 
 

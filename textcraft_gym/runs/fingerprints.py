@@ -42,6 +42,7 @@ PLAYING = ("agents", "envs", "episodes", "recipes", "storage.search", "wrappers"
 PLAYING_MODULES: Mapping[str, tuple[str, ...]] = {
     "textcraft_gym": (
         "commands.py",
+        "goals.py",
         "plugins.py",
         "registration.py",
         "replies.py",

@@ -24,7 +24,7 @@ from textcraft_gym.reports.metrics import (
     summarise_by_group,
 )
 from textcraft_gym.reports.records import Record
-from textcraft_gym.reports.tables import Rows, interval, markdown_table, number
+from textcraft_gym.reports.tables import Rows, interval, markdown_table, number, read_for_commands
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate_or_raise
 from textcraft_gym.runs.several import Part, play_several
@@ -284,9 +284,11 @@ def _values(summary: Summary) -> dict[str, float | None]:
     """Return the numbers of a summary, by their headings."""
     values = asdict(summary)
     values["calls"] = _calls(summary)
-    for name in ("limits", "replies"):
-        values[name] = sum(values[name].values())
-    values["precision"] = summary.precision
+    values["limits"] = sum(summary.limits.values())
+    replies = values.pop("replies")
+    values["replies_read"] = read_for_commands(replies) or None
+    values["no_command"] = replies.get("no_command", 0) if values["replies_read"] else None
+    values["wrongly_claimed"] = summary.wrongly_claimed
     values["recall"] = summary.recall
     for rates in values.pop("passes"):
         values[f"pass@{rates['k']}"] = rates["at_least_one"]["mean"]

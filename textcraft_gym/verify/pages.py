@@ -21,6 +21,7 @@ from textcraft_gym.reports.provenance import (
 from textcraft_gym.reports.records import read_bounded, shown
 from textcraft_gym.verify.cells import changes, parts
 from textcraft_gym.verify.recheck import Findings
+from textcraft_gym.verify.steps import step_claims
 
 Maker: TypeAlias = Callable[[Provenance, Mapping[str, Path], str], str]
 """Writes a page again, of what it follows from, its runs by name, and the suffix of its format."""
@@ -103,8 +104,9 @@ def report_again(
     errors = provenance.options.get("errors")
     for policy in ERRORS:
         if errors == policy:
-            why = provenance.options.get("why") is True
-            return Folders(places, policy, with_causes=why).file(suffix)
+            why, steps = (provenance.options.get(name) is True for name in ("why", "steps"))
+            claims = {name: step_claims(place) for name, place in places.items()} if steps else None
+            return Folders(places, policy, with_causes=why, steps=claims).file(suffix)
     raise RunError(f"expected errors of {' or '.join(ERRORS)}, got {shown(errors)}")
 
 

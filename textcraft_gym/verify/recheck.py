@@ -216,12 +216,9 @@ def verify(
     try:
         run = _run(spec, config, trusted, outcome)
         planned = plan(run)
-        # In the suite's worlds an agent's needs change only info, which only wrappers read: without
-        # them the replay is faster.
         if spec.env in SUITE and not spec.wrappers:
             run.close()
-            needed = {name: spec.env_args[name] for name in spec.env_args if name not in INFO_OF}
-            run = Run(replace(spec, agent=_substitute, agent_args={}, env_args=needed))
+            run = _without_agent(spec)
         env = run.env
     except Exception as error:  # a user's world may raise anything
         why = printable(f"{type(error).__name__}: {error}")
@@ -244,6 +241,29 @@ def not_rechecked() -> list[str]:
         if episode_field.compare and episode_field.name not in checked:
             names.append(episode_field.name)
     return names
+
+
+def world_alone(folder: str | Path, trusted: Collection[str] = ()) -> Run:
+    """Return a run in the world of a run folder, without its agent, models and prompts.
+
+    Raises:
+        RunError: If the folder cannot be read, or names what is not trusted.
+    """
+    config = read_config(folder)
+    check_bounds(config, folder)
+    return _without_agent(foreign_spec(config, trusted, config["env_args"], None, None))
+
+
+def _without_agent(spec: RunSpec) -> Run:
+    """Return a run of a substitute for the agent.
+
+    In the suite's worlds an agent's needs change only info, which only wrappers read: without them
+    the replay is faster.
+    """
+    needed = spec.env_args
+    if spec.env in SUITE and not spec.wrappers:
+        needed = {name: needed[name] for name in needed if name not in INFO_OF}
+    return Run(replace(spec, agent=_substitute, agent_args={}, prompts=None, env_args=needed))
 
 
 def _run(

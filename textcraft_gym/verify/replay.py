@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -57,14 +57,17 @@ class RecordedActions:
     Args:
         transcript: The transcript, as an ``Episode`` has it.
         restores: The returns, each as the index of its entry and of that whose moment it leads to.
+        after: Called after each entry with its index, 0 for the first observation.
     """
 
     def __init__(
         self,
         transcript: Sequence[tuple[str | None, str]],
         restores: Iterable[tuple[int, int]] = (),
+        after: Callable[[int], None] = lambda index: None,
     ) -> None:
         self.transcript = transcript
+        self.after = after
         self.restores = dict(restores)
 
     def episode(self, play: Play) -> Routine:
@@ -72,6 +75,7 @@ class RecordedActions:
         over = False
         kept = set(self.restores.values())
         moments = {0: (yield from play.snapshot())} if 0 in kept else {}
+        self.after(0)
         for index, (action, _) in enumerate(self.transcript[1:], 1):
             if index in self.restores:
                 moment = moments.get(self.restores[index])
@@ -89,6 +93,7 @@ class RecordedActions:
                     yield from play.act(action)
                 except EpisodeOver:
                     over = True
+            self.after(index)
             if index in kept and not over:
                 moments[index] = yield from play.snapshot()
         return None

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene, Subgoal, nearest
-from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
 from textcraft_gym.agents.games.crafting import Recipe
 from textcraft_gym.agents.games.minetechtree.knowledge import (
     ALIASES,
@@ -26,6 +25,7 @@ from textcraft_gym.agents.games.minetechtree.knowledge import (
     ways,
 )
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.goals import Goal, has, parse_goals
 
 DONE = ("Mined", "Hunted", "Crafted", "Smelted", "Equipped")
 """Prefixes of the answers to actions that succeeded."""

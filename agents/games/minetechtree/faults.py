@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from textcraft_gym.agents.contract.attempt import Attempt, Fault
-from textcraft_gym.agents.contract.goals import KINDS
+from textcraft_gym.goals import KINDS
 
 _MISSED = re.compile(r"Failed to \w+ (?P<item>[^:\n]+)")
 _DONE = re.compile(r"(?:Mined|Crafted|Smelted|Hunted) (?P<items>[^\n]+)")

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from textcraft_gym.agents.contract.goals import EQUIPPED, has
 from textcraft_gym.agents.games.crafting import Recipe, Want, ceil_div, listed, read_recipe
+from textcraft_gym.goals import EQUIPPED, has
 
 WOODS = ("oak", "birch", "spruce", "jungle", "acacia", "dark oak")
 

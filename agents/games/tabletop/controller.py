@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene
-from textcraft_gym.agents.contract.goals import MAX_GOALS, MAX_LINE, Goal
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.goals import MAX_GOALS, MAX_LINE, Goal
 
 DONE, MISSED = "Done:", "Missed:"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from textcraft_gym.agents.contract.goals import has
 from textcraft_gym.agents.games.crafting import read_held
 from textcraft_gym.agents.program.avatar import Avatar, Method
+from textcraft_gym.goals import has
 
 
 class CraftingAvatar(Avatar):

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from textcraft_gym.agents.contract.agent import Play, Request
 from textcraft_gym.agents.contract.controller import Scene, nearest
-from textcraft_gym.agents.contract.goals import Goal, has, parse_goals
 from textcraft_gym.agents.games.crafting import Crafts, Recipe, Want, listed, read_crafts, read_held
 from textcraft_gym.agents.prompts import Prompts
+from textcraft_gym.goals import Goal, has, parse_goals
 
 
 class CraftingController:

@@ -163,10 +163,10 @@ def test_adapt__stops_at_once_when_the_environment_ends_the_episode():
     assert (episode.won, episode.reward, episode.claimed_success, episode.stop_reason) == (
         True,
         1.0,
-        True,
+        None,
         "terminated",
     )
-    assert outline(episode.trace.children[0]) == ("craft beehive", 1, True, [("make it", 2, True)])
+    assert outline(episode.trace.children[0]) == ("craft beehive", 1, None, [("make it", 2, None)])
 
 
 def test_adapt__goes_on_from_where_a_failed_attempt_ended_unless_it_replays():

@@ -147,7 +147,9 @@ def test_tools__that_do_not_exist_are_answered_and_counted():
     ]
     model = Saying("tools", iter(answers))
     episode = play("TextCraft-v0", model, task)
-    assert (episode.steps, episode.claimed_success, episode.replies) == (0, True, {"no_command": 4})
+    assert (episode.steps, episode.claimed_success) == (0, True)
+    # Three calls in one reply, one without a command, and the claim.
+    assert episode.replies == {"asked": 3, "bare": 1, "no_command": 4}
     assert [
         message.content for message in model.asked[1]["messages"] if message.role == "tool"
     ] == [NO_CALL] * 3
@@ -173,7 +175,23 @@ def test_chat__is_the_form_of_every_agent_that_has_the_executor(agent: str):
     )
     model = Saying("chat", map(Completion, [*planned, *said]))
     episode = play("TextCraft-v0", model, task, agent)
-    assert (episode.won, episode.replies) == (True, {"mended": len(plan) + len(planned)})
+    asked = len(planned) + len(plan)
+    assert (episode.won, episode.replies) == (True, {"asked": asked, "worded": len(plan)})
+
+
+def test_replies__are_counted_by_what_stands_around_the_command():
+    task, plan = plan_of("TextCraft-v0", "minecraft:beehive")
+    said = [
+        plan[0],
+        "think: now the rest",
+        f"I need honeycomb.\n\nAction: {plan[1]}",
+        "I am lost.",
+        "Task completed!",
+    ]
+    model = Saying("line", map(Completion, said))
+    episode = play("TextCraft-v0", model, task)
+    assert (episode.claimed_success, episode.steps) == (True, 3)
+    assert episode.replies == {"asked": 5, "bare": 3, "worded": 1, "no_command": 1}
 
 
 def test_line__is_asked_for_by_name_from_a_chat_model():
@@ -194,7 +212,7 @@ def test_strict_reading__plays_the_first_line_as_the_papers_do():
     episode = textcraft_gym.run_episode(env, made, task=task, seed=0, model=model, reading="strict")
     played = [action for action, _ in episode.transcript[1:]]
     assert played == [f"Action: {plan[0]}", plan[0], f"{plan[0]}."]
-    assert episode.replies == {"no_command": 1}
+    assert episode.replies == {"asked": 3, "bare": 2, "no_command": 1}
 
 
 def test_thought__before_an_action_stands_in_the_dialogue_and_the_trace():

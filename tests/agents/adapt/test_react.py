@@ -46,7 +46,7 @@ def test_react__believes_what_its_model_says(said: str, claimed_success: bool):
     )
 
 
-def test_react__knows_that_it_won_when_the_environment_ends():
+def test_react__claims_nothing_when_the_environment_ends():
     craft = "craft 4 oak planks using 1 oak logs"
     episode, _ = act(
         "get 2 oak logs",
@@ -55,8 +55,8 @@ def test_react__knows_that_it_won_when_the_environment_ends():
         craft,
         "craft 1 beehive using 6 oak planks, 3 honeycomb",
     )
-    assert (episode.won, episode.claimed_success, episode.stop_reason) == (True, True, "terminated")
-    assert episode.trace.children[0].outcome is True
+    assert (episode.won, episode.claimed_success, episode.stop_reason) == (True, None, "terminated")
+    assert episode.trace.children[0].outcome is None
 
 
 def test_react__gives_up_after_its_turns():

@@ -43,6 +43,8 @@ def test_turn__is_a_thought_an_action_and_its_form_which_stands_in_the_dialogue(
         "agent",
     )
     assert episode.claimed_success is None
+    # Of a turn the formalizer's reply alone is to be a command.
+    assert episode.replies == {"asked": 6, "worded": 1, "no_command": 1}
     how = [
         {key: request[key] for key in ("stop", "max_tokens", "temperature")}
         for request in players["thought"].asked
@@ -120,7 +122,7 @@ def test_reflections__after_success_and_at_the_end_of_the_calls():
         won,
         "minecraft:bread",
     )
-    assert (episode.won, episode.claimed_success, episode.steps) == (True, True, 2)
+    assert (episode.won, episode.claimed_success, episode.steps) == (True, None, 2)
     assert "you succeeded" in won["summary"].asked[0]["prompt"]
     cut = play(
         AutoPlanAgent(TEXTCRAFT, settings=Settings(turns=1), reflect="full"), models(), max_calls=4

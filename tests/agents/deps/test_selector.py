@@ -10,7 +10,6 @@ import pytest
 from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.controller import Scene
-from textcraft_gym.agents.contract.goals import Goal, parse_goals
 from textcraft_gym.agents.deps.deps import DEPSAgent
 from textcraft_gym.agents.deps.selector import (
     SELECTORS,
@@ -20,6 +19,7 @@ from textcraft_gym.agents.deps.selector import (
     sample_index,
 )
 from textcraft_gym.agents.games import MINETECHTREE, TEXTCRAFT
+from textcraft_gym.goals import Goal, parse_goals
 
 BOAT = Goal("craft", {"boat": 1}, {"planks": 5})
 CHEST = Goal("craft", {"chest": 1}, {"planks": 8})

@@ -58,6 +58,6 @@ def test_alfworld__adapt_plays_it_with_alternatives_and_tells_the_last_action():
         "planner": ScriptedModel(plan),
     }
     episode = run_episode(env, ADaPTAgent(ALFWORLD), task=task, seed=0, model=models)
-    assert (episode.won, episode.claimed_success, episode.k_max) == (True, True, 2)
+    assert (episode.won, episode.claimed_success, episode.k_max) == (True, None, 2)
     last = models["executor"].asked[-len(rest)]["prompt"].rpartition("Your task is to: ")[2]
     assert last.startswith(f"put it\nThe last action was: {take[-1]}\nYou pick up the ")

@@ -114,6 +114,8 @@ def test_react__answers_in_numbered_turns():
     model = ScriptedModel(*NUMBERED)
     episode = play("react", {"executor": model}, form="numbered")
     assert (episode.won, episode.claimed_success, episode.calls) == (True, True, {"executor": 4})
+    # The second goes on behind its action; the third has its action in a reply of its own.
+    assert episode.replies == {"asked": 4, "bare": 2, "worded": 1}
     assert [action for action, _ in episode.transcript[1:]] == [
         "search[Harrow Vale]",
         "lookup[music]",

@@ -7,7 +7,6 @@ import gymnasium as gym
 import pytest
 
 from textcraft_gym import tasks
-from textcraft_gym.agents.contract.goals import has
 from textcraft_gym.agents.games.crafting import Recipe, Want
 from textcraft_gym.agents.games.minetechtree import knowledge
 from textcraft_gym.agents.games.minetechtree.knowledge import (
@@ -25,6 +24,7 @@ from textcraft_gym.envs.minetechtree.costs import tools_for
 from textcraft_gym.envs.minetechtree.facts import SOURCE_OF, TABLE, WOODS
 from textcraft_gym.envs.minetechtree.tasks import PAPER_NAMES
 from textcraft_gym.envs.minetechtree.techtree import Technique, tech_tree
+from textcraft_gym.goals import has
 from textcraft_gym.recipes.recipe import name_of
 
 MADE = [

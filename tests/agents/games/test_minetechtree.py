@@ -14,7 +14,6 @@ from tests.agents.scripted import ScriptedModel
 from textcraft_gym import run_episode
 from textcraft_gym.agents.contract.agent import Act, Agent, Node, Play, Step
 from textcraft_gym.agents.contract.controller import Scene, Subgoal
-from textcraft_gym.agents.contract.goals import MAX_COUNT, MAX_GOALS, Goal, is_reached, parse_goals
 from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
 from textcraft_gym.agents.deps.deps import WHY, DEPAgent, DEPSAgent
 from textcraft_gym.agents.deps.replanner import REPLAN
@@ -24,6 +23,7 @@ from textcraft_gym.agents.games.minetechtree.controller import TechTreeControlle
 from textcraft_gym.agents.games.minetechtree.knowledge import read_around
 from textcraft_gym.agents.prompts import Prompts
 from textcraft_gym.episodes.episode import Episode
+from textcraft_gym.goals import MAX_COUNT, MAX_GOALS, Goal, is_reached, parse_goals
 
 LONG = 10**6
 """Ticks in which all can be done."""

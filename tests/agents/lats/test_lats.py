@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import asdict, replace
+from itertools import cycle
 from typing import Any
 
 import gymnasium as gym
@@ -153,7 +154,7 @@ def test_lats__succeeds_where_the_greedy_way_fails():
     assert (episode.won, episode.reward, episode.claimed_success, episode.stop_reason) == (
         True,
         1.0,
-        True,
+        None,
         "terminated",
     )
     assert solved_actions(episode) == IRON
@@ -161,7 +162,7 @@ def test_lats__succeeds_where_the_greedy_way_fails():
     assert (episode.k_max, episode.trace.children[0].role, episode.trace.children[0].outcome) == (
         1,
         "search",
-        True,
+        None,
     )
 
 
@@ -401,3 +402,25 @@ def test_reflections__are_on_what_earned_a_part_where_parts_are_rewarded():
     assert "open door" in reflected[False]
     assert reflected[True]
     assert "open door" not in reflected[True]
+
+
+class Talker:
+    """Says a command, a thought alone, nonsense and the end, in turn."""
+
+    def __init__(self) -> None:
+        self.turns = cycle(
+            (
+                " I go.\nAction 1: take iron",
+                " I think.",
+                " I end.\nAction 1: task failed",
+            )
+        )
+
+    def complete(self, prompt: Any, **how: Any) -> Completion:
+        return Completion(next(self.turns))
+
+
+def test_replies__without_an_action_held_no_command():
+    agent = LATSAgent(**{**SMALL, "iterations": 1, "samples": 3, "root_samples": 3})
+    episode = played(agent, model=Talker(), max_calls=3)
+    assert episode.replies == {"asked": 3, "bare": 2, "no_command": 1}

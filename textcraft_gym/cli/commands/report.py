@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from textcraft_gym.cli.options import ErrorsOption, Json, Wide, read_errors
-from textcraft_gym.cli.report_tables import show_lines, show_runs, show_why
+from textcraft_gym.cli.options import ErrorsOption, Json, Trust, Wide, read_errors
+from textcraft_gym.cli.report_tables import show_lines, show_runs, show_steps, show_why
 from textcraft_gym.cli.run_folders import run_folders, warnings_of
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import require
@@ -27,6 +27,7 @@ from textcraft_gym.reports.provenance import (
 from textcraft_gym.reports.tables import several_codes
 from textcraft_gym.storage.cache import atomic_write
 from textcraft_gym.storage.outputs import check_output, run_files
+from textcraft_gym.verify.steps import step_claims
 
 app = typer.Typer(add_completion=False)
 
@@ -57,6 +58,15 @@ def report(
     why: Annotated[
         bool, typer.Option("--why", help="Count lost episodes by cause, from their transcripts.")
     ] = False,
+    steps: Annotated[
+        bool,
+        typer.Option(
+            "--steps",
+            help="Replay the runs, and add what agents claimed of the steps of their plans against "
+            "the state of the world.",
+        ),
+    ] = False,
+    trust: Trust = None,
     errors: ErrorsOption = "exclude",
     as_json: Json = False,
     wide: Wide = False,
@@ -72,7 +82,11 @@ def report(
     textcraft-gym report runs/*-alfworld runs/*-textcraft --latex adapt.tex --plot adapt.svg
     """
     policy = read_errors(errors)
-    folders = Folders(named(run_folders(runs)), policy, with_causes=why)
+    paths = named(run_folders(runs))
+    claims = None
+    if steps:
+        claims = {name: step_claims(run, trusted=trust or ()) for name, run in paths.items()}
+    folders = Folders(paths, policy, with_causes=why, steps=claims)
     asked = {"out": out, "latex": latex, "csv": csv, "md": md, "plot": plot}
     files = {option: file for option, file in asked.items() if file}
     for option, file in files.items():
@@ -86,7 +100,7 @@ def report(
     configs, records = folders.configs, folders.records
     digests = {name: digest_of(configs[name], records[name]) for name in configs}
     for option, file in files.items():
-        _write(folders, file, {"errors": policy, "why": why}, digests)
+        _write(folders, file, {"errors": policy, "why": why, "steps": steps}, digests)
         if option == "out":
             episodes = sum(map(len, folders.records.values()))
             say(f"Wrote {episodes} episodes to {file}: {file.resolve().as_uri()}")
@@ -138,13 +152,16 @@ def _show_results(
     warnings = warnings_of(folders.pools)
     if as_json:
         as_dict = {"warnings": warnings, "runs": _as_json(folders, summaries)}
-        print_json({**as_dict, "why": folders.causes} if folders.causes else as_dict)
+        below = {"why": folders.causes, "steps": folders.steps}
+        print_json(as_dict | {name: found for name, found in below.items() if found})
         return
 
     show_lines(warnings)
     show_runs(summaries)
     if folders.causes:
         show_why(folders.causes)
+    if folders.steps is not None:
+        show_steps(folders.steps)
     show_lines(exposures(folders.pools))
     show_lines(advantages(folders.configs.values()))
     for name, config in folders.configs.items():

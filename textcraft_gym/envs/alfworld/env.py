@@ -12,6 +12,7 @@ from textcraft_gym.envs.alfworld.game import Content, Game, State
 from textcraft_gym.envs.alfworld.real import RealEngine
 from textcraft_gym.envs.alfworld.reasons import reason
 from textcraft_gym.envs.alfworld.rules import apply, moves, opening
+from textcraft_gym.envs.alfworld.steps import holds
 from textcraft_gym.envs.alfworld.task_id import Difficulty
 from textcraft_gym.envs.alfworld.tasks import Games, Task, select, split_names
 from textcraft_gym.envs.alfworld.text import NOTHING_HAPPENS, WORDINGS, Dialect
@@ -145,6 +146,10 @@ class ALFWorldEnv(TextEnv):
     def explain(self, action: str, reason: str) -> str:
         """Explain why the last command did nothing, given its ``invalid_reason``."""
         return explain(self.game, self._state, action, reason)
+
+    def holds(self, step: str) -> bool | None:
+        """Return whether a step of a plan is done in the current state; None if it cannot tell."""
+        return holds(self.game, self._state, step)
 
     @property
     def vocabulary(self) -> str:

@@ -36,6 +36,7 @@ from textcraft_gym.envs.minetechtree.moves import MISSED, OUT_OF_TIME, UNKNOWN_A
 from textcraft_gym.envs.minetechtree.reliability import PUBLISHED, Reliability, read_reliability
 from textcraft_gym.envs.minetechtree.rules import apply
 from textcraft_gym.envs.minetechtree.state import FIRST, Game, State, is_won
+from textcraft_gym.envs.minetechtree.steps import holds
 from textcraft_gym.envs.minetechtree.tasks import RULES, SPLITS, Task, find_task, split_tasks
 from textcraft_gym.envs.minetechtree.techtree import tech_tree
 from textcraft_gym.envs.minetechtree.thoughts import thoughts
@@ -231,6 +232,10 @@ class MineTechTreeEnv(TextEnv):
         *_, why = apply(self.game, self._state, action)
         why = why or _UNSAID[reason]
         return f"{why[:1].upper()}{why[1:]}."
+
+    def holds(self, step: str) -> bool | None:
+        """Return whether a step of a plan is done in the current state; None if it cannot tell."""
+        return holds(self._state, step)
 
     @property
     def vocabulary(self) -> str:

@@ -12,6 +12,7 @@ from textcraft_gym.envs.tabletop.picture import picture
 from textcraft_gym.envs.tabletop.reliability import RELIABILITIES
 from textcraft_gym.envs.tabletop.rules import MISSED, apply, is_won, parts
 from textcraft_gym.envs.tabletop.state import Game, State, first_state
+from textcraft_gym.envs.tabletop.steps import holds
 from textcraft_gym.envs.tabletop.tasks import (
     LIMIT,
     SPLITS,
@@ -139,6 +140,10 @@ class TabletopEnv(TextEnv):
     def explain(self, action: str, reason: str) -> str:
         """Explain why the last action did nothing, given its ``invalid_reason``."""
         return apply(self.game, self._state, action)[3]
+
+    def holds(self, step: str) -> bool | None:
+        """Return whether a step of a plan is done in the current state; None if it cannot tell."""
+        return holds(self.game.world, self._state, step)
 
     def possible_commands(self, tasks: Iterable[str] | None = None) -> list[str]:
         """Return every well-formed goal in these tasks, by default the split's, and ``look``."""

@@ -19,6 +19,7 @@ from textcraft_gym.envs.textcraft.expert import expert_plan
 from textcraft_gym.envs.textcraft.feedback import Feedback
 from textcraft_gym.envs.textcraft.generator import DISTRACTORS, all_recipes, choose, recipe_pool
 from textcraft_gym.envs.textcraft.rules import Inventory, apply, world_of
+from textcraft_gym.envs.textcraft.steps import holds
 from textcraft_gym.envs.textcraft.tasks import (
     Task,
     default_split,
@@ -156,6 +157,10 @@ class TextCraftEnv(TextEnv):
         """Explain why the last action did nothing, given its ``invalid_reason``."""
         shown = [all_recipes(self.book)[index] for index in self._indices]
         return Feedback(self.book, shown, self._inventory).explain(action, reason)
+
+    def holds(self, step: str) -> bool | None:
+        """Return whether a step of a plan is done in the current state; None if it cannot tell."""
+        return holds(self.book, self._inventory, step)
 
     @property
     def vocabulary(self) -> str:

@@ -14,6 +14,7 @@ from textcraft_gym.envs.webshop.goals import SPLITS
 from textcraft_gym.envs.webshop.reward import Nouns, default_nouns
 from textcraft_gym.envs.webshop.rules import World, admissible_commands, apply, read
 from textcraft_gym.envs.webshop.state import START, Mode, State, Transition
+from textcraft_gym.envs.webshop.steps import holds
 from textcraft_gym.envs.webshop.tasks import (
     GoalFilter,
     Selection,
@@ -200,6 +201,10 @@ class WebShopLiteEnv(TextEnv):
     def explain(self, action: str, reason: str) -> str:
         """Explain why the last action did nothing, given its ``invalid_reason``."""
         return explain(self.market, self._state, action, reason)
+
+    def holds(self, step: str) -> bool | None:
+        """Return whether a step of a plan is done in the current state; None if it cannot tell."""
+        return holds(self._state, step)
 
     @property
     def vocabulary(self) -> str:

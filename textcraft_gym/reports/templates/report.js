@@ -30,13 +30,16 @@ function totals(node) {
 
 const effort = (of) => `${counted(of.steps, "step")}, ${counted(of.calls, "call")}, ${counted(of.tokens, "token")}`;
 
+const holds = (node, entry) => node.parts.some((part) => isNode(part) ? holds(part, entry) : part === entry);
+
 function treeOf(node, record, isRoot, path = []) {
   const isInner = node.parts.some(isNode);
-  // Agents of one's own claim nothing: of the whole episode the game tells.
+  // Where the agent said nothing, the game tells of the whole episode, and of the parts in which it was won.
   const ended = { won: true, lost: false }[record.outcome] ?? null;
-  const success = node.outcome ?? (isRoot ? ended : null);
+  const isWon = ended === true && holds(node, record.transcript.length - 1);
+  const success = node.outcome ?? (isRoot || isWon ? ended : null);
   const [outcome, words] =
-    success === null ? ["open", "… not ended"] : success ? ["won", "✓ success"] : ["lost", "✗ failure"];
+    success === null ? ["open", "… not said"] : success ? ["won", "✓ success"] : ["lost", "✗ failure"];
   // A node of a search tree was played elsewhere: it says itself how often it was visited, and what it is worth.
   const isBranch = node.role.endsWith("branch");
   const isChosen = node.role === "chosen branch";
@@ -250,7 +253,7 @@ async function fill(inside, line) {
 
 const NUMBERS = ["steps", "optimal", "calls", "k_max", "seconds"];
 const CELLS = ["claimed_success", "group", ...NUMBERS, "stop_reason"];
-const LABELS = { claimed_success: "says it won", optimal: "shortest", k_max: "depth used", stop_reason: "stop reason" };
+const LABELS = { claimed_success: "agent says", optimal: "shortest", k_max: "depth used", stop_reason: "stop reason" };
 
 // A name can be broken after each underscore.
 function breakable(text) {

@@ -35,6 +35,10 @@ _CALL = re.compile(
 )
 _COMMENT = re.compile(r"(?<=\))[ \t`;,]*(?:#|//).*")
 _OR = re.compile(r"(?<=\))[ \t`;,]*or[ \t]+(?=[A-Za-z_]\w{0,40}[ \t]*\()", re.IGNORECASE)
+_PROGRAM = re.compile(r"(\w+)\(['\"](.+)['\"], ([0-9]{1,9})\)")
+_COMMAND = re.compile(
+    r"(get|craft|mine|hunt|smelt|equip) (?:([0-9]{1,9}) )?([^(){}]+?)(?: (?:using|with) .+)?"
+)
 _NAMED = re.compile(r"\b[A-Za-z]\w*[ \t]*(?:=[ \t]*|:[ \t]*(?=\{))")
 
 
@@ -103,6 +107,25 @@ def _holds_all(goal: Goal, held: Mapping[str, int]) -> bool:
         return False
     suffix = EQUIPPED if goal.verb == "equip" else ""
     return all(has(held, name + suffix) >= count for name, count in goal.have.items())
+
+
+def is_held(step: str, held: Mapping[str, int]) -> bool | None:
+    """Return whether what a step of a plan is to obtain is held; None if it is to obtain nothing.
+
+    A step is a goal, a call of a program such as ``craft('stick', 4)``, or a command such as
+    ``craft 4 stick using 2 planks``.
+    """
+    line = step.strip()
+    if match := _PROGRAM.fullmatch(line):
+        verb, name, count = match.groups()
+        return _holds_all(Goal(verb, {_plain(name): int(count)}), held)
+    goals = parse_goals(line)
+    if goals:
+        return is_reached(goals[0], held)
+    if match := _COMMAND.fullmatch(line):
+        verb, count, name = match.groups(default="1")
+        return _holds_all(Goal(verb, {_plain(name): int(count)}), held)
+    return None
 
 
 def parse_goals(text: str) -> list[Goal]:

@@ -4,13 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textcraft_gym.agents.contract.goals import (
+from textcraft_gym.goals import (
     EQUIPPED,
     KINDS,
     MAX_GOALS,
     MAX_LINE,
     Goal,
     has,
+    is_held,
     is_reached,
     parse_goals,
 )
@@ -187,3 +188,34 @@ def test_goal__to_equip_is_reached_by_what_is_worn():
     assert [is_reached(craft, inventory) for inventory in (held, worn)] == [True, True]
     assert not is_reached(Goal("equip", {"shield": 1, "iron boots": 1}), worn)
     assert is_reached(Goal("equip", {"iron boots": 1}, others=(equip,)), worn)
+
+
+HELD = {"black wool": 6, "oak planks": 3, "stick": 4, "shield": 1, f"shield{EQUIPPED}": 1}
+
+
+@pytest.mark.parametrize(
+    ("step", "held"),
+    [
+        ("craft 6 black wool using 6 black dye, 6 white wool", True),
+        ("craft 7 black wool", False),
+        ("get 1 lapis lazuli", False),
+        ("craft stick", True),
+        ("get 3 planks", True),  # of any kind
+        ("craft 4 planks", False),
+        ("mine 4 stick with wooden pickaxe", True),
+        ("craft({'stick': 4}, {'planks': 2}, null);  # step 3", True),
+        ("craft({'stick': 5}, {'planks': 2});", False),
+        ("craft({'stick': 5}) or craft({'planks': 2})", True),
+        ("mine({'log': 1}, null, null)", False),
+        ("craft('stick', 4)", True),
+        ("craft('stick', 5)", False),
+        ("equip('shield')", True),
+        ("equip('stick')", False),
+        ("equip 1 stick", False),
+        ("find the way home", None),
+        ("", None),
+        ("(Step 1 AND Step 2)", None),
+    ],
+)
+def test_is_held__asks_the_inventory_of_what_a_step_is_to_obtain(step: str, held: bool | None):
+    assert is_held(step, HELD) is held
