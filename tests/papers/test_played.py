@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import lzma
+import re
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,14 @@ from examples.language_model.papers import (
     unpack,
 )
 from textcraft_gym.papers import PAPERS
-from textcraft_gym.papers.page import Page
-from textcraft_gym.papers.reproduce import Reproduction, collected, kept
+from textcraft_gym.papers.page import SCRIPTED, Page
+from textcraft_gym.papers.reproduce import (
+    Reproduction,
+    collected,
+    kept,
+    played_with,
+    prompts_of_models,
+)
 from textcraft_gym.reports.tables import markdown_table
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.verify.recheck import verify
@@ -39,14 +46,23 @@ def test_page__follows_from_the_packed_runs(name: str, runs: Path):
     table = PAPERS[paper][key]
     cells = [*csv.DictReader(text.splitlines())]
     rows = dict.fromkeys(cell["row"] for cell in cells)
-    (model,) = {cell["model"] for cell in cells if cell["model"]}
+    (model,) = {cell["model"] for cell in cells if cell["model"]} - {SCRIPTED}
     assert model == MODEL
     reproduction = Reproduction({table: list(rows)}, (model,), 1, {}, RunSpec(""))
-    results = collected(reproduction, kept(reproduction, runs))
-    page = Page(PAPERS[paper], table, list(rows), (model,), results)
+    records = kept(reproduction, runs)
+    results = collected(reproduction, records)
+    prompts = prompts_of_models(reproduction, records, runs)
+    assert prompts == ("short",)
+    page = Page(PAPERS[paper], table, list(rows), (model,), results, prompts)
     assert page.csv() == text
+    printed = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     headings, *lines = page.grid
-    assert markdown_table(headings, lines) in (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert markdown_table(headings, lines) in printed
+    for line in (*page.about(), *page.missing(), *page.sentences):
+        assert line in printed
+    assert set(played_with(reproduction, records, runs)) == set(
+        re.findall(r"^- (.*textcraft_gym.*)$", printed, re.MULTILINE)
+    )
 
 
 def test_packed_runs__are_packed_alike_again(runs: Path, tmp_path: Path):

@@ -184,7 +184,8 @@ def test_reproduce__writes_pages_and_runs(tmp_path: Path):
     assert {file.suffix for file in tmp_path.glob("adapt-table7.*")} == {".md", ".html", ".csv"}
     assert len(list(tmp_path.rglob("config.json"))) == 2
     assert re.search(
-        rf"^- `{re.escape(MODEL)}`, prompts standard, textcraft_gym \S+, 20\d\d-\d\d-\d\d$",
+        rf"^- `{re.escape(MODEL)}`, prompts standard, textcraft_gym \S+, seed 0, "
+        r"20\d\d-\d\d-\d\d, code [0-9a-f]{8}(\+[0-9a-f]{8})?$",
         page,
         re.MULTILINE,
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from statistics import NormalDist, fmean
+from functools import cache
+from statistics import NormalDist, fmean, variance
 from typing import NamedTuple
 
 import numpy as np
@@ -256,3 +257,85 @@ def power(
     if pairs > 1:
         return f"{few} nothing can reach p < {SIGNIFICANT:g} unless one pair differs by {points}."
     return f"{few} nothing below {points} can reach p < {SIGNIFICANT:g}."
+
+
+def decidable(tasks: Sequence[int]) -> int:
+    """Return of how many pairs at most the adjusted p-values can be below ``SIGNIFICANT`` at once.
+
+    At best all tasks of a pair change the same way.
+
+    Args:
+        tasks: The number of tasks of each pair.
+    """
+    adjusted = holm([mcnemar_p_value(count, 0) for count in tasks])
+    return sum(p_value < SIGNIFICANT for p_value, _ in adjusted)
+
+
+@cache
+def fisher_p_value(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Return the exact two-sided p-value of the null hypothesis: two shares are alike.
+
+    Source: R. A. Fisher, The logic of inductive inference, Journal of the Royal Statistical Society
+    98, 1935; two-sided by the tables that are at most as likely as the observed one.
+
+    Args:
+        first: The successes and the trials of the one.
+        second: Those of the other.
+    """
+    (won, episodes), (other_won, others) = first, second
+    total = won + other_won
+    least, most = max(0, total - others), min(episodes, total)
+    ways = [math.comb(episodes, least) * math.comb(others, total - least)]
+    for count in range(least, most):  # each from the one before, which is quicker than by itself
+        more = ways[-1] * (episodes - count) * (total - count)
+        ways.append(more // ((count + 1) * (others - total + count + 1)))
+    observed = ways[won - least]
+    return sum(way for way in ways if way <= observed) / sum(ways)
+
+
+def sum_of_means_interval(
+    samples: Sequence[Sequence[float]],
+    level: float = SIGNIFICANT,
+) -> tuple[float, float]:
+    """Return the normal interval of the sum of the means of independent samples.
+
+    It is meant for samples of tens of values, such as the calls of each task.
+
+    Args:
+        samples: The values, two of each sample at least.
+        level: The level of the test; the interval covers the rest.
+    """
+    mean = sum(fmean(sample) for sample in samples)
+    error = math.sqrt(sum(variance(sample) / len(sample) for sample in samples))
+    reach = -NormalDist().inv_cdf(level / 2) * error
+    return mean - reach, mean + reach
+
+
+def episodes_for_power(
+    first: float,
+    second: float,
+    level: float = SIGNIFICANT,
+    chance: float = 0.8,
+) -> int:
+    """Return about how many paired episodes McNemar's test takes to tell two success rates apart.
+
+    The two players' episodes of a task are taken to be independent, each with its player's rate.
+
+    Source: R. J. Connett, J. A. Smith and R. B. McHugh, Sample size and power for pair-matched
+    case-control studies, Statistics in Medicine 6, 1987.
+
+    Args:
+        first: The one rate.
+        second: The other, which differs.
+        level: The level of the test.
+        chance: The chance that it tells them apart.
+    """
+    flips = first * (1 - second) + second * (1 - first)
+    difference = first - second
+    z_level, z_chance = -NormalDist().inv_cdf(level / 2), NormalDist().inv_cdf(chance)
+    spread = math.sqrt(max(0.0, flips - difference**2))
+    about = math.ceil((z_level * math.sqrt(flips) + z_chance * spread) ** 2 / difference**2)
+    least = 1
+    while mcnemar_p_value(least, 0) >= level:
+        least += 1
+    return max(about, least)

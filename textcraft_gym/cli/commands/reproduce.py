@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunStopped, UnknownName, require
 from textcraft_gym.papers import PAPERS
+from textcraft_gym.papers.power import needs
 from textcraft_gym.papers.reproduce import (
     DATA_ARGUMENT,
     Job,
@@ -29,6 +31,8 @@ from textcraft_gym.papers.reproduce import (
     kept,
     play,
     played_with,
+    prompts_of_models,
+    tasks_of,
 )
 from textcraft_gym.papers.table import Paper, Table
 from textcraft_gym.reports.records import Record, Records, read_config
@@ -157,8 +161,9 @@ def _pages(
         # A table without jobs has a page, too: it says why nothing can be played.
         if played or not jobs:
             notes = _notes(reproduction, table, records, finished)
-            sources = tuple(played_with(reproduction, played, out))
-            pages.append(Page(paper, table, rows, models, results, notes, sources))
+            sources = tuple(played_with(reproduction, {job: records[job] for job in played}, out))
+            prompts = prompts_of_models(reproduction, played, out)
+            pages.append(Page(paper, table, rows, models, results, prompts, notes, sources))
     return pages
 
 
@@ -302,6 +307,10 @@ def _show_estimates(
     for note, keys in notes.items():
         say(f"{', '.join(keys)}: {note}", error=as_json)
     show_estimates(rows, as_json)
+    for table, chosen in reproduction.tables.items():
+        played = replace(table, rows=tuple(map(table.row, chosen)))
+        for sentence in needs(played, tasks_of(reproduction, table)):
+            say(f"{paper.key}/{table.key}: {sentence}", error=as_json)
 
 
 def _run_names(paper: Paper, reproduction: Reproduction) -> dict[Job, str]:
