@@ -427,6 +427,41 @@ def test_statement__of_a_larger_gain_compares_the_gains_of_disjoint_groups():
     assert odd.count(True) == 30
 
 
+def test_statement__of_a_larger_gain_compares_the_gains_on_the_same_tasks():
+    columns = (Column("ten"), Column("three"))
+    others = [replace(setting, env_args={"distractors": 3}) for setting in (LOW, HIGH)]
+    rows = tuple(
+        replace(row, played=(setting, other), published=())
+        for row, setting, other in zip(TABLE.rows, (LOW, HIGH), others, strict=False)
+    )
+    table = replace(TABLE, columns=columns, rows=rows)
+    runs = played([run(0)], [run(50)]) | dict.fromkeys(others, Runs((run(6),)))
+    statement = Statement("gain", (gains_more("adapt", "react", "ten", "three"),))
+    (finding,) = judged(table, statement, [runs])
+    assert finding.value == pytest.approx(100 * 50 / 60)
+    assert 0 < finding.low < finding.value < finding.high
+    assert finding.judgement == "as published"
+
+
+def test_statement__is_surer_of_one_claim_than_of_each_of_several():
+    runs = played([run(20)], [run(33, seed=5)])
+    claim = is_above("adapt", "react", "All")
+    for claims, expected in (((claim,), "as published"), ((claim,) * 3, "too close to tell")):
+        assert set(judgements(Statement("more", claims), runs)) == {expected}
+
+
+def test_statement__with_few_against_it_is_open():
+    claims = (
+        is_above("adapt", "react", "All"),
+        is_above("react", "adapt", "All"),
+        is_above("adapt", "react", "All", 60.0),
+    )
+    statement = Statement("most", claims, least=2)
+    findings = judged(TABLE, statement, [played([run(6)], [run(40)])])
+    assert counted(findings) == dict.fromkeys(counted(findings), 1)
+    assert conclusion(statement, findings) == "too close to tell"
+
+
 def test_statement__of_most_groups_holds_with_some_against_it():
     claims = (is_above("adapt", "react", "All"), is_above("react", "adapt", "All"))
     runs = played([run(6)], [run(40)])
