@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -404,45 +405,47 @@ def conclusion(statement: Statement, findings: Sequence[Finding]) -> Judgement:
 
 def _finding(table: Table, claim: Claim, players: Sequence[Played], level: float) -> Finding | None:
     """Return whether a claim holds; None if one of its numbers was not played."""
-    samples: dict[tuple[Any, ...], list[tuple[Fraction, dict[str, Fraction]]]] = {}
-    scales = set()
-    for term in claim.terms:
-        values = _of_term(table, term, players)
-        if not values:
-            return None
-        index, column = table.column(term.column)
-        setting = table.row(term.row).setting(index)
-        assert setting is not None  # noqa: S101  # it was played
-        share = column.measure in PERCENT
-        scales.add(100 if share else 1)
-        weight = Fraction(term.weight).limit_denominator(PARTS)
-        tasks = setting.env, setting.split, column.group, share or column.measure
-        samples.setdefault(tasks, []).append((weight, values))
-    (scale,) = scales  # a sum has one unit
-    sums = [_sums(parts) for parts in samples.values()]
-    if min(map(len, sums)) < (1 if len(sums) == 1 and scale == 100 else 2):
+    measures = {table.column(term.column)[1].measure for term in claim.terms}
+    is_share = measures <= {*PERCENT}
+    sums = _weighted_sums(table, claim, players)
+    if not sums or min(map(len, sums)) < (1 if is_share and len(sums) == 1 else 2):
         return None
+    scale = 100 if is_share else 1
     value = scale * float(sum(sum(of_tasks) / len(of_tasks) for of_tasks in sums))
-    low, high = (scale * end for end in _interval(claim, sums, level, is_share=scale == 100))
+    low, high = (scale * end for end in _interval(claim, sums, level, is_share=is_share))
+    least = -math.inf if claim.above is None else claim.above
+    most = math.inf if claim.below is None else claim.below
     judgement: Judgement = "too close to tell"
-    if (claim.above is None or low > claim.above) and (claim.below is None or high < claim.below):
+    if least < low and high < most:
         judgement = "as published"
-    elif (claim.above is not None and high <= claim.above) or (
-        claim.below is not None and low >= claim.below
-    ):
+    elif high <= least or low >= most:
         judgement = "the other way"
     return Finding(claim, value, low, high, judgement)
 
 
-def _of_term(table: Table, term: Term, players: Sequence[Played]) -> dict[str, Fraction]:
-    """Return the number of each task of a term; empty if it was not played."""
-    index, column = table.column(term.column)
-    for row in table.rows:
-        setting = row.setting(index)
-        if row.key == term.row and setting in players[term.model]:
-            assert setting is not None  # noqa: S101  # it was played
-            return _by_task(players[term.model][setting], column)
-    return {}
+def _weighted_sums(table: Table, claim: Claim, players: Sequence[Played]) -> list[list[Fraction]]:
+    """Return a claim's sum on each task, a list for each set of tasks; empty if it lacks a run.
+
+    Groups of tasks, and means of other episodes such as those won, are sets of their own.
+    """
+    samples: dict[tuple[Any, ...], list[tuple[Fraction, dict[str, Fraction]]]] = {}
+    for term in claim.terms:
+        index, column = table.column(term.column)
+        rows = {row.key: row for row in table.rows}
+        setting = rows[term.row].setting(index) if term.row in rows else None
+        if setting is None or setting not in players[term.model]:
+            return []
+        values = _by_task(players[term.model][setting], column)
+        if not values:
+            return []
+        kind = "share" if column.measure in PERCENT else column.measure
+        parts = samples.setdefault((setting.env, setting.split, column.group, kind), [])
+        parts.append((_weight(term), values))
+    return [_sums(parts) for parts in samples.values()]
+
+
+def _weight(term: Term) -> Fraction:
+    return Fraction(term.weight).limit_denominator(PARTS)
 
 
 def _sums(parts: Sequence[tuple[Fraction, Mapping[str, Fraction]]]) -> list[Fraction]:
@@ -468,8 +471,6 @@ def _interval(
         )
         return share.low, share.high
     # In parts of the largest sum that there can be.
-    reach = sum(
-        Fraction(term.weight).limit_denominator(PARTS) for term in claim.terms if term.weight > 0
-    )
+    reach = sum(_weight(term) for term in claim.terms if term.weight > 0)
     low, high = paired_interval([change / reach for change in of_tasks], level)
     return float(reach) * low, float(reach) * high
