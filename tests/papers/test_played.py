@@ -15,6 +15,7 @@ from examples.language_model.papers import (
     pack,
     unpack,
 )
+from textcraft_gym.papers.page import SCRIPTED
 from textcraft_gym.papers.pages import reproduce_again
 from textcraft_gym.verify.pages import verify_page
 from textcraft_gym.verify.recheck import verify
@@ -36,7 +37,7 @@ def test_page__follows_from_the_packed_runs(name: str, runs: Path):
     assert checked.identical, "\n".join(checked.lines(name, shown=3))
     if name.endswith(".csv"):
         with (RESULTS / name).open(encoding="utf-8", newline="") as file:
-            assert {row["model"] for row in csv.DictReader(file)} <= {MODEL, ""}
+            assert {row["model"] for row in csv.DictReader(file)} <= {MODEL, SCRIPTED, ""}
 
 
 def test_packed_runs__are_packed_alike_again(runs: Path, tmp_path: Path):

@@ -12,7 +12,15 @@ from textcraft_gym import RunSpec
 from textcraft_gym.cli.commands.reproduce import _run_names
 from textcraft_gym.errors import RunStopped, UnknownName
 from textcraft_gym.papers import ADAPT, PAPERS
-from textcraft_gym.papers.reproduce import Job, Reproduction, collected, installed_data, play
+from textcraft_gym.papers.reproduce import (
+    Job,
+    Reproduction,
+    collected,
+    installed_data,
+    play,
+    played_with,
+    prompts_of_models,
+)
 from textcraft_gym.papers.table import Column, Row, Setting, Table, Training
 from textcraft_gym.runs.runner import evaluate_or_raise
 
@@ -184,7 +192,8 @@ def test_reproduce__writes_pages_and_runs(tmp_path: Path):
     assert {file.suffix for file in tmp_path.glob("adapt-table7.*")} == {".md", ".html", ".csv"}
     assert len(list(tmp_path.rglob("config.json"))) == 2
     assert re.search(
-        rf"^- `{re.escape(MODEL)}`, prompts standard, textcraft_gym \S+, 20\d\d-\d\d-\d\d$",
+        rf"^- `{re.escape(MODEL)}`, prompts standard, textcraft_gym \S+, seed 0, "
+        r"20\d\d-\d\d-\d\d, code [0-9a-f]{8}(\+[0-9a-f]{8})?$",
         page,
         re.MULTILINE,
     )
@@ -275,3 +284,31 @@ def test_reproduce__names_a_mistake(
 ):
     with pytest.raises(error, match=message):
         run("reproduce", *arguments, "--out", str(tmp_path))
+
+
+def test_jobs__have_no_row_whose_examples_the_prompts_lack():
+    rows = (replace(TABLE.rows[0], needs_examples=True), *TABLE.rows[1:])
+    table = replace(TABLE, rows=rows)
+    plan = replace(reproduction("openai:m", "openai:m,prompts=short"), tables={table: ("react",)})
+    assert (plan.prompts(0), plan.prompts(1)) == ("standard", "short")
+    assert plan.jobs(table) == [Job(REACT, 0, 0)]
+    as_option = replace(plan, options=RunSpec("", prompts="short"))
+    assert as_option.jobs(table) == []
+
+
+def test_played_with__names_each_version_of_the_code_and_the_days_of_the_episodes(tmp_path: Path):
+    plan = reproduction(MODEL, seeds=2)
+    records = dict(play(plan, tmp_path))
+    of_model = [job for job in records if job.setting.asks]
+    for job, codes, day in zip(of_model, (["a" * 16], ["a" * 16, "b" * 16]), (28, 30), strict=True):
+        config = plan.folder(job, tmp_path) / "config.json"
+        values = json.loads(config.read_text()) | {"codes": codes}
+        config.write_text(json.dumps(values))
+        records[job] = [{**record, "start": f"2026-11-{day}T00:00"} for record in records[job]]
+    by_model, scripted = played_with(plan, records, tmp_path)
+    assert by_model.endswith(
+        f"seeds 0 to 1, 2026-11-28 to 2026-11-30, 2 versions of the code: {'a' * 8}, {'b' * 8}"
+    )
+    assert scripted.startswith("scripted players, textcraft_gym ")
+    assert ", seed 0, " in scripted
+    assert prompts_of_models(plan, records, tmp_path) == ("standard",)

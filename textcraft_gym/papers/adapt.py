@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from textcraft_gym.papers.table import (
+    Claim,
     Column,
     Measure,
-    Order,
     Paper,
     Row,
     Setting,
     Statement,
     Table,
+    Term,
     cells,
+    gains_more,
+    is_above,
+    is_comparable,
 )
 
 ALFWORLD = Setting("ALFWorld-v0", "valid_unseen", "react", {"demonstrations": "hybrid"})
@@ -25,6 +29,8 @@ TEXTCRAFT = Setting("TextCraft-v0", "test", "react")
 ALFWORLD_DEV = replace(ALFWORLD, split="dev")
 WEBSHOP_DEV = replace(WEBSHOP, split="adapt_dev")
 TEXTCRAFT_DEV = replace(TEXTCRAFT, split="dev")
+LATS = replace(WEBSHOP, agent="lats", max_calls=5000)
+"""LATS with the calls that its thirty iterations take at most, up to 4,800."""
 D_MAX = {"ALFWorld-v0": 3, "WebShopLite-v0": 3, "TextCraft-v0": 4}
 """ADaPT's maximum depth in each world."""
 AGENTS: Mapping[str, str] = {
@@ -34,15 +40,20 @@ AGENTS: Mapping[str, str] = {
     "reflexion": "Reflexion",
     "adapt": "ADaPT",
 }
+GAMES = {
+    "Pick": ("pick_and_place_simple", 24),
+    "Clean": ("pick_clean_then_place_in_recep", 31),
+    "Heat": ("pick_heat_then_place_in_recep", 23),
+    "Cool": ("pick_cool_then_place_in_recep", 21),
+    "Look": ("look_at_obj_in_light", 18),
+    "Pick2": ("pick_two_obj_and_place", 17),
+}
+"""The types of ALFWorld's tasks, each with its number of games in the test split."""
 TYPES = (
-    Column("Pick", "pick_and_place_simple"),
-    Column("Clean", "pick_clean_then_place_in_recep"),
-    Column("Heat", "pick_heat_then_place_in_recep"),
-    Column("Cool", "pick_cool_then_place_in_recep"),
-    Column("Look", "look_at_obj_in_light"),
-    Column("Pick2", "pick_two_obj_and_place"),
-    Column("All"),
+    *(Column(name, group, episodes=games) for name, (group, games) in GAMES.items()),
+    Column("All", episodes=134),
 )
+WORLDS = ("ALFWorld", "WebShop", "TextCraft")
 HOUSEHOLDS = (
     "The 134 games of ALFWorld's unseen rooms, where the official games are installed; else as "
     "many made households, in which the six types are as frequent."
@@ -71,14 +82,19 @@ def rows(world: Setting, published: Iterable[str]) -> tuple[Row, ...]:
     )
 
 
-def above_react(columns: Iterable[str]) -> tuple[Order, ...]:
+def shown(world: Setting, published: Iterable[str]) -> tuple[Row, ...]:
+    """Return such rows whose point is the examples that the executor's prompt shows."""
+    return tuple(replace(row, needs_examples=True) for row in rows(world, published))
+
+
+def above_react(columns: Iterable[str]) -> tuple[Claim, ...]:
     """Return that ADaPT is above ReAct in columns."""
-    return tuple(Order("adapt", "react", column) for column in columns)
+    return tuple(is_above("adapt", "react", column) for column in columns)
 
 
-def rising(keys: Iterable[str], column: str) -> tuple[Order, ...]:
+def rising(keys: Iterable[str], column: str) -> tuple[Claim, ...]:
     """Return that each row is above the one before it."""
-    return tuple(Order(after, before, column) for before, after in pairwise(keys))
+    return tuple(is_above(after, before, column) for before, after in pairwise(keys))
 
 
 RANDOM = "Random, of what the text names"
@@ -86,8 +102,7 @@ RANDOM = "Random, of what the text names"
 TABLE_1 = Table(
     "table1",
     "Table 1: ALFWorld, success (%) by type of task",
-    f"{HOUSEHOLDS} The executor's prompt shows the single skills and the whole tasks *heat* and "
-    "*look*.",
+    HOUSEHOLDS,
     TYPES,
     (
         *rows(
@@ -108,22 +123,22 @@ TABLE_1 = Table(
         "Four of ADaPT's types are not in the text that was read. The numbers here fit its 71.6%: "
         "21 + 25 + 14 + 16 + 11 + 9 = 96 of 134 games.",
     ),
+    prompted="The executor's prompt shows the single skills and the whole tasks *heat* and *look*.",
 )
 TABLE_2 = Table(
     "table2",
     "Table 2: WebShop and TextCraft, success (%)",
     f"{SHOP} TextCraft's are 200 goals; the other recipes in its prompts differ from the "
     "paper's, which came from a random state that leaked between episodes.",
-    (Column("WebShop"), Column("TextCraft")),
+    (Column("WebShop", episodes=100), Column("TextCraft", episodes=200)),
     (
         *(
             Row(
                 agent,
                 AGENTS.get(agent, "LATS"),
-                (
-                    with_agent(WEBSHOP, agent),
-                    with_agent(TEXTCRAFT, agent) if agent in AGENTS else None,
-                ),
+                (with_agent(WEBSHOP, agent), with_agent(TEXTCRAFT, agent))
+                if agent in AGENTS
+                else (LATS, None),
                 cells(published),
             )
             for agent, published in {
@@ -154,7 +169,10 @@ TABLE_3 = Table(
     "Table 3: TextCraft by depth of the recipe",
     f"The goals of table 2. {K_MAX}",
     (
-        *(Column(f"success, depth {depth}", f"depth {depth}") for depth in (2, 3, 4)),
+        *(
+            Column(f"success, depth {depth}", f"depth {depth}", episodes=goals)
+            for depth, goals in ((2, 78), (3, 111), (4, 11))
+        ),
         *(Column(f"k_max, depth {depth}", f"depth {depth}", "k_max") for depth in (2, 3)),
     ),
     (
@@ -164,6 +182,13 @@ TABLE_3 = Table(
             "ADaPT, d_max 4",
             with_agent(TEXTCRAFT, "adapt"),
             cells("78.2 38.7 0= 1.9 2.8"),
+        ),
+    ),
+    (
+        Statement(
+            "ADaPT decomposes further as the recipe gets deeper",
+            (Claim((Term("adapt", "k_max, depth 3"), Term("adapt", "k_max, depth 2", -1.0))),),
+            "section 6.3",
         ),
     ),
     notes=(
@@ -177,7 +202,7 @@ TABLE_4 = Table(
     "The paper pairs GPT-3.5 with LLaMA-2-70B: the first model given is the planner and the "
     "stronger executor, the second the weaker executor. Ten games of each type from the rooms "
     "seen in training.",
-    (Column("success"),),
+    (Column("success", episodes=60),),
     (
         Row("strong", "GPT-3.5, no planner", ALFWORLD_DEV, cells("38.4")),
         Row(
@@ -194,14 +219,23 @@ TABLE_4 = Table(
             cells("43.3"),
         ),
     ),
+    (
+        Statement(
+            "the planner helps the stronger and the weaker executor",
+            (
+                is_above("strong_adapt", "strong", "success"),
+                is_above("weak_adapt", "weak", "success"),
+            ),
+            "section 6.4",
+        ),
+    ),
 )
 TABLE_6 = Table(
     "table6",
     "Table 6: ALFWorld with an executor for each type, success (%)",
-    f"{HOUSEHOLDS} The paper's executor sees whole tasks of the type at hand; the prompt here "
-    "shows one of each type.",
+    HOUSEHOLDS,
     TYPES,
-    rows(
+    shown(
         replace(ALFWORLD, args={"demonstrations": "task"}),
         (
             "66.7 41.9 47.8 80.9 83.3 23.5 56.7",
@@ -211,12 +245,25 @@ TABLE_6 = Table(
             "91.7 67.7 78.3 81.0 100 64.7 79.8",
         ),
     ),
+    (
+        Statement(
+            "ADaPT wins more than all others in all types but one",
+            tuple(
+                is_above("adapt", agent, name)
+                for name, agent in product(GAMES, AGENTS)
+                if agent != "adapt"
+            ),
+            least=(len(GAMES) - 1) * (len(AGENTS) - 1),
+        ),
+    ),
+    prompted="The paper's executor sees whole tasks of the type at hand; the prompt here shows one "
+    "of each type.",
 )
 TABLE_7 = Table(
     "table7",
     "Table 7: WebShop, score and success (%)",
     SHOP,
-    (Column("score", measure="score"), Column("success")),
+    (Column("score", measure="score", episodes=100), Column("success", episodes=100)),
     (
         Row("react", "Iterative Executor-Only", WEBSHOP, cells("42.1 29.0")),
         Row(
@@ -233,7 +280,7 @@ TABLE_7 = Table(
             cells("58.3 24.0"),
         ),
         Row("reflexion", "Reflexion", with_agent(WEBSHOP, "reflexion"), cells("64.2† 35.0†")),
-        Row("lats", "LATS", with_agent(WEBSHOP, "lats"), cells("75.9† 38.0†")),
+        Row("lats", "LATS", LATS, cells("75.9† 38.0†")),
         Row("adapt", "ADaPT", with_agent(WEBSHOP, "adapt"), cells("60.0 44.0")),
     ),
 )
@@ -241,7 +288,7 @@ TABLE_8 = Table(
     "table8",
     "Table 8: WebShop by products on a page of results, success (%)",
     "The 40 goals of the paper's part of the development split.",
-    (Column("3 products"), Column("10 products")),
+    (Column("3 products", episodes=40), Column("10 products", episodes=40)),
     tuple(
         Row(
             agent,
@@ -256,6 +303,13 @@ TABLE_8 = Table(
             cells(published),
         )
         for agent, published in (("react", "27.5 20.0"), ("adapt", "47.5 42.5"))
+    ),
+    (
+        Statement(
+            "ADaPT gains more over ReAct with 10 products on a page (22.5 points) than with 3 "
+            "(20.0)",
+            (gains_more("adapt", "react", "10 products", "3 products"),),
+        ),
     ),
 )
 FIGURE_4 = Table(
@@ -278,9 +332,7 @@ FIGURE_4 = Table(
         Statement(
             "success rises with the maximum depth",
             tuple(
-                order
-                for world in ("ALFWorld", "WebShop", "TextCraft")
-                for order in rising(["d_max1", "d_max2", "d_max3"], world)
+                claim for world in WORLDS for claim in rising(["d_max1", "d_max2", "d_max3"], world)
             ),
             "section 6.1",
         ),
@@ -290,9 +342,8 @@ FIGURE_4 = Table(
 FIGURE_5 = Table(
     "figure5",
     "Figure 5: ALFWorld's executors, success (%)",
-    "The executor's prompt shows whole tasks, single skills with two whole tasks, or single "
-    "skills alone. Ten games of each type from the rooms seen in training.",
-    (Column("task-specific"), Column("hybrid"), Column("atomic")),
+    "Ten games of each type from the rooms seen in training.",
+    tuple(Column(name, episodes=60) for name in ("task-specific", "hybrid", "atomic")),
     tuple(
         Row(
             agent,
@@ -302,6 +353,7 @@ FIGURE_5 = Table(
                 for shown in ("task", "hybrid", "atomic")
             ),
             cells(published),
+            needs_examples=True,
         )
         for agent, published in (("react", "? ? 3.3"), ("adapt", "? ? 41.7"))
     ),
@@ -310,7 +362,17 @@ FIGURE_5 = Table(
             "ADaPT wins more than its executor alone with each of the three",
             above_react(["task-specific", "hybrid", "atomic"]),
         ),
+        Statement(
+            "ADaPT gains most with the weakest executor, that of single skills alone",
+            tuple(
+                gains_more("adapt", "react", "atomic", other)
+                for other in ("task-specific", "hybrid")
+            ),
+            "section 6.2",
+        ),
     ),
+    prompted="The executor's prompt shows whole tasks, single skills with two whole tasks, or "
+    "single skills alone.",
 )
 
 
@@ -339,7 +401,7 @@ FIGURE_6 = Table(
     (
         Statement(
             "ADaPT improves each model in each world",
-            above_react(["ALFWorld", "WebShop", "TextCraft"]),
+            above_react(WORLDS),
             "section 6.2",
         ),
     ),
@@ -349,9 +411,7 @@ FIGURE_6 = Table(
 FIGURE_7 = Table(
     "figure7",
     "Figure 7: completions an episode, and their tokens",
-    "Completions of all roles and trials. The paper finds ADaPT's comparable with Try Again's "
-    "and Reflexion's, and often more than those of ReAct and Plan-and-Execute. Tokens, of prompts "
-    "and replies, are not in the paper.",
+    "Completions of all roles and trials. Tokens, of prompts and replies, are not in the paper.",
     (
         *each_world("calls"),
         *(Column(f"{name}, tokens", measure="tokens") for name in WORLDS),
@@ -364,7 +424,37 @@ FIGURE_7 = Table(
         )
         for agent, label in AGENTS.items()
     ),
+    (
+        Statement(
+            "ADaPT's calls are comparable with Try Again's and Reflexion's (by this page: neither "
+            "has more than 1.5 times the other's)",
+            tuple(
+                claim
+                for other, world in product(("try_again", "reflexion"), WORLDS)
+                for claim in is_comparable("adapt", other, world, 1.5)
+            ),
+            "section 6.5",
+        ),
+        Statement(
+            "ReAct and Plan-and-Execute often take fewer calls than ADaPT (by this page: in most "
+            "of six comparisons)",
+            tuple(
+                is_above("adapt", other, world)
+                for other, world in product(("react", "plan_and_execute"), WORLDS)
+            ),
+            "section 6.5",
+            least=4,
+        ),
+    ),
 )
+
+
+def overclaims(world: str, above: float, below: float | None = None) -> Claim:
+    """Return that ADaPT claims more than it wins in a world, by how many points."""
+    claimed, won = (Term("adapt", f"{world}, {what}") for what in ("claimed", "won"))
+    return Claim((claimed, won._replace(weight=-1.0)), above, below)
+
+
 FIGURE_12 = Table(
     "figure12",
     "Figure 12: episodes that ADaPT claims to have won, beside those it won (%)",
@@ -386,6 +476,19 @@ FIGURE_12 = Table(
                 for world in (ALFWORLD, WEBSHOP, TEXTCRAFT)
                 for _ in range(2)
             ),
+        ),
+    ),
+    statements=(
+        Statement(
+            "claims are slightly above success in ALFWorld and TextCraft (by this page: by 10 "
+            "points at most)",
+            tuple(overclaims(world, 0.0, 10.0) for world in ("ALFWorld", "TextCraft")),
+            "appendix F",
+        ),
+        Statement(
+            "claims are more than 30 points above success in WebShop",
+            (overclaims("WebShop", 30.0),),
+            "appendix F",
         ),
     ),
     section="appendix F",

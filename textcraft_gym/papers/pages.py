@@ -19,8 +19,10 @@ from textcraft_gym.papers.reproduce import (
     collected,
     kept,
     played_with,
+    prompts_of_models,
 )
-from textcraft_gym.papers.table import Paper, Table
+from textcraft_gym.papers.table import Paper, Setting, Table
+from textcraft_gym.reports.exposure import exposure
 from textcraft_gym.reports.provenance import Provenance, digest_of_folder, sources, stamped
 from textcraft_gym.reports.records import Record, read_config, shown
 from textcraft_gym.runs.run_spec import RunSpec
@@ -154,9 +156,40 @@ def _pages(
         # A table without jobs has a page, too: it says why nothing can be played.
         if played or not jobs:
             notes = page_notes(reproduction, table, records, finished)
-            played_by = tuple(played_with(reproduction, played, out))
-            page = Page(paper, table, rows, models, results, notes, played_by)
-            yield page, played
+            of_table = {job: records[job] for job in played}
+            yield (
+                Page(
+                    paper,
+                    table,
+                    rows,
+                    models,
+                    results,
+                    prompts=prompts_of_models(reproduction, played, out),
+                    notes=notes,
+                    trained_on=tuple(_trained_on(reproduction, table, of_table, out)),
+                    sources=tuple(played_with(reproduction, of_table, out)),
+                ),
+                played,
+            )
+
+
+def _trained_on(
+    reproduction: Reproduction,
+    table: Table,
+    records: Mapping[Job, Sequence[Record]],
+    out: Path,
+) -> Iterator[str]:
+    """Yield what was won of tasks that a model was trained on, and of the others."""
+    runs: dict[tuple[Setting, int], list[Job]] = {}
+    for job in records:
+        runs.setdefault((job.setting, job.model), []).append(job)
+    for (setting, model), jobs in runs.items():
+        config = read_config(reproduction.folder(jobs[0], out))
+        if clauses := exposure(config, [records[job] for job in jobs]):
+            name = table.place(setting, reproduction.tables[table]) or setting.agent
+            if len(reproduction.models) > 1:
+                name = f"{without_key(reproduction.models[model])}, {name}"
+            yield f"{name} won {', and '.join(clauses)}."
 
 
 def page_notes(

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -13,17 +14,25 @@ from typing import NamedTuple
 
 from textcraft_gym.agents.models.spec import without_key
 from textcraft_gym.agents.prompts import STANDARD
+from textcraft_gym.papers.power import Size
 from textcraft_gym.papers.results import Played, Runs
-from textcraft_gym.papers.table import Setting, Table
+from textcraft_gym.papers.table import Setting, Table, can_play
+from textcraft_gym.reports.metrics import ALL
 from textcraft_gym.reports.records import Record, light, read_config, read_records
 from textcraft_gym.runs.estimate import Estimate, estimate
 from textcraft_gym.runs.optimise_plan import optimise_plan
+from textcraft_gym.runs.run import Run
 from textcraft_gym.runs.run_spec import RunSpec
-from textcraft_gym.runs.runner import evaluate_or_raise
+from textcraft_gym.runs.runner import evaluate_or_raise, jobs_of
 from textcraft_gym.runs.several import Part, play_several
+from textcraft_gym.task import UNGROUPED
 
 DATA_ARGUMENT = {"ALFWorld-v0": "games", "WebShopLite-v0": "data", "HotpotQA-v0": "data"}
 """The argument that names the original's data, in the worlds that have made data by default."""
+
+
+CODE_DIGITS = 8
+"""Digits that a page shows of the digest of the code, and of that of the model's own code."""
 
 
 class Job(NamedTuple):
@@ -64,11 +73,24 @@ class Reproduction:
     def jobs(self, table: Table) -> list[Job]:
         """Return the runs of a table."""
         jobs = []
+        playable = [
+            set(table.settings_of(self._playable(table, self.prompts(model))))
+            for model in range(len(self.models))
+        ]
         for setting in table.settings_of(self.tables[table]):
             seeds = self.seeds if setting.asks else 1  # a scripted player plays the same each time
             for model, seed in product(self.players(setting), range(seeds)):
-                jobs.append(Job(setting, model, seed))
+                if setting in playable[model]:
+                    jobs.append(Job(setting, model, seed))
         return jobs
+
+    def _playable(self, table: Table, prompts: str) -> list[str]:
+        """Return the keys of the rows to play that a set of prompts can play."""
+        return [key for key in self.tables[table] if can_play(table.row(key), [prompts])]
+
+    def prompts(self, model: int) -> str:
+        """Return the set or folder of prompts that a model plays with."""
+        return replace(self.options, model=self.models[model]).prompt_source or STANDARD
 
     def players(self, setting: Setting) -> range:
         """Return the numbers of the models that play a setting, one after the other.
@@ -180,21 +202,80 @@ def estimates(
         yield job, estimate(reproduction.spec(job), reproduction.folder(job, out))
 
 
-def played_with(
+def sizes_of(reproduction: Reproduction, table: Table) -> dict[Setting, dict[str, Size]]:
+    """Return the sizes of the groups of tasks, and of all, by the settings of a table's runs."""
+    sizes: dict[Setting, dict[str, Size]] = {}
+    for job in reproduction.jobs(table):
+        if job.setting in sizes:
+            continue
+        families: dict[str, list[str]] = {}
+        with closing(Run(reproduction.spec(job))) as run:
+            for _, task in jobs_of(run.spec, run.env).values():
+                family = getattr(task, "family", task.id)
+                for group in {getattr(task, "group", UNGROUPED), ALL}:
+                    families.setdefault(group, []).append(family)
+        sizes[job.setting] = {
+            group: Size(len(tasks), len({*tasks})) for group, tasks in families.items()
+        }
+    return sizes
+
+
+def prompts_of_models(
     reproduction: Reproduction,
     jobs: Iterable[Job],
     out: Path,
-) -> Iterator[str]:
-    """Yield a line for each model: its digest, its prompts, and which version played it when."""
-    dates: dict[tuple[str, str, str], list[str]] = {}
+) -> tuple[str, ...]:
+    """Return the set or folder of prompts that each model played with, or would play with."""
+    prompts = [reproduction.prompts(model) for model in range(len(reproduction.models))]
     for job in jobs:
+        if job.setting.asks:
+            config = read_config(reproduction.folder(job, out))
+            prompts[job.model] = Path(config["prompts"] or STANDARD).name
+    return tuple(prompts)
+
+
+@dataclass
+class _Source:
+    """What played some of a table's runs: their versions of the code, seeds, and days."""
+
+    codes: dict[str, None]
+    seeds: set[int]
+    days: set[str]
+
+    def __str__(self) -> str:
+        """Return it as a part of a sentence."""
+        codes = ["+".join(part[:CODE_DIGITS] for part in code.split("+")) for code in self.codes]
+        code = f"{len(codes)} versions of the code: " if len(codes) > 1 else "code "
+        seeds = sorted(self.seeds)
+        which = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+        when = " to ".join(dict.fromkeys((min(self.days), max(self.days))))
+        return f"{which}, {when}, {code}{', '.join(codes)}"
+
+
+def played_with(
+    reproduction: Reproduction,
+    records: Mapping[Job, Sequence[Record]],
+    out: Path,
+) -> Iterator[str]:
+    """Yield a line for each model and its prompts, and for players without one.
+
+    It says which version of the package and of the code played the runs, the seeds of the runs, and
+    on which days the episodes began. Answers from a cassette have the day of the replay.
+    """
+    sources: dict[str, _Source] = {}
+    for job, of_run in records.items():
         config = read_config(reproduction.folder(job, out))
         prompts = Path(config["prompts"] or STANDARD).name
-        for model in filter(None, (config["model"], config["planner"])):
-            dates.setdefault((model, prompts, config["version"]), []).append(config["started"][:10])
-    for (model, prompts, version), days in dates.items():
-        when = " to ".join(dict.fromkeys((min(days), max(days))))
-        yield f"`{model}`, prompts {prompts}, textcraft_gym {version}, {when}"
+        models = filter(None, (config["model"], config["planner"]))
+        players = [f"`{model}`, prompts {prompts}" for model in models] or ["scripted players"]
+        for player in players:
+            name = f"{player}, textcraft_gym {config['version']}"
+            source = sources.setdefault(name, _Source({}, set(), set()))
+            source.codes |= dict.fromkeys(config["codes"])
+            source.seeds.add(config["seed"])
+            source.days |= {record["start"][:10] for record in of_run}
+    for name, source in sources.items():
+        yield f"{name}, {source}"
 
 
 def installed_data() -> dict[str, str]:

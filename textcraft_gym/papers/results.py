@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from statistics import stdev
+from statistics import NormalDist, stdev
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from textcraft_gym.papers.table import Column, Measure, Order, Row, Setting, Table
-from textcraft_gym.reports.metrics import ALL, Pooled, Summary, outcome_of, pool_by_group
+from textcraft_gym.papers.table import (
+    PERCENT,
+    Claim,
+    Column,
+    Measure,
+    Order,
+    Row,
+    Setting,
+    Statement,
+    Table,
+    Term,
+)
+from textcraft_gym.reports.metrics import (
+    ALL,
+    Pooled,
+    Summary,
+    claim_of,
+    outcome_of,
+    pool_by_group,
+)
 from textcraft_gym.reports.paired import (
     SIGNIFICANT,
+    fisher_p_value,
     holm,
     paired_interval,
     paired_p_value,
+    sum_of_means_interval,
     two_sample_p_value,
 )
+from textcraft_gym.reports.success import interval
 
 PARTS = 60
 """A score is compared in steps of one part in this number."""
@@ -95,9 +117,10 @@ class Verdict(NamedTuple):
         order: The published order.
         difference: How far the upper row is above the lower one here, in points; negative if it is
             below.
-        low, high: Its 95% interval over tasks, adjusted for all pairs of the table.
+        low, high: Its 95% interval, adjusted for all pairs that are judged with it.
         p_value: The p-value of the difference, adjusted likewise.
         judgement: What follows.
+        families: Number of families of tasks that both rows have.
     """
 
     order: Order
@@ -106,6 +129,7 @@ class Verdict(NamedTuple):
     high: float
     p_value: float
     judgement: Judgement
+    families: int
 
 
 def value(pooled: Pooled | None, measure: Measure) -> Value | None:
@@ -190,12 +214,15 @@ def published_orders(table: Table) -> list[Order]:
     """Return the published order of each pair of rows in a column of a compared measure.
 
     Rows that are played alike are not compared; where several pairs are, the first stands for all.
+    A fitted row is in no order.
     """
     orders: dict[tuple[Setting | None, Setting | None, Column], Order] = {}
     for index, column in enumerate(table.columns):
         if column.measure not in COMPARED:
             continue
-        rows = [row for row in table.rows if row.published and row.published[index]]
+        rows = [
+            row for row in table.rows if row.published and row.published[index] and not row.fitted
+        ]
         for first, second in combinations(rows, 2):
             above, below = sorted((first, second), key=lambda row: -_published(row, index))
             settings = above.setting(index), below.setting(index)
@@ -206,6 +233,40 @@ def published_orders(table: Table) -> list[Order]:
     return list(orders.values())
 
 
+def is_told_apart(table: Table, order: Order) -> bool:
+    """Return whether the paper's own episodes tell two rows apart, by Fisher's exact test.
+
+    A score counts as a share of wins, which has the largest variance that a mean score allows.
+    """
+    _, column = table.column(order.column)
+    if column.episodes is None:
+        return False
+    first, second = (
+        (round(published_rate(table, order.column, key) * column.episodes), column.episodes)
+        for key in order[:2]
+    )
+    return fisher_p_value(first, second) < SIGNIFICANT
+
+
+def judged_together(table: Table, orders: Iterable[Order]) -> dict[str, list[Order]]:
+    """Return orders by the tests that are adjusted together: main columns, and groups of tasks."""
+    by_name: dict[str, list[Order]] = {}
+    mains = [
+        column.heading for column in table.columns if column.is_main and column.measure in COMPARED
+    ]
+    for order in orders:
+        _, column = table.column(order.column)
+        name = " and ".join(mains) if column.is_main else "the groups"
+        by_name.setdefault(name, []).append(order)
+    return by_name
+
+
+def published_rate(table: Table, heading: str, key: str) -> float:
+    """Return the published number of a row in a column of percentages, from 0 to 1."""
+    index, _ = table.column(heading)
+    return _published(table.row(key), index) / 100
+
+
 def _published(row: Row, index: int) -> float:
     """Return the published number of a row that has one in a column."""
     published = row.published[index]
@@ -213,16 +274,17 @@ def _published(row: Row, index: int) -> float:
     return published.value
 
 
-def verdicts(table: Table, played: Played) -> list[Verdict]:
-    """Return whether each pair of rows is in the order that the table or a statement about it has.
+def played_orders(table: Table, played: Played) -> list[Order]:
+    """Return the published orders of rows that share tasks that were played."""
+    return [order for order in published_orders(table) if _changes(table, order, played).values]
+
+
+def verdicts(table: Table, orders: Iterable[Order], played: Played) -> list[Verdict]:
+    """Return whether rows are in the order that the paper has, each pair whose tasks were played.
 
     Rows are compared task by task, over all runs; p-values are adjusted for all these pairs.
     """
-    orders = dict.fromkeys(published_orders(table))
-    for statement in table.statements:
-        orders |= dict.fromkeys(statement.orders)
-
-    changes: dict[Order, Changes] = {}
+    changes: dict[Order, Parts] = {}
     for order in orders:
         of_order = _changes(table, order, played)
         if of_order.values:
@@ -235,7 +297,7 @@ def verdicts(table: Table, played: Played) -> list[Verdict]:
 
 def _verdict(
     order: Order,
-    changes: Changes,
+    changes: Parts,
     p_value: float,
     level: float,
 ) -> Verdict:
@@ -244,56 +306,193 @@ def _verdict(
     judgement: Judgement = "as published" if difference > 0 else "the other way"
     if p_value >= SIGNIFICANT or not difference:
         judgement = "too close to tell"
-    return Verdict(order, 100 * difference, 100 * low, 100 * high, p_value, judgement)
+    bounds = 100 * low, 100 * high
+    count = len({*changes.families})
+    return Verdict(order, 100 * difference, *bounds, p_value, judgement, count)
 
 
-class Changes(NamedTuple):
-    """How much more one row has than another of each shared task, and the tasks' families."""
+class Parts(NamedTuple):
+    """A number of each task, such as a change or a weighted sum, and the tasks' families."""
 
     values: Sequence[Fraction] = ()
     families: Sequence[str] = ()
 
 
-def _changes(
-    table: Table,
-    order: Order,
-    played: Played,
-) -> Changes:
-    """Return how much more the upper row has than the lower; nothing if one was not played."""
-    headings = [column.heading for column in table.columns]
-    index = headings.index(order.column)
+Task: TypeAlias = tuple[str, str]
+"""A task and its family."""
+
+
+def _changes(table: Table, order: Order, played: Played) -> Parts:
+    """Return how much more the upper row has of each shared task; nothing if one was not played."""
+    index, column = table.column(order.column)
     values = []
     for key in (order.above, order.below):
         setting = table.row(key).setting(index)
         if setting is None or setting not in played:
-            return Changes()
-        values.append(_by_task(played[setting], table.columns[index]))
+            return Parts()
+        values.append(_by_task(played[setting], column))
     above, below = values
-    shared = [task for task in above if task in below]
-    changes = [above[task] - below[task] for task in shared]
-    return Changes(changes, [family for _, family in shared])
+    return _sums([(Fraction(1), above), (Fraction(-1), below)])
 
 
-def _by_task(runs: Runs, column: Column) -> dict[tuple[str, str], Fraction]:
-    """Return the mean of a measure for each task and its family, without failed episodes."""
-    values: dict[tuple[str, str], list[Fraction]] = {}
+def _by_task(runs: Runs, column: Column) -> dict[Task, Fraction]:
+    """Return the mean of a measure for each task, over all runs, without failed episodes.
+
+    Success, scores and claims are shares, from 0 to 1.
+    """
+    values: dict[Task, list[Fraction]] = {}
     for records in runs.records:
         for record in records:
-            outcome = outcome_of(record)
-            # An unknown outcome is neither a win nor a loss.
-            if column.group not in (ALL, record["group"]) or outcome in ("error", "unknown"):
-                continue
-            if column.measure == "success":
-                share = Fraction(outcome == "won")
-            else:
-                share = Fraction(round(record["reward"] * PARTS), PARTS)
-            values.setdefault((record["task"], record["family"]), []).append(share)
+            if column.group in (ALL, record["group"]):
+                part = _of_episode(record, column.measure)
+                if part is not None:
+                    task = record["task"], record["family"]
+                    values.setdefault(task, []).append(part)
     return {task: sum(of_task, Fraction()) / len(of_task) for task, of_task in values.items()}
 
 
-def counted(verdicts: Iterable[Verdict]) -> dict[Judgement, int]:
-    """Return how many pairs of rows there are of each judgement."""
+def _of_episode(record: Mapping[str, Any], measure: Measure) -> Fraction | None:
+    """Return a measure of an episode; None where it has none."""
+    outcome = outcome_of(record)
+    # An unknown outcome is neither a win nor a loss.
+    if outcome in ("error", "unknown"):
+        return None
+    if measure == "success":
+        return Fraction(outcome == "won")
+    if measure == "score":
+        return Fraction(round(record["reward"] * PARTS), PARTS)
+    if measure == "claimed":
+        return None if claim_of(record) == "game" else Fraction(claim_of(record) == "success")
+    if measure == "calls":
+        return Fraction(sum(record["calls"].values()))
+    if measure == "tokens":
+        return Fraction(sum(record["tokens"].values()))
+    if measure == "cost":  # 0 is no price
+        return Fraction(record["cost"]) if record["cost"] else None
+    return Fraction(record["k_max"]) if outcome == "won" and record["k_max"] else None
+
+
+def counted(findings: Iterable[Verdict | Finding]) -> dict[Judgement, int]:
+    """Return how many there are of each judgement."""
     counts: dict[Judgement, int] = {"as published": 0, "the other way": 0, "too close to tell": 0}
-    for verdict in verdicts:
-        counts[verdict.judgement] += 1
+    for finding in findings:
+        counts[finding.judgement] += 1
     return counts
+
+
+class Finding(NamedTuple):
+    """Whether a claim of a statement holds.
+
+    Attributes:
+        claim: The claim.
+        value: The sum that it is about.
+        low, high: Its interval over tasks, of 95% for all claims of the statement at once.
+        judgement: What follows.
+    """
+
+    claim: Claim
+    value: float
+    low: float
+    high: float
+    judgement: Judgement
+
+
+def judged(table: Table, statement: Statement, players: Sequence[Played]) -> list[Finding]:
+    """Return whether each claim of a statement holds, of those whose rows were played.
+
+    Args:
+        table: The table.
+        statement: The statement.
+        players: The runs with each model that it compares, or with one.
+    """
+    level = SIGNIFICANT / len(statement.claims)
+    findings = (_finding(table, claim, players, level) for claim in statement.claims)
+    return [finding for finding in findings if finding]
+
+
+def conclusion(statement: Statement, findings: Sequence[Finding]) -> Judgement:
+    """Return what the findings on its claims mean for a statement."""
+    counts = counted(findings)
+    if counts["as published"] >= statement.needed:
+        return "as published"
+    if counts["the other way"] > len(statement.claims) - statement.needed:
+        return "the other way"
+    return "too close to tell"
+
+
+def _finding(table: Table, claim: Claim, players: Sequence[Played], level: float) -> Finding | None:
+    """Return whether a claim holds; None if one of its numbers was not played."""
+    measures = {table.column(term.column)[1].measure for term in claim.terms}
+    is_share = measures <= {*PERCENT}
+    sums = _weighted_sums(table, claim, players)
+    if not sums or min(len({*parts.families}) for parts in sums) < (
+        1 if is_share and len(sums) == 1 else 2
+    ):
+        return None
+    scale = 100 if is_share else 1
+    value = scale * float(sum(sum(parts.values) / len(parts.values) for parts in sums))
+    low, high = (scale * end for end in _interval(claim, sums, level, is_share=is_share))
+    least = -math.inf if claim.above is None else claim.above
+    most = math.inf if claim.below is None else claim.below
+    judgement: Judgement = "too close to tell"
+    if least < low and high < most:
+        judgement = "as published"
+    elif high <= least or low >= most:
+        judgement = "the other way"
+    return Finding(claim, value, low, high, judgement)
+
+
+def _weighted_sums(table: Table, claim: Claim, players: Sequence[Played]) -> list[Parts]:
+    """Return a claim's sum on each task, apart for each set of tasks; empty if it lacks a run.
+
+    Groups of tasks, and means of other episodes such as those won, are sets of their own.
+    """
+    samples: dict[tuple[Any, ...], list[tuple[Fraction, dict[Task, Fraction]]]] = {}
+    for term in claim.terms:
+        index, column = table.column(term.column)
+        rows = {row.key: row for row in table.rows}
+        setting = rows[term.row].setting(index) if term.row in rows else None
+        if setting is None or setting not in players[term.model]:
+            return []
+        values = _by_task(players[term.model][setting], column)
+        if not values:
+            return []
+        kind = "share" if column.measure in PERCENT else column.measure
+        parts = samples.setdefault((setting.env, setting.split, column.group, kind), [])
+        parts.append((_weight(term), values))
+    return [_sums(parts) for parts in samples.values()]
+
+
+def _weight(term: Term) -> Fraction:
+    return Fraction(term.weight).limit_denominator(PARTS)
+
+
+def _sums(parts: Sequence[tuple[Fraction, Mapping[Task, Fraction]]]) -> Parts:
+    """Return the weighted sum of each task that all parts have."""
+    shared = [task for task in parts[0][1] if all(task in values for _, values in parts)]
+    sums = []
+    for task in shared:
+        sums.append(sum((weight * values[task] for weight, values in parts), Fraction()))
+    return Parts(sums, [family for _, family in shared])
+
+
+def _interval(
+    claim: Claim,
+    sums: Sequence[Parts],
+    level: float,
+    *,
+    is_share: bool,
+) -> tuple[float, float]:
+    """Return the interval of a claim's sum, in shares or in its own unit."""
+    if not is_share or len(sums) > 1:
+        return sum_of_means_interval(sums, level)
+    (parts,) = sums
+    if len(claim.terms) == 1:
+        z = -NormalDist().inv_cdf(level / 2)
+        share = interval([*map(float, parts.values)], len(parts.values), parts.families, z)
+        return share.low, share.high
+    # In parts of the largest sum that there can be.
+    reach = sum(_weight(term) for term in claim.terms if term.weight > 0)
+    changes = [change / reach for change in parts.values]
+    low, high = paired_interval(changes, parts.families, level)
+    return float(reach) * low, float(reach) * high

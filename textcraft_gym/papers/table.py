@@ -30,6 +30,10 @@ MARKS = {
 """Marks of published cells that are not printed in the table of the paper as its own."""
 
 
+SHORT = "short"
+"""The bundled set of prompts without instructions and examples."""
+
+
 class Cell(NamedTuple):
     """A published number.
 
@@ -143,11 +147,18 @@ class Column(NamedTuple):
         heading: Its heading, as the paper has it.
         group: The group of tasks.
         measure: What is measured.
+        episodes: The paper's number of episodes behind a cell; None where it does not tell.
     """
 
     heading: str
     group: str = ALL
     measure: Measure = "success"
+    episodes: int | None = None
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is over all tasks, and not over a group of them."""
+        return self.group == ALL
 
 
 @dataclass(frozen=True)
@@ -164,6 +175,10 @@ class Row:
             any.
         task: The task that alone it counts, of those of the columns' groups; empty for all. Rows of
             different tasks are not compared.
+        needs_examples: Whether its point is the examples in its prompts, so that prompts without
+            any cannot play it.
+        fitted: Whether what plays it was fitted to its published numbers, so that its place among
+            the rows is no result.
     """
 
     key: str
@@ -173,12 +188,26 @@ class Row:
     missing: str = ""
     against: Sequence[Setting] = ()
     task: str = ""
+    needs_examples: bool = False
+    fitted: bool = False
 
     def setting(self, column: int) -> Setting | None:
         """Return what is played for a column; None where nothing is."""
         if self.played is None or isinstance(self.played, Setting):
             return self.played
         return self.played[column]
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether it is played, and no model is asked for it."""
+        played = [self.played] if isinstance(self.played, Setting) else [*(self.played or ())]
+        settings = [setting for setting in played if setting]
+        return bool(settings) and not any(setting.asks for setting in settings)
+
+
+def can_play(row: Row, prompts: Iterable[str]) -> bool:
+    """Return whether some of the sets of prompts have the examples that a row needs, if any."""
+    return not row.needs_examples or any(name != SHORT for name in prompts)
 
 
 class Order(NamedTuple):
@@ -189,19 +218,100 @@ class Order(NamedTuple):
     column: str
 
 
+class Term(NamedTuple):
+    """A number of a table as a part of a sum.
+
+    Attributes:
+        row: The key of its row.
+        column: The heading of its column.
+        weight: What it is multiplied by.
+        model: Which model's number it is, of those that a statement is about.
+    """
+
+    row: str
+    column: str
+    weight: float = 1.0
+    model: int = 0
+
+
+class Claim(NamedTuple):
+    """That a sum of numbers of a table lies between two bounds, in the unit of its columns.
+
+    Attributes:
+        terms: The numbers.
+        above: What the sum is above; None for no bound.
+        below: What it is below; None for no bound.
+    """
+
+    terms: tuple[Term, ...]
+    above: float | None = 0.0
+    below: float | None = None
+
+    def __str__(self) -> str:
+        """Return the numbers that are added and those that are taken away."""
+        added, taken = (
+            " and ".join(
+                dict.fromkeys(
+                    f"{term.row} in {term.column}" for term in self.terms if sign * term.weight > 0
+                )
+            )
+            for sign in (1, -1)
+        )
+        return f"{added} against {taken}" if taken else added
+
+
+def is_above(row: str, other: str, column: str, by: float = 0.0) -> Claim:
+    """Return that a row is above another in a column by more than some points."""
+    return Claim((Term(row, column), Term(other, column, -1.0)), by)
+
+
+def gains_more(row: str, other: str, column: str, other_column: str) -> Claim:
+    """Return that a row is further above another in one column than in a second one."""
+    return Claim(
+        (
+            Term(row, column),
+            Term(other, column, -1.0),
+            Term(row, other_column, -1.0),
+            Term(other, other_column),
+        )
+    )
+
+
+def is_comparable(row: str, other: str, column: str, ratio: float) -> tuple[Claim, Claim]:
+    """Return that neither of two rows is more than some times the other in a column."""
+    return (
+        Claim((Term(row, column, ratio), Term(other, column, -1.0))),
+        Claim((Term(other, column, ratio), Term(row, column, -1.0))),
+    )
+
+
 @dataclass(frozen=True)
 class Statement:
     """What the paper says in words about a table.
 
     Attributes:
         text: What it says, in our words.
-        orders: The pairs of rows whose order follows from it.
+        claims: What follows from it.
         section: Where, such as ``section 6.1``; empty where the text that was read does not tell.
+        least: How many of the claims it needs at least; None for all.
+        models: How many models it compares.
     """
 
     text: str
-    orders: tuple[Order, ...]
+    claims: tuple[Claim, ...]
     section: str = ""
+    least: int | None = None
+    models: int = 1
+
+    @property
+    def needed(self) -> int:
+        """How many of its claims have to hold."""
+        return len(self.claims) if self.least is None else self.least
+
+    @property
+    def rows(self) -> set[str]:
+        """The keys of the rows that it is about."""
+        return {term.row for claim in self.claims for term in claim.terms}
 
 
 @dataclass(frozen=True)
@@ -211,7 +321,8 @@ class Table:
     Attributes:
         key: Its name on the command line, such as ``table2``.
         title: Its number and subject.
-        about: What is played, and how that differs from the paper.
+        about: What is played with any prompts, and how that differs from the paper.
+        prompted: What the standard prompts show, and how that differs from the paper.
         columns: Its columns.
         rows: Its rows, in the paper's order; without any, it has no numbers to play.
         statements: What the paper says about it in words.
@@ -227,6 +338,7 @@ class Table:
     statements: tuple[Statement, ...] = ()
     notes: tuple[str, ...] = ()
     section: str = ""
+    prompted: str = ""
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -261,6 +373,17 @@ class Table:
         if len(self.settings_of(of_rows)) > 1:
             named.append("+".join(of_columns))
         return ", ".join(named)
+
+    def column(self, heading: str) -> tuple[int, Column]:
+        """Return a column by its heading, behind its index.
+
+        Raises:
+            UnknownName: If there is none of this heading.
+        """
+        for index, column in enumerate(self.columns):
+            if column.heading == heading:
+                return index, column
+        raise UnknownName.of("column", heading, [column.heading for column in self.columns])
 
     def row(self, key: str) -> Row:
         """Return a row.

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 import numpy as np
 
-from textcraft_gym.reports.success import by_family, interval
+from textcraft_gym.reports.success import by_family, interval, jackknife
 
 FINEST = 60
 """Shares of a task are counted in steps of at least 1 in this number."""
@@ -279,13 +280,98 @@ def power(
     return f"{few} nothing below {points} can reach p < {SIGNIFICANT:g}."
 
 
-def least_changes(pairs: int = 1) -> int:
+def least_changes(pairs: int = 1, level: float = SIGNIFICANT) -> int:
     """Return how many families must change, all in one direction, for a p-value to be clear.
 
     Args:
         pairs: Number of pairs for which p-values are adjusted.
+        level: The level below which it is clear.
     """
     least = 1
-    while pairs * mcnemar_p_value(least, 0) >= SIGNIFICANT:
+    while pairs * mcnemar_p_value(least, 0) >= level:
         least += 1
     return least
+
+
+def decidable(families: Sequence[int]) -> int:
+    """Return of how many pairs at most the adjusted p-values can be below ``SIGNIFICANT`` at once.
+
+    At best all families of a pair change the same way.
+
+    Args:
+        families: The number of families of tasks of each pair.
+    """
+    adjusted = holm([mcnemar_p_value(count, 0) for count in families])
+    return sum(p_value < SIGNIFICANT for p_value, _ in adjusted)
+
+
+@cache
+def fisher_p_value(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Return the exact two-sided p-value of the null hypothesis: two shares are alike.
+
+    Source: R. A. Fisher, The logic of inductive inference, Journal of the Royal Statistical Society
+    98, 1935; two-sided by the tables that are at most as likely as the observed one.
+
+    Args:
+        first: The successes and the trials of the one.
+        second: Those of the other.
+    """
+    (won, episodes), (other_won, others) = first, second
+    total = won + other_won
+    least, most = max(0, total - others), min(episodes, total)
+    ways = [math.comb(episodes, least) * math.comb(others, total - least)]
+    for count in range(least, most):  # each from the one before, which is quicker than by itself
+        more = ways[-1] * (episodes - count) * (total - count)
+        ways.append(more // ((count + 1) * (others - total + count + 1)))
+    observed = ways[won - least]
+    return sum(way for way in ways if way <= observed) / sum(ways)
+
+
+def sum_of_means_interval(
+    samples: Sequence[tuple[Sequence[Fraction], Sequence[object]]],
+    level: float = SIGNIFICANT,
+) -> tuple[float, float]:
+    """Return the normal interval of the sum of the means of independent samples of tasks.
+
+    It is meant for samples of tens of families of tasks; its variance is the jackknife's.
+
+    Args:
+        samples: A value of each task, such as its calls, and the families of these tasks, two at
+            least.
+        level: The level of the test; the interval covers the rest.
+    """
+    total = squares = 0.0
+    for values, families in samples:
+        mean = float(sum(values) / len(values))
+        sums, sizes = by_family(values, families)
+        total += mean
+        squares += jackknife(mean, [*map(float, sums)], sizes)
+    reach = -NormalDist().inv_cdf(level / 2) * math.sqrt(squares)
+    return total - reach, total + reach
+
+
+def episodes_for_power(
+    first: float,
+    second: float,
+    level: float = SIGNIFICANT,
+    chance: float = 0.8,
+) -> int:
+    """Return about how many paired episodes McNemar's test takes to tell two success rates apart.
+
+    The two players' episodes of a task are taken to be independent, each with its player's rate.
+
+    Source: R. J. Connett, J. A. Smith and R. B. McHugh, Sample size and power for pair-matched
+    case-control studies, Statistics in Medicine 6, 1987.
+
+    Args:
+        first: The one rate.
+        second: The other, which differs.
+        level: The level of the test.
+        chance: The chance that it tells them apart.
+    """
+    flips = first * (1 - second) + second * (1 - first)
+    difference = first - second
+    z_level, z_chance = -NormalDist().inv_cdf(level / 2), NormalDist().inv_cdf(chance)
+    spread = math.sqrt(max(0.0, flips - difference**2))
+    about = math.ceil((z_level * math.sqrt(flips) + z_chance * spread) ** 2 / difference**2)
+    return max(about, least_changes(level=level))

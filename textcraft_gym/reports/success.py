@@ -153,14 +153,14 @@ def interval(
     effective = least
     if len(sizes) > 1 and 0 < mean < 1:
         # Of independent episodes the mean varies by mean * (1 - mean) / number.
-        variance = _jackknife(mean, sums, sizes)
+        variance = jackknife(mean, sums, sizes)
         certain = (z / _student(z, least - 1)) ** 2
         effective = certain * mean * (1 - mean) / variance if variance else episodes
         effective = max(least, min(episodes, effective))
     return Estimate(mean, *wilson_interval(mean * effective, effective, z))
 
 
-def _jackknife(mean: float, sums: Sequence[float], sizes: Sequence[int]) -> float:
+def jackknife(mean: float, sums: Sequence[float], sizes: Sequence[int]) -> float:
     """Return the variance of a mean over tasks, by how it shifts without each of the families."""
     tasks, families = sum(sizes), len(sizes)
     shifts = []

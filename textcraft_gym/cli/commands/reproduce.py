@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,7 @@ from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunStopped, UnknownName, require
 from textcraft_gym.papers import PAPERS
 from textcraft_gym.papers.pages import page_notes, write_pages
+from textcraft_gym.papers.power import needs
 from textcraft_gym.papers.reproduce import (
     DATA_ARGUMENT,
     Job,
@@ -27,6 +29,7 @@ from textcraft_gym.papers.reproduce import (
     estimates,
     installed_data,
     play,
+    sizes_of,
 )
 from textcraft_gym.papers.table import Paper, Table
 from textcraft_gym.reports.records import Records
@@ -226,6 +229,10 @@ def _show_estimates(
     for note, keys in notes.items():
         say(f"{', '.join(keys)}: {note}", error=as_json)
     show_estimates(rows, as_json)
+    for table, chosen in reproduction.tables.items():
+        played = replace(table, rows=tuple(map(table.row, chosen)))
+        for sentence in needs(played, sizes_of(reproduction, table)):
+            say(f"{paper.key}/{table.key}: {sentence}", error=as_json)
 
 
 def _run_names(paper: Paper, reproduction: Reproduction) -> dict[Job, str]:
