@@ -189,7 +189,7 @@ def _trained_on(
             name = table.place(setting, reproduction.tables[table]) or setting.agent
             if len(reproduction.models) > 1:
                 name = f"{without_key(reproduction.models[model])}, {name}"
-            yield f"{name} won {', and '.join(clauses)}."
+            yield f"{name}: won {', and '.join(clauses)}."
 
 
 def page_notes(
