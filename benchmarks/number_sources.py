@@ -139,7 +139,7 @@ def published_rows(table: str, columns: Sequence[str]) -> Iterator[tuple[str, st
     printed = PAPERS[paper][key]
     headings = [column.heading for column in printed.columns]
     for row in printed.rows:
-        if all(row.published[headings.index(column)] for column in columns):
+        if row.published and all(row.published[headings.index(column)] for column in columns):
             yield row.key, row.label, [published(table, row.key, column) for column in columns]
 
 
