@@ -167,25 +167,47 @@ def won_in_all(table: str, row: str) -> Number:
 
 
 def gate(row: str, adapter: str = "") -> Share:
-    """Return what the packaged adapter won of a gate, or an earlier one by its name."""
+    """Return what the packaged adapter won of a gate, or an earlier one by its name.
+
+    It is that of PyTorch where both players have played it.
+    """
     counts = gate_counts(row, adapter)
     share = 100 * counts["won"] / counts["episodes"]
     return Share(share, counts["episodes"], (), f"{GATES}: {adapter or shipped().text}, {row}")
 
 
 def gate_counts(row: str, adapter: str = "") -> dict[str, int]:
-    """Return the counts of a gate."""
-    (counts,) = (
-        each
+    """Return the counts of a gate, those of PyTorch where both players have played it."""
+    played = gate_rows(row, adapter)
+    counts = played.get("PyTorch") or next(iter(played.values()))
+    return {column: int(counts[column]) for column in gates.COUNTS}
+
+
+def gate_rows(row: str, adapter: str = "") -> dict[str, dict[str, str]]:
+    """Return the rows of a gate by player."""
+    return {
+        each["player"]: each
         for each in rows_of(GATES)
         if each["row"] == row and Path(each["adapter"]).stem == adapter
-    )
-    return {column: int(counts[column]) for column in gates.COLUMNS[3:]}
+    }
+
+
+def gate_success(row: str, player: str) -> Number:
+    """Return what the packaged adapter won of a gate by a player, with its interval if known."""
+    played = gate_rows(row).get(player)
+    source = f"{GATES}: {shipped().text}, {player}, {row}"
+    if played is None:
+        return Number("-", source)
+    text = str(gates.Count(int(played["won"]), int(played["episodes"])))
+    if played["low"]:
+        text += f" {gates.bounds(float(played['low']), float(played['high']))}"
+    return Number(text, source)
 
 
 def gate_names(adapter: str = "") -> list[str]:
-    """Return the gates that an adapter played."""
-    return [row["row"] for row in rows_of(GATES) if Path(row["adapter"]).stem == adapter]
+    """Return the gates that an adapter played, each once."""
+    played = (row["row"] for row in rows_of(GATES) if Path(row["adapter"]).stem == adapter)
+    return list(dict.fromkeys(played))
 
 
 @cache

@@ -18,6 +18,7 @@ from number_sources import (
     gate,
     gate_counts,
     gate_names,
+    gate_success,
     gates,
     invalid,
     log_of,
@@ -372,7 +373,9 @@ def asked() -> Phrases:
     for name in gate_names():
         gate = gates.GATES[name]
         least = Number(f"{gate.least:.0%}", f"examples/language_model/gates.py: {name}")
-        yield phrase(f"\n| {gate.name} | {{}} | {{}} | {{}} | {{}} |", least, *shares(name))
+        success = [gate_success(name, player) for player in ("PyTorch", "llama.cpp")]
+        numbers = (least, *success, *shares(name)[1:])
+        yield phrase(f"\n| {gate.name} |" + " {} |" * len(numbers), *numbers)
     bounds = (gates.INVALID, gates.FALSE_CLAIMS)
     source = "examples/language_model/gates.py"
     invalid_actions, false_claims = (Number(f"{bound:.0%}", source) for bound in bounds)

@@ -1,7 +1,5 @@
 """Gates that an adapter passes before it ships: success, false claims, invalid actions.
 
-Each has an interval.
-
     # The shipped adapter; the first goals of another; two rows of several; all, on a GPU; by
     # PyTorch on a CPU.
     python examples/language_model/gates.py --out runs/gates
@@ -11,8 +9,8 @@ Each has an interval.
     python examples/language_model/gates.py --out runs/gates --batched 48 --rows tabletop
 
 Every row is a run folder, which resumes and can be opened with ``textcraft-gym report``; each model
-has its own. The counts of all rows are in ``gates.csv`` too. The exit status is 1 if a row does not
-reach what is asked for.
+has its own. ``--pack FILE`` packs them in one file, without playing. The counts of all rows are in
+``gates.csv`` too. The exit status is 1 if a row does not reach what is asked for.
 """
 
 from __future__ import annotations
@@ -26,10 +24,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from packed import DATA
+from papers import pack
 
 from textcraft_gym.agents.contract.model import Model, ModelError
 from textcraft_gym.agents.models.gguf import read_header
@@ -39,7 +39,8 @@ from textcraft_gym.papers.reproduce import installed_data
 from textcraft_gym.papers.table import Setting
 from textcraft_gym.recipes.book import RecipeBook
 from textcraft_gym.recipes.splits import paper_splits
-from textcraft_gym.reports.success import wilson_interval
+from textcraft_gym.reports.metrics import TaskOutcomes
+from textcraft_gym.reports.success import Estimate, interval, success
 from textcraft_gym.runs.optimise_plan import optimise_plan
 from textcraft_gym.runs.run_spec import RunSpec
 from textcraft_gym.runs.runner import evaluate
@@ -81,8 +82,8 @@ class Gate(NamedTuple):
     lifted: tuple[str, ...] = ()
 
 
-DRAWN = ("unseen", "made")
-"""Splits in the file of the goals."""
+DRAWN: Mapping[str, str] = {"unseen": "test", "made": "all"}
+"""Splits of rows whose goals are drawn, and the splits that they are drawn from."""
 CRAFTING = Setting("TextCraft-v0", "unseen", "react")
 OFFICIAL = replace(ALFWORLD, env_args={"games": "official"})
 TREE = Setting("MineTechTree-v0", "core71", "react")
@@ -141,19 +142,36 @@ class Count(NamedTuple):
         return self.part / self.among if self.among else 0.0
 
     def __str__(self) -> str:
-        if not self.among:
-            return "-"
-        low, high = wilson_interval(self.part, self.among)
-        return f"{self.share:.1%} ({self.part} of {self.among}) [{low:.0%}, {high:.0%}]"
+        return f"{self.share:.1%} ({self.part} of {self.among})" if self.among else "-"
 
 
 class Row(NamedTuple):
-    """The shares that were measured in one run."""
+    """The shares that were measured in one run.
+
+    Attributes:
+        name: How the table names it.
+        success: The share of the goals that were won.
+        estimate: The same with its 95% interval.
+        false_claims: The share of the episodes that were lost and claimed to be won.
+        invalid: The share of the actions that the game refused.
+    """
 
     name: str
     success: Count
+    estimate: Estimate
     false_claims: Count
     invalid: Count
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row as a table shows it."""
+        success = f"{self.success} {bounds(self.estimate.low, self.estimate.high)}"
+        return self.name, success, str(self.false_claims), str(self.invalid)
+
+
+def bounds(low: float, high: float) -> str:
+    """Return an interval in percent: ``[93%, 100%]``."""
+    return f"[{low:.0%}, {high:.0%}]"
 
 
 def measure(name: str, records: Sequence[dict[str, Any]]) -> Row:
@@ -167,7 +185,9 @@ def measure(name: str, records: Sequence[dict[str, Any]]) -> Row:
     if broken:
         raise RuntimeError(f"{name}: {len(broken)} episodes broke: {broken[0]}")
     won = false_claims = actions = invalid = 0
+    tasks = TaskOutcomes()
     for record in records:
+        tasks.add(record)
         won += bool(record["won"])
         false_claims += bool(record["claimed_success"]) and not record["won"]
         answers = [answer for action, answer in record["transcript"] if action]
@@ -176,6 +196,7 @@ def measure(name: str, records: Sequence[dict[str, Any]]) -> Row:
     return Row(
         name,
         Count(won, len(records)),
+        success(tasks.values()),
         Count(false_claims, len(records)),
         Count(invalid, actions),
     )
@@ -206,12 +227,13 @@ def local_spec(adapter: str | Path | None = None, threads: int | None = None) ->
     return "local:" + ",".join(f"{name}={value}" for name, value in options.items() if value)
 
 
-def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = None) -> RunSpec:
-    """Return the run of a row, whose goals are in the file that ``write_goals`` wrote."""
-    setting = gate.setting
-    split = setting.split
-    if split in DRAWN and setting.env == CRAFTING.env:
-        split = f"{goals}:{split}"
+def gate_spec(gate: Gate, model: str | Model, limit: int | None = None) -> RunSpec:
+    """Return the run of a row."""
+    setting, split = gate.setting, gate.setting.split
+    count = min(filter(None, (gate.goals, limit)), default=None)
+    goals = None
+    if setting.env == CRAFTING.env and split in DRAWN:
+        split, goals, count = DRAWN[split], tuple(drawn_goals(split)[:count]), None
     return RunSpec(
         setting.env,
         split=split,
@@ -221,7 +243,8 @@ def gate_spec(gate: Gate, model: str | Model, goals: Path, limit: int | None = N
         prompts="short",
         env_args=setting.env_args,
         wrappers=setting.wrappers,
-        limit=min(filter(None, (gate.goals, limit)), default=None),
+        limit=count,
+        tasks=goals,
         max_calls=setting.max_calls,
         workers=WORKERS if isinstance(model, str) else BATCHED_WORKERS,
     )
@@ -258,25 +281,21 @@ def rows_here() -> list[str]:
     return [name for name, gate in GATES.items() if official or gate.setting != OFFICIAL]
 
 
-def write_goals(file: Path) -> Path:
-    """Write the goals of each row in a drawn order, so that the first ones are a fair sample."""
-    book, unknown = RecipeBook.load(), RecipeBook.load(UNKNOWN_BOOK)
-    goals = {
-        "unseen": [item for item in paper_splits(book)["test"] if book.depths[item] == DEPTH],
-        "made": [item for item, depth in unknown.depths.items() if depth == DEPTH],
-    }
-    with file.open("w", encoding="utf-8") as lines:
-        for split, items in goals.items():
-            for item in random.Random(0).sample(sorted(items), len(items)):
-                print(json.dumps({"split": split, "task": item, "depth": DEPTH}), file=lines)
-    return file
+@cache
+def drawn_goals(split: str) -> list[str]:
+    """Return the goals of a row in a drawn order, so that the first ones are a fair sample."""
+    if split == "unseen":
+        book = RecipeBook.load()
+        goals = [item for item in paper_splits(book)["test"] if book.depths[item] == DEPTH]
+    else:
+        depths = RecipeBook.load(UNKNOWN_BOOK).depths
+        goals = [item for item, depth in depths.items() if depth == DEPTH]
+    return random.Random(0).sample(sorted(goals), len(goals))
 
 
-def play(
-    gate: Gate, model: str | Model, goals: Path, folder: Path, limit: int | None = None
-) -> Row:
+def play(gate: Gate, model: str | Model, folder: Path, limit: int | None = None) -> Row:
     """Play the goals of a row with a model and measure it."""
-    spec = gate_spec(gate, model, goals, limit)
+    spec = gate_spec(gate, model, limit)
     if gate.lifted:
         return play_plans(gate, spec, folder)
     records = played(spec, folder)
@@ -306,16 +325,18 @@ def play_plans(gate: Gate, spec: RunSpec, folder: Path) -> Row:
         gained = measure(gate.name, guided).success.part - measure(gate.name, alone).success.part
         lifted += gained >= LIFT * len(ids)
         with_plans += guided
-    return measure(gate.name, with_plans)._replace(success=Count(lifted, len(gate.lifted)))
+    row, types = measure(gate.name, with_plans), len(gate.lifted)
+    estimate = interval([1.0] * lifted + [0.0] * (types - lifted), types)
+    return row._replace(success=Count(lifted, types), estimate=estimate)
 
 
 def play_rows(
-    names: Sequence[str], model: str | Model, goals: Path, out: Path, limit: int | None
+    names: Sequence[str], model: str | Model, out: Path, limit: int | None
 ) -> Iterator[tuple[str, Row]]:
     """Yield each row as it was played: in sequence in this process, or all at once if batched."""
 
     def row_of(name: str) -> Row:
-        return play(GATES[name], model, goals, out / (GATES[name].run or name), limit)
+        return play(GATES[name], model, out / (GATES[name].run or name), limit)
 
     if isinstance(model, str):
         yield from ((name, row_of(name)) for name in names)
@@ -328,14 +349,18 @@ def play_rows(
     yield from ((name, row_of(name)) for name in names if GATES[name].run)
 
 
-COLUMNS = ("adapter", "digest", "row", "episodes", "won", "false_claims", "actions", "invalid")
-"""The columns of ``gates.csv``."""
+PLAYERS = ("llama.cpp", "PyTorch")
+"""What plays a model: the library behind ``--model local``, and ``batched.py``."""
+COUNTS = ("episodes", "won", "false_claims", "actions", "invalid")
+COLUMNS = ("adapter", "digest", "player", "row", *COUNTS, "low", "high")
+"""The columns of ``gates.csv``; the last two are the interval of the success, from 0 to 1."""
 
 
-def counts(row: Row) -> tuple[int, ...]:
+def counts(row: Row) -> tuple[int | str, ...]:
     """Return the last columns of a row in ``gates.csv``."""
     won, false_claims, invalid = row.success, row.false_claims, row.invalid
-    return won.among, won.part, false_claims.part, invalid.among, invalid.part
+    ends = (f"{end:.4f}" for end in (row.estimate.low, row.estimate.high))
+    return won.among, won.part, false_claims.part, invalid.among, invalid.part, *ends
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -364,6 +389,7 @@ def arguments() -> argparse.ArgumentParser:
         help=f"play all rows at once by PyTorch, with this many requests at once: {BATCHED_SLOTS}, "
         "for a GPU, or say 48 on a CPU",
     )
+    parser.add_argument("--pack", type=Path, metavar="FILE", help="play nothing; pack the runs")
     return parser
 
 
@@ -371,6 +397,9 @@ def main() -> None:
     """Play the gates' runs and print a table of each adapter."""
     parser = arguments()
     options = parser.parse_args()
+    if options.pack:
+        pack(options.out, options.pack)
+        return
     # With its digest, so that all rows are of one adapter though a training writes another one
     # meanwhile.
     digests: dict[str, str] = {}
@@ -400,17 +429,17 @@ def play_adapter(adapter: str, digest: str, options: argparse.Namespace, file: T
         from batched import BatchedModel  # needs torch
 
         model = BatchedModel(adapter or None, slots=options.batched)
-    goals = write_goals(options.out / "goals.jsonl")
     writer = csv.writer(file, lineterminator="\n")
     print(f"| {title} | success | false claims | invalid actions |")
     print("|---|---|---|---|")
     rows: dict[str, Row] = {}
-    out = options.out / digest
-    for name, row in play_rows(options.rows, model, goals, out, options.limit):
+    out = options.out / "runs" / digest
+    for name, row in play_rows(options.rows, model, out, options.limit):
         rows[name] = row
-        writer.writerow((adapter, digest, name, *counts(row)))
+        player = PLAYERS[not isinstance(model, str)]
+        writer.writerow((adapter, digest, player, name, *counts(row)))
         file.flush()
-        print("|", " | ".join(map(str, row)), "|", flush=True)
+        print("|", " | ".join(row.cells), "|", flush=True)
     return [f"not reached: {title}, {failure}\n" for failure in missed(rows)]
 
 

@@ -16,11 +16,13 @@ from packed import DATA
 from textcraft_gym.agents.models.gguf import read_header
 from textcraft_gym.agents.models.weights import ADAPTERS, bundled_adapter
 from textcraft_gym.runs.run import Run
-from textcraft_gym.task import tasks_of
+from textcraft_gym.runs.runner import jobs_of
 
 
 def test_measure__of_goals_counts_wins_and_refuses_broken_episodes():
     episode = {
+        "task": "t",
+        "family": "t",
         "won": True,
         "claimed_success": True,
         "transcript": [(None, "x"), ("get 1 x", "Got 1 x")],
@@ -46,11 +48,13 @@ def test_gates__write_the_counts_of_each_adapter_and_row(
         played.append((spec, folder))
         return [
             {
-                "won": "made" in spec.split,
+                "won": "recipes" in spec.env_args,
                 "claimed_success": False,
                 "transcript": [],
                 "error": None,
                 "group": "g",
+                "task": "t",
+                "family": "t",
             }
         ]
 
@@ -76,6 +80,11 @@ def test_gates__write_the_counts_of_each_adapter_and_row(
         ("1", "0", "0"),
         ("1", "1", "0"),
     ]
+    assert {row["player"] for row in rows} == {"llama.cpp"}
+    assert [(row["low"], row["high"]) for row in rows[:2]] == [
+        ("0.0000", "0.7935"),
+        ("0.2065", "1.0000"),
+    ]
     assert len({folder for _, folder in played}) == 4
     assert f'adapter="{adapters[0]}"' in played[0][0].model
     assert [spec.env_args for spec, _ in played[:2]] == [{}, {"recipes": gates.UNKNOWN_BOOK}]
@@ -99,9 +108,8 @@ def test_check_card__refuses_an_adapter_of_other_data_than_its_card_names(tmp_pa
 
 def test_missed__says_what_a_row_does_not_reach():
     def row(won: int, false_claims: int = 1, invalid: int = 2) -> gates.Row:
-        return gates.Row(
-            "row", *(gates.Count(count, 100) for count in (won, false_claims, invalid))
-        )
+        counts = [gates.Count(count, 100) for count in (won, false_claims, invalid)]
+        return gates.Row("row", counts[0], gates.Estimate(won / 100, 0, 1), *counts[1:])
 
     assert gates.missed({"adapt": row(95), "unseen": row(97), "made": row(92)}) == []
     assert gates.missed({"made": row(91)}) == ["row: success of 92%"]
@@ -110,22 +118,24 @@ def test_missed__says_what_a_row_does_not_reach():
 
 
 @pytest.mark.parametrize("name", gates.GATES)
-def test_gate_spec__can_be_made(name: str, tmp_path: Path):
+def test_gate_spec__plays_the_first_goals(name: str):
     gate = gates.GATES[name]
     if name not in gates.rows_here():
         pytest.skip("the official games are not installed")
-    spec = gates.gate_spec(
-        gate, "tests.papers.models:Inventory", gates.write_goals(tmp_path / "goals.jsonl"), 150
-    )
-    assert spec.limit == (gate.goals or 150)
+    spec = gates.gate_spec(gate, "tests.papers.models:Inventory", 50)
     with closing(Run(spec)) as run:
-        assert tasks_of(run.env)
+        listed = jobs_of(spec, run.env)
+    assert len(listed) == 50
+    if name in gates.DRAWN:
+        assert {*listed} == {*gates.drawn_goals(name)[:50]}
+        assert {task.depth for _, task in listed.values()} == {gates.DEPTH}
 
 
 def test_play__of_a_group_counts_its_tasks_in_the_run_of_another_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     episode = {"won": True, "claimed_success": False, "transcript": [], "error": None}
+    episode |= {"task": "t", "family": "t"}
     monkeypatch.setattr(
         gates,
         "evaluate",
@@ -134,8 +144,7 @@ def test_play__of_a_group_counts_its_tasks_in_the_run_of_another_row(
         ],
     )
     whole, two = (
-        gates.play(gates.GATES[name], "m", tmp_path, tmp_path)
-        for name in ("official", "official_two")
+        gates.play(gates.GATES[name], "m", tmp_path) for name in ("official", "official_two")
     )
     assert (whole.success, two.success) == ((2, 2), (1, 1))
 
@@ -153,7 +162,8 @@ def test_play__of_plans_counts_the_types_that_they_lift(
         group = next(g for g in gates.HARDEST if folder.name.startswith(g))
         asked.append((group, spec.agent_args, spec.wrappers))
         won = 3 + 2 * (group == light and "plan" in spec.agent_args)
-        return [{**episode, "won": n < won} for n, _ in enumerate(spec.tasks)]
+        named = enumerate(spec.tasks)
+        return [{**episode, "task": t, "family": t, "won": n < won} for n, t in named]
 
     def optimise(spec, folder, *, task_type, iterations):
         trained.append((task_type, spec.split, spec.tasks, spec.limit, iterations))
@@ -162,7 +172,7 @@ def test_play__of_plans_counts_the_types_that_they_lift(
     monkeypatch.setattr(gates, "evaluate", evaluate)
     monkeypatch.setattr(gates, "optimise_plan", optimise)
     gate = gates.GATES["autoplan"]._replace(lifted=(light, cool))
-    row = gates.play(gate, "m", tmp_path, tmp_path, limit=10)
+    row = gates.play(gate, "m", tmp_path, limit=10)
     assert (row.success, row.false_claims, row.invalid) == ((1, 2), (0, 20), (0, 20))
     assert trained == [(group, None, None, None, 1) for group in (light, cool)]
     assert asked == [
@@ -172,11 +182,7 @@ def test_play__of_plans_counts_the_types_that_they_lift(
     ]
 
 
-def test_goals__of_the_gates_are_those_of_the_splits_in_an_order_that_is_drawn(tmp_path: Path):
-    lines = gates.write_goals(tmp_path / "goals.jsonl").read_text(encoding="utf-8").splitlines()
-    of_split = {
-        name: [line for line in lines if f'"split": "{name}"' in line]
-        for name in ("unseen", "made")
-    }
-    assert {name: len(goals) for name, goals in of_split.items()} == {"unseen": 77, "made": 90}
-    assert all(goals != sorted(goals) for goals in of_split.values())
+def test_drawn_goals__are_those_of_the_rows_in_an_order_that_is_drawn():
+    goals = {name: gates.drawn_goals(name) for name in gates.DRAWN}
+    assert {name: len(of_row) for name, of_row in goals.items()} == {"unseen": 77, "made": 90}
+    assert all(of_row != sorted(of_row) for of_row in goals.values())
