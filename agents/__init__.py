@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from textcraft_gym.agents.baselines.explorer import ExplorerAgent
     from textcraft_gym.agents.baselines.naive_buyer import NaiveBuyerAgent
     from textcraft_gym.agents.baselines.random_agent import RandomAgent
+    from textcraft_gym.agents.baselines.random_text import RandomTextAgent
     from textcraft_gym.agents.baselines.repeater import RepeaterAgent
     from textcraft_gym.agents.contract.game_profile import GameProfile
     from textcraft_gym.agents.deps.code_as_policies import CodeAsPoliciesAgent, ProgPromptAgent
@@ -95,6 +96,7 @@ __all__ = [
     "PlanAndExecuteAgent",
     "ProgPromptAgent",
     "RandomAgent",
+    "RandomTextAgent",
     "ReActAgent",
     "ReflexionAgent",
     "RepeaterAgent",

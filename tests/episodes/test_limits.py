@@ -318,7 +318,8 @@ def test_sweep__takes_limits_of_an_episode_and_one_of_the_time_of_all_cells(tmp_
     assert stopped.value.at_limit
     assert not list(tmp_path.rglob("episodes.jsonl"))
     results = sweep(replace(base, max_seconds=LONG, episode_cost=PRICE), cells, tmp_path / "run")
-    assert [groups["all"].limits for groups in results.values()] == [{"cost": 2}, {"cost": 2}]
+    limits = [summarise(records).limits for records in results.values()]
+    assert limits == [{"cost": 2}, {"cost": 2}]
 
 
 @pytest.mark.parametrize(

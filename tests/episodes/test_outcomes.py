@@ -191,11 +191,9 @@ def test_summarise__counts_errors_as_lost_where_it_is_told_to():
 
 
 def test_compare__counts_errors_as_lost_where_it_is_told_to():
-    first = [{"task": "a", "won": True}, {"task": "b", "won": True}]
-    second = [
-        {"task": "a", "won": True, "error": "x"},
-        {"task": "b", "won": False, "limit": "context"},
-    ]
+    a, b = ({"task": task, "family": task, "won": True} for task in "ab")
+    first = [a, b]
+    second = [{**a, "error": "x"}, {**b, "won": False, "limit": "context"}]
     assert compare(first, second).lost == ("b",)
     comparison = compare(first, second, errors="count")
     assert (comparison.tasks, comparison.left_out, comparison.lost) == (2, 0, ("a", "b"))
@@ -300,7 +298,7 @@ def test_evaluate__ends_with_advice(tmp_path: Path, capfd: pytest.CaptureFixture
         str(tmp_path / "run"),
     )
     assert "raise the agent option max_tokens=N" in (tmp_path / "run" / "report.md").read_text()
-    assert verify(tmp_path / "run", trusted=("tests",)).identical
+    assert not verify(tmp_path / "run", trusted=("tests",)).count
 
 
 def test_markdown__shows_replies_only_where_some_could_not_be_taken():
@@ -434,7 +432,7 @@ def test_summarise__of_repeats_is_over_tasks():
         summary.low,
         summary.high,
     )
-    assert summary.low > wilson_interval(2, 4)[0]
+    assert wilson_interval(2, 4)[0] <= summary.low <= wilson_interval(4, 8)[0]
     assert summarise(MIXED[::2]).passes == ()
     broken = [*MIXED[:-1], {**MIXED[-1], "error": "x"}]
     assert [attempts.tasks for attempts in summarise(broken).passes] == [4, 3]
@@ -480,7 +478,7 @@ def test_commands__show_success_with_more_attempts(tmp_path: Path, monkeypatch: 
     run("report", "a", "b", "--out", "page.html")
     page = Path("page.html").read_text()
     assert "pass^k" in page
-    assert "the sign-flip test of the shares of each task" in page
+    assert "the sign-flip test over tasks" in page
     swept = run(
         "sweep",
         *options,

@@ -81,7 +81,7 @@ def test_report__shows_claims_about_steps_where_it_is_asked_to(folder: Path, tmp
     assert all(heading in printed for heading in headings)
     assert "done and held" not in run("report", str(folder))
     run("report", str(folder), "--steps", "--out", str(page), "--md", str(table))
-    assert table.read_text().endswith("| claiming | all | 9 | 3 | 3 | 1 | 1 | 1 |\n")
+    assert "| claiming | all | 9 | 3 | 3 | 1 | 1 | 1 |\n" in table.read_text()
     assert '<section id="steps">' in page.read_text()
     run("report", str(folder), "--out", str(page))
     assert '<section id="steps">' not in page.read_text()

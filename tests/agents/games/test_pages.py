@@ -247,7 +247,7 @@ def test_naive_buyer__earns_what_the_pages_of_the_docs_say(mode: str, tmp_path: 
     won = sum(bool(record["won"]) for record in records)
     assert (len(records), f"{score:.1f}", won) == (100, "56.2", 25)
     docs = Path(__file__).parents[3] / "docs"
-    assert "| Naive | 58.3 / 24.0 | 56.2 / 25.0 |" in (docs / "worlds" / "webshop.md").read_text()
+    assert "| Naive | 58.3 / 24 | 56.2 / 25.0 |" in (docs / "worlds" / "webshop.md").read_text()
     assert "56.2 and wins 25%" in (docs / "agents" / "baselines.md").read_text()
 
 

@@ -16,6 +16,7 @@ from textcraft_gym.cli.default_folders import free_folder, holds, short_name
 from textcraft_gym.cli.estimates import show_estimates
 from textcraft_gym.cli.options import DryRun, Json, Wide
 from textcraft_gym.cli.progress import evaluate_with_progress
+from textcraft_gym.cli.report_tables import show_lines
 from textcraft_gym.cli.run_options import takes_run_spec
 from textcraft_gym.cli.terminal import print_json, say
 from textcraft_gym.errors import RunStopped, UnknownName, require
@@ -232,7 +233,8 @@ def _show_estimates(
     for table, chosen in reproduction.tables.items():
         played = replace(table, rows=tuple(map(table.row, chosen)))
         for sentence in needs(played, sizes_of(reproduction, table)):
-            say(f"{paper.key}/{table.key}: {sentence}", error=as_json)
+            line = f"{paper.key}/{table.key}: {sentence}"
+            say(line, error=True) if as_json else show_lines([line])
 
 
 def _run_names(paper: Paper, reproduction: Reproduction) -> dict[Job, str]:
